@@ -1,0 +1,68 @@
+import type { ZodType } from 'zod';
+import type { ServiceName } from './subjects.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** The five scopes of an API key (decisions, "Identifiers, keys, scopes"). No scope implies another. */
+export const scopes = [
+  'integrations:read',
+  'integrations:write',
+  'events:read',
+  'webhooks:write',
+  'admin',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Rate-limit buckets. `lookup` is counted as `read` unless the cluster gives it a limit of its own. */
+export const buckets = ['read', 'write', 'admin', 'lookup'] as const;
+export type Bucket = (typeof buckets)[number];
+
+/** Which of the specification's two error bodies an operation answers with (specification, "Body shapes"). */
+export type ErrorShape = 'general' | 'lookup';
+
+/** One success answer of an operation. `schema` is null where there is no body (204). */
+export interface SuccessAnswer {
+  readonly description: string;
+  readonly schema: ZodType | null;
+  readonly example?: unknown;
+}
+
+/** A 4xx/5xx answer the operation's service itself gives, beside those every operation shares. */
+export interface ErrorAnswer {
+  readonly description: string;
+  readonly example: unknown;
+}
+
+/**
+ * One line of the contract. The gateway's routes, the services' handlers, the types and the OpenAPI
+ * document all come from the table of these.
+ */
+export interface Operation<Id extends string = string> {
+  /** Also the name of the handler and of its file, and OpenAPI's `operationId`. */
+  readonly id: Id;
+  readonly method: Method;
+  /** Relative to `/api/v1`; parameters in braces: `/integrations/leads/{client_id}`. */
+  readonly path: string;
+  readonly service: ServiceName;
+  readonly scope: Scope;
+  readonly bucket: Bucket;
+  readonly errorShape: ErrorShape;
+  /** After this the caller gets 504 (decisions, "Requests and errors"). */
+  readonly deadlineMs: number;
+  /** False: the service answers 501, and the document says so. */
+  readonly implemented: boolean;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Path parameters in the order of the path. All are positive integer ids; anything else is a 404. */
+  readonly params: Readonly<Record<string, string>>;
+  /** A strict object of strings-in, values-out; null where no query parameter is known. */
+  readonly query: ZodType | null;
+  readonly body: ZodType | null;
+  readonly bodyExample?: unknown;
+  readonly answers: Readonly<Record<number, SuccessAnswer>>;
+  readonly errors: Readonly<Record<number, ErrorAnswer>>;
+}
+
+/** The one version of the interface (specification, "Versioning"). */
+export const basePath = '/api/v1';

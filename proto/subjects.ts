@@ -1,0 +1,34 @@
+/**
+ * Every NATS subject, stream and bucket that two processes must agree on. The permission table of the
+ * cluster (`deploy/nats/permissions.ts`) is written in these names, so a subject that is not here cannot
+ * be used.
+ */
+
+/** The services that answer lanes. */
+export const services = ['access', 'crm', 'webhooks'] as const;
+export type ServiceName = (typeof services)[number];
+
+/** Where a lane's request frames go; the service's replicas share it as one queue group. */
+export const laneSubject = (service: ServiceName): string => `lane.${service}`;
+
+/** Under this prefix a lane client listens for its answers: `reply.<client>.<instance>.<frame>`. */
+export const replyPrefix = (client: string): string => `reply.${client}`;
+
+/** KV bucket of API keys and company limits: written by `access`, watched whole by every gateway. */
+export const keyBucket = 'apikeys';
+
+/** KV bucket in which every serving gateway keeps an entry, renewed each second, gone after five. */
+export const gatewayBucket = 'gateways';
+
+/** Broadcast by `access` when a key is revoked; each gateway answers once it refuses the key. */
+export const keyRevokedSubject = 'keys.revoked';
+
+/** Gateways report `[[keyId, minute], …]` here; one `access` replica of the queue group writes them. */
+export const keyUsedSubject = 'keys.used';
+
+/** The stream of rate-limit counts: one subject a partition, appended to only by the partition's owner. */
+export const limitStream = 'LIMITS';
+export const limitLogSubject = (partition: number | '*'): string => `limits.log.${partition}`;
+
+/** Requests to count go here; only the partition's owner listens. */
+export const limitCountSubject = (partition: number | '*'): string => `limits.count.${partition}`;
