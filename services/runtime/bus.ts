@@ -1,0 +1,85 @@
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { Log } from './log.ts';
+
+/** A NATS connection that knows whether it is up. */
+export interface Bus {
+  readonly nc: NatsConnection;
+  /** False from the moment the connection is known to be lost until it is back. */
+  connected(): boolean;
+  /** Called after each reconnect, when subscriptions have been sent again. */
+  onReconnect(listener: () => void): void;
+  onDisconnect(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects and stays connected: reconnects for ever, first at once and then each quarter of a second.
+ * `name` also chooses the inbox prefix `_INBOX_<name>`, which is all that the process's NATS user may
+ * listen to (`deploy/nats`).
+ * @throws when no server of `url` can be reached within five seconds.
+ */
+export const connectBus = async ({ url, name, instance, log }: BusOptions): Promise<Bus> => {
+  const servers = url.split(',').map((server) => new URL(server.trim()));
+  const [first] = servers;
+  if (!first) throw new Error('NATS_URL is empty');
+  const nc = await connect({
+    servers: servers.map((server) => `${server.protocol}//${server.host}`),
+    ...(first.username ? { user: decodeURIComponent(first.username) } : {}),
+    ...(first.password ? { pass: decodeURIComponent(first.password) } : {}),
+    name: instance ?? name,
+    inboxPrefix: `_INBOX_${name}`,
+    timeout: 5000,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 100,
+    pingInterval: 5000,
+    maxPingOut: 2,
+    ignoreAuthErrorAbort: true,
+  });
+  let up = true;
+  const reconnected: (() => void)[] = [];
+  const disconnected: (() => void)[] = [];
+  void (async () => {
+    for await (const status of nc.status()) {
+      switch (status.type) {
+        case 'disconnect':
+          up = false;
+          log?.warn({ server: status.server }, 'NATS connection lost');
+          for (const listener of disconnected) listener();
+          break;
+        case 'reconnect':
+          up = true;
+          log?.info({ server: status.server }, 'NATS connection back');
+          for (const listener of reconnected) listener();
+          break;
+        case 'error':
+          log?.error({ error: status.error }, 'NATS refused something');
+          break;
+        case 'slowConsumer':
+          log?.warn({ pending: status.pending }, 'NATS subscription falls behind');
+          break;
+        default:
+      }
+    }
+  })();
+  return {
+    nc,
+    connected: () => up && !nc.isClosed(),
+    onReconnect: (listener) => reconnected.push(listener),
+    onDisconnect: (listener) => disconnected.push(listener),
+    close: async () => {
+      // A drain waits for a server that may be gone; closing does not, and what had to be sent is flushed.
+      if (up && !nc.isClosed())
+        await Promise.race([nc.flush(), new Promise((done) => setTimeout(done, 1000))]);
+      await nc.close();
+    },
+  };
+};
+
+interface BusOptions {
+  readonly url: string;
+  /** The service's name: the NATS user and inbox prefix. */
+  readonly name: string;
+  readonly instance?: string;
+  readonly log?: Log;
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+
+/** The only reader of `process.env`; everything else gets what it returns. */
+export const readEnv = (): NodeJS.ProcessEnv => process.env;
+
+/** A configuration that cannot be used, in one sentence a person can act on. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Turns the environment into a typed, defaulted, checked configuration. An empty variable counts as
+ * absent, as compose files and manifests cannot express absence.
+ * @throws ConfigError naming every variable that is wrong, never its value.
+ */
+export const parseConfig = <Shape extends z.ZodRawShape>(
+  shape: Shape,
+  env: NodeJS.ProcessEnv,
+): z.output<z.ZodObject<Shape>> => {
+  const given = Object.fromEntries(
+    Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  );
+  const result = z.object(shape).safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) =>
+    given[issue.path.join('.')] === undefined
+      ? `${issue.path.join('.')} is required`
+      : `${issue.path.join('.')}: ${issue.message}`,
+  );
+  throw new ConfigError(`configuration: ${problems.join('; ')}`);
+};
+
+const wholeNumber = /^\d{1,15}$/;
+
+/** A whole number given as text, with its bounds. */
+export const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(wholeNumber, `must be a whole number between ${min} and ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number between ${min} and ${max}`);
+
+/** `true` or `false`. */
+export const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true');
+
+/** What every process of the cluster reads, whatever it does. */
+export const commonConfig = {
+  /** This process's name in logs, metrics and lanes; unique in the cluster. */
+  INSTANCE: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, - and _')
+    .optional(),
+  /** `nats://user:password@host:port`, several separated by commas. */
+  NATS_URL: z.string().default('nats://127.0.0.1:4222'),
+  /** Where /healthz, /readyz and /metrics listen; 0 takes a free port. */
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_PORT: integer(0, 65535).default(0),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** After this long a stopping process ends even if work is left. */
+  DRAIN_TIMEOUT_MS: integer(0, 600_000).default(25_000),
+} as const;

@@ -1,0 +1,10 @@
+export { type Bus, connectBus } from './bus.ts';
+export { ConfigError, commonConfig, flag, integer, parseConfig, readEnv } from './config.ts';
+export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
+export { createLaneClient, type LaneClient } from './lanes/client.ts';
+export { type Call, each, type Handler, type LaneServer, serveLane, together } from './lanes/server.ts';
+export { createLog, type Log } from './log.ts';
+export { type Cell, type CounterFamily, createMetrics, type Metrics } from './metrics.ts';
+export { json, type OperationHandlers, serveOperations } from './operations.ts';
+export { type CommonConfig, type Kit, runProcess } from './process.ts';
+export { childTraceparent, randomHex, traceIdOf } from './trace.ts';

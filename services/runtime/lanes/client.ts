@@ -1,0 +1,162 @@
+import type { Msg } from '@nats-io/nats-core';
+import type { Bus } from '../bus.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
+import {
+  decodeAnswers,
+  encodeCalls,
+  maxBodyBytes,
+  maxFrameBytes,
+  maxFrameEntries,
+  type NumberedCall,
+  shedStatus,
+} from './frame.ts';
+
+/** The calling end of a lane. */
+export interface LaneClient {
+  /** Resolves with whatever the service answered, errors of the domain included. @throws LaneError */
+  request(call: LaneCall): Promise<LaneAnswer>;
+  inFlight(): number;
+  /** Fails what is still in flight with `closed`. */
+  close(): void;
+}
+
+/**
+ * Sends the calls of one event-loop tick to the same service as one NATS message. Each call has its own
+ * deadline; a slow one delays no other, as answers come back as they are ready.
+ */
+export const createLaneClient = (options: LaneClientOptions): LaneClient => {
+  const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics, log } = options;
+  const pending = new Map<number, PendingCall>();
+  let queue: NumberedCall[] = [];
+  let lastId = 0;
+  let lastFrame = 0;
+  let flushDue = false;
+
+  const frames = metrics?.counter('lane_client_frames_total', 'Request frames sent', ['lane']).cell(lane);
+  const calls = metrics?.counter('lane_client_calls_total', 'Calls sent', ['lane']).cell(lane);
+  const failures = metrics?.counter('lane_client_failures_total', 'Calls without an answer', [
+    'lane',
+    'code',
+  ]);
+  metrics?.gauge(`lane_${lane}_in_flight`, `Calls on lane ${lane} waiting for an answer`, () => pending.size);
+
+  const settle = (id: number): PendingCall | undefined => {
+    const call = pending.get(id);
+    if (call) pending.delete(id);
+    return call;
+  };
+  const fail = (id: number, code: LaneErrorCode): void => {
+    const call = settle(id);
+    if (!call) return;
+    const cell = failures?.cell(lane, code);
+    if (cell) cell.value++;
+    call.reject(new LaneError(code, lane));
+  };
+
+  const send = (entries: NumberedCall[]): void => {
+    const frame = ++lastFrame;
+    for (const { id } of entries) {
+      const call = pending.get(id);
+      if (call) call.frame = frame;
+    }
+    bus.nc.publish(subject, encodeCalls(entries), { reply: `${replySubject}.${frame}` });
+    if (frames) frames.value++;
+    if (calls) calls.value += entries.length;
+  };
+
+  const flush = (): void => {
+    flushDue = false;
+    const entries = queue;
+    queue = [];
+    let frame: NumberedCall[] = [];
+    let frameBytes = 0;
+    for (const entry of entries) {
+      // 512 covers the head of an entry: ids, names and trace context; query and parameters are counted.
+      const bytes = 512 + entry.call.body.byteLength + entry.call.query.length * 3;
+      if (frame.length === maxFrameEntries || (frame.length > 0 && frameBytes + bytes > maxFrameBytes)) {
+        send(frame);
+        frame = [];
+        frameBytes = 0;
+      }
+      frame.push(entry);
+      frameBytes += bytes;
+    }
+    if (frame.length > 0) send(frame);
+  };
+
+  const onReply = (error: Error | null, message: Msg): void => {
+    if (error) return;
+    if (message.data.length === 0 && message.headers?.code === 503) {
+      // The server found no subscriber for this frame: nobody has seen its calls.
+      const frame = Number(message.subject.slice(message.subject.lastIndexOf('.') + 1));
+      for (const [id, call] of pending) if (call.frame === frame) fail(id, 'absent');
+      return;
+    }
+    let answers: ReturnType<typeof decodeAnswers>;
+    try {
+      answers = decodeAnswers(message.data);
+    } catch (cause) {
+      log?.error({ error: cause, lane }, 'answer frame cannot be read');
+      return;
+    }
+    for (const { id, answer } of answers) {
+      if (answer.status === shedStatus) fail(id, 'overloaded');
+      else settle(id)?.resolve(answer);
+    }
+  };
+  const subscription = bus.nc.subscribe(`${replySubject}.*`, { callback: onReply });
+
+  // One timer for all calls: at most `maxInFlight` entries, and a deadline need not be met to the millisecond.
+  const sweep = setInterval(() => {
+    const nowMs = performance.now();
+    for (const [id, call] of pending) if (call.deadlineMs <= nowMs) fail(id, 'timeout');
+  }, 25);
+  sweep.unref();
+
+  let closed = false;
+  return {
+    request: (call) =>
+      new Promise((resolve, reject) => {
+        const id = ++lastId;
+        pending.set(id, { resolve, reject, deadlineMs: performance.now() + call.budgetMs, frame: 0 });
+        if (closed) return fail(id, 'closed');
+        if (!bus.connected()) return fail(id, 'disconnected');
+        if (pending.size > maxInFlight) return fail(id, 'overloaded');
+        if (call.body.byteLength > maxBodyBytes) return fail(id, 'too_large');
+        queue.push({ id, call });
+        if (!flushDue) {
+          flushDue = true;
+          setImmediate(flush);
+        }
+      }),
+    inFlight: () => pending.size,
+    close: () => {
+      closed = true;
+      clearInterval(sweep);
+      subscription.unsubscribe();
+      for (const id of [...pending.keys()]) fail(id, 'closed');
+    },
+  };
+};
+
+export interface LaneClientOptions {
+  readonly bus: Bus;
+  /** The lane's name in metrics and errors. */
+  readonly lane: string;
+  readonly subject: string;
+  /** Answers come to `<replySubject>.<frame>`; unique to this client. */
+  readonly replySubject: string;
+  /** Calls beyond this are shed at once rather than queued without end. */
+  readonly maxInFlight?: number;
+  readonly metrics?: Metrics;
+  readonly log?: Log;
+}
+
+interface PendingCall {
+  readonly resolve: (answer: LaneAnswer) => void;
+  readonly reject: (error: LaneError) => void;
+  readonly deadlineMs: number;
+  frame: number;
+}

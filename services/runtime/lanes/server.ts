@@ -1,0 +1,234 @@
+import { type ServiceMsg, Svcm } from '@nats-io/services';
+import type { Bus } from '../bus.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Answer, LaneCall } from './call.ts';
+import {
+  bodyBytes,
+  decodeCalls,
+  encodeAnswers,
+  maxBodyBytes,
+  maxFrameBytes,
+  maxFrameEntries,
+  type NumberedAnswer,
+  shedStatus,
+} from './frame.ts';
+
+/** A call as its handler gets it. */
+export interface Call extends LaneCall {
+  /** `performance.now()` at which the caller gives up. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Takes all the calls of one operation that arrived in one tick, and returns one promise a call, in their
+ * order. Promises settle one by one: a slow call delays no other.
+ */
+export type Handler = (calls: readonly Call[]) => readonly Promise<Answer>[];
+
+/** A handler that treats each call by itself. */
+export const each =
+  (handle: (call: Call) => Promise<Answer>): Handler =>
+  (calls) =>
+    calls.map(handle);
+
+/** A handler that answers a whole batch at once, in the calls' order; if it throws, each call fails with it. */
+export const together =
+  (handle: (calls: readonly Call[]) => Promise<readonly Answer[]>): Handler =>
+  (calls) => {
+    const answers = handle(calls);
+    return calls.map(async (_, at) => {
+      const answer = (await answers)[at];
+      if (!answer) throw new Error(`a batch of ${calls.length} has no answer ${at}`);
+      return answer;
+    });
+  };
+
+/** The serving end of a lane. */
+export interface LaneServer {
+  inFlight(): number;
+  /** Takes nothing more, waits until everything taken is answered and the answers are sent. */
+  drain(): Promise<void>;
+}
+
+/**
+ * Serves one lane as a replica of its queue group, registered as a NATS micro service so that
+ * `nats micro ls|stats|ping` shows it.
+ */
+export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
+  const {
+    bus,
+    lane,
+    subject,
+    instance,
+    handlers,
+    onUnknown,
+    onError,
+    maxInFlight = 2048,
+    metrics,
+    log,
+  } = options;
+  let inFlight = 0;
+  let arrived: Taken[] = [];
+  let ready: Taken[] = [];
+  let drained: (() => void) | undefined;
+
+  const frames = metrics?.counter('lane_server_frames_total', 'Request frames received', ['lane']).cell(lane);
+  const taken = metrics?.counter('lane_server_calls_total', 'Calls received', ['lane']).cell(lane);
+  const shed = metrics
+    ?.counter('lane_server_shed_total', 'Calls refused, too many in flight', ['lane'])
+    .cell(lane);
+  const expired = metrics
+    ?.counter('lane_server_expired_total', 'Calls dropped, their caller had gone', ['lane'])
+    .cell(lane);
+  const batches = metrics?.counter('lane_server_batches_total', 'Batches given to handlers', ['operation']);
+  const elapsed = metrics?.timing('lane_server_call_seconds', "From a call's arrival to its answer");
+  metrics?.gauge('lane_server_in_flight', 'Calls taken and not yet answered', () => inFlight);
+
+  const answerWith = (entry: Taken, answer: Answer): void => {
+    entry.answer =
+      bodyBytes(answer.body) > maxBodyBytes ? onError(entry.call, new Error('answer too large')) : answer;
+    if (ready.length === 0) setImmediate(sendReady);
+    ready.push(entry);
+  };
+
+  const sendReady = (): void => {
+    const entries = ready;
+    ready = [];
+    // The answers to one client go back together, whichever of its frames they came in.
+    const byClient = Map.groupBy(entries, (entry) => entry.replyTo);
+    for (const [replyTo, answers] of byClient) {
+      let frame: NumberedAnswer[] = [];
+      let frameBytes = 0;
+      for (const { id, answer } of answers) {
+        const bytes = 64 + bodyBytes(answer.body);
+        if (frame.length === maxFrameEntries || (frame.length > 0 && frameBytes + bytes > maxFrameBytes)) {
+          bus.nc.publish(replyTo, encodeAnswers(frame));
+          frame = [];
+          frameBytes = 0;
+        }
+        frame.push({ id, answer });
+        frameBytes += bytes;
+      }
+      bus.nc.publish(replyTo, encodeAnswers(frame));
+    }
+    const nowMs = performance.now();
+    for (const entry of entries) if (entry.arrivedMs > 0) elapsed?.observe(nowMs - entry.arrivedMs);
+    inFlight -= entries.filter((entry) => entry.arrivedMs > 0).length;
+    if (inFlight === 0) drained?.();
+  };
+
+  const runArrived = (): void => {
+    const entries = arrived;
+    arrived = [];
+    const nowMs = performance.now();
+    const byOperation = Map.groupBy(entries, (entry) => entry.call.operation);
+    for (const [operation, group] of byOperation) {
+      const live = group.filter((entry) => entry.call.deadlineMs > nowMs);
+      if (live.length < group.length) {
+        if (expired) expired.value += group.length - live.length;
+        inFlight -= group.length - live.length;
+      }
+      if (live.length === 0) continue;
+      const cell = batches?.cell(handlers[operation] ? operation : 'unknown');
+      if (cell) cell.value++;
+      let promises: readonly Promise<Answer>[];
+      try {
+        const handler = handlers[operation];
+        promises = handler
+          ? handler(live.map((entry) => entry.call))
+          : live.map(async (entry) => onUnknown(entry.call));
+      } catch (error) {
+        promises = live.map(() => Promise.reject(error));
+      }
+      live.forEach((entry, at) => {
+        const promise = promises[at] ?? Promise.reject(new Error(`${operation}: no promise for call ${at}`));
+        promise.then(
+          (answer) => answerWith(entry, answer),
+          (error: unknown) => answerWith(entry, onError(entry.call, error)),
+        );
+      });
+    }
+    if (inFlight === 0) drained?.();
+  };
+
+  const onFrame = (error: Error | null, message: ServiceMsg): void => {
+    if (error || !message.reply) return;
+    let entries: ReturnType<typeof decodeCalls>;
+    try {
+      entries = decodeCalls(message.data);
+    } catch (cause) {
+      log?.error({ error: cause, lane }, 'request frame cannot be read');
+      return;
+    }
+    const arrivedMs = performance.now();
+    const replyTo = `${message.reply.slice(0, message.reply.lastIndexOf('.'))}.0`;
+    if (frames) frames.value++;
+    if (taken) taken.value += entries.length;
+    for (const { id, call } of entries) {
+      const entry: Taken = {
+        id,
+        replyTo,
+        arrivedMs,
+        call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }),
+        answer: shedAnswer,
+      };
+      if (inFlight >= maxInFlight) {
+        if (shed) shed.value++;
+        entry.arrivedMs = 0;
+        answerWith(entry, shedAnswer);
+        continue;
+      }
+      inFlight++;
+      if (arrived.length === 0) setImmediate(runArrived);
+      arrived.push(entry);
+    }
+  };
+
+  const service = await new Svcm(bus.nc).add({
+    name: lane,
+    version: '1.0.0',
+    description: `lane ${lane}`,
+    metadata: { instance },
+  });
+  service.addEndpoint('lane', { subject, queue: lane, handler: onFrame });
+  await bus.nc.flush();
+
+  return {
+    inFlight: () => inFlight,
+    drain: async () => {
+      // Unsubscribes and lets what the server has sent already come in; it does not wait for handlers.
+      await service.stop();
+      if (inFlight > 0) await new Promise<void>((resolve) => (drained = resolve));
+      if (bus.connected()) await bus.nc.flush();
+    },
+  };
+};
+
+const shedAnswer: Answer = { status: shedStatus, body: null };
+
+export interface LaneServerOptions {
+  readonly bus: Bus;
+  /** The lane's name: of the queue group, the micro service and the metrics. */
+  readonly lane: string;
+  readonly subject: string;
+  readonly instance: string;
+  readonly handlers: Readonly<Record<string, Handler | undefined>>;
+  /** Answers an operation that has no handler. */
+  readonly onUnknown: (call: Call) => Answer;
+  /** Turns what a handler threw into an answer; must not throw. */
+  readonly onError: (call: Call, error: unknown) => Answer;
+  /** Calls beyond this are shed: the client answers 503 at once instead of waiting in a queue. */
+  readonly maxInFlight?: number;
+  readonly metrics?: Metrics;
+  readonly log?: Log;
+}
+
+interface Taken {
+  readonly id: number;
+  readonly replyTo: string;
+  /** 0 marks a call that was shed: it never counted as in flight. */
+  arrivedMs: number;
+  readonly call: Call;
+  answer: Answer;
+}

@@ -1,0 +1,57 @@
+import {
+  internalError,
+  laneSubject,
+  type OperationId,
+  operationById,
+  Problem,
+  problem,
+  renderProblem,
+  type ServiceName,
+} from '@causeway/proto';
+import type { Bus } from './bus.ts';
+import type { Answer } from './lanes/call.ts';
+import { type Call, type Handler, type LaneServer, serveLane } from './lanes/server.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+export type OperationHandlers = Readonly<Partial<Record<OperationId, Handler>>>;
+
+/** An answer with a JSON body. */
+export const json = (status: number, value: unknown): Answer => ({ status, body: JSON.stringify(value) });
+
+/**
+ * Serves a service's lane from its handlers of the contract. An operation without a handler is answered
+ * 501; whatever a handler throws becomes the operation's own error body, and what is not a `Problem`
+ * becomes a 500 that tells the caller nothing but the request id.
+ */
+export const serveOperations = ({
+  service,
+  handlers,
+  log,
+  ...rest
+}: {
+  readonly bus: Bus;
+  readonly service: ServiceName;
+  readonly instance: string;
+  readonly handlers: OperationHandlers & Readonly<Record<string, Handler | undefined>>;
+  readonly maxInFlight?: number;
+  readonly metrics?: Metrics;
+  readonly log: Log;
+}): Promise<LaneServer> =>
+  serveLane({
+    ...rest,
+    log,
+    lane: service,
+    subject: laneSubject(service),
+    handlers,
+    onUnknown: (call) => problemAnswer(call, problem('not_implemented')),
+    onError: (call, error) => {
+      if (error instanceof Problem) return problemAnswer(call, error);
+      const { operation, tenant, requestId, traceparent } = call;
+      log.error({ error, operation, tenant, requestId, traceparent }, 'operation failed');
+      return problemAnswer(call, internalError(error));
+    },
+  });
+
+const problemAnswer = ({ operation, requestId }: Call, thrown: Problem): Answer =>
+  renderProblem(operationById.get(operation as OperationId)?.errorShape ?? 'general', thrown, { requestId });

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import { ConfigError, type commonConfig } from './config.ts';
+import { type ReadyCheck, startHealth } from './health.ts';
+import { createLog, type Log } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+
+export type CommonConfig = z.output<z.ZodObject<typeof commonConfig>>;
+
+/** What a process hands to everything it starts. */
+export interface Kit {
+  readonly name: string;
+  readonly instance: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** The process counts as ready while every check answers true. */
+  ready(name: string, check: ReadyCheck): void;
+  /** Run when the process stops, the last registered first: register right after making a thing. */
+  onStop(name: string, stop: () => Promise<void> | void): void;
+  /** Ends the process as a SIGTERM would, with a non-zero code: for what cannot be mended from inside. */
+  fail(reason: string, error?: unknown): void;
+}
+
+/**
+ * The life of a process: start, ready, serve, drain, stop. A first SIGTERM or SIGINT, or the end of the
+ * supervisor (its IPC channel closes), starts the drain; a second does nothing; after
+ * `DRAIN_TIMEOUT_MS` the process ends whatever is left. Sends `{type: 'ready', metricsUrl}` to the
+ * supervisor when `start` has returned.
+ */
+export const runProcess = async <Config extends CommonConfig>(
+  name: string,
+  readConfig: () => Config,
+  start: (kit: Kit, config: Config) => Promise<void>,
+): Promise<void> => {
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    process.exit(78); // EX_CONFIG of sysexits.h: restarting will not help.
+  }
+  const instance = config.INSTANCE ?? `${name}-${randomBytes(4).toString('hex')}`;
+  const { log, flush } = createLog({ name, instance, level: config.LOG_LEVEL });
+  const metrics = createMetrics({ defaults: true });
+  const checks = new Map<string, ReadyCheck>();
+  const stops: { name: string; stop: () => Promise<void> | void }[] = [];
+  let stopping: Promise<void> | undefined;
+
+  const end = (code: number): never => {
+    flush();
+    process.exit(code);
+  };
+  const stop = (reason: string, code: number): Promise<void> => {
+    stopping ??= (async () => {
+      const startedMs = performance.now();
+      log.info({ reason }, 'draining');
+      setTimeout(() => {
+        log.error({ timeoutMs: config.DRAIN_TIMEOUT_MS }, 'drain took too long; ending with work left');
+        end(1);
+      }, config.DRAIN_TIMEOUT_MS).unref();
+      for (const part of stops.reverse()) {
+        try {
+          await part.stop();
+        } catch (error) {
+          log.error({ error, part: part.name }, 'part did not stop cleanly');
+        }
+      }
+      log.info({ elapsedMs: Math.round(performance.now() - startedMs) }, 'stopped');
+      end(code);
+    })();
+    return stopping;
+  };
+
+  process.on('SIGTERM', () => void stop('SIGTERM', 0));
+  process.on('SIGINT', () => void stop('SIGINT', 0));
+  process.on('disconnect', () => void stop('the supervisor is gone', 0));
+  const crash = (error: unknown) => {
+    log.fatal({ error }, 'unexpected failure');
+    end(1);
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+
+  const kit: Kit = {
+    name,
+    instance,
+    log,
+    metrics,
+    ready: (part, check) => checks.set(part, check),
+    onStop: (part, stopPart) => stops.push({ name: part, stop: stopPart }),
+    fail: (reason, error) => {
+      log.fatal({ error }, reason);
+      void stop(reason, 1);
+    },
+  };
+  const health = await startHealth({
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    registry: metrics.registry,
+    checks,
+  });
+  kit.onStop('health', () => health.close());
+  let started = false;
+  kit.ready('started', () => started && stopping === undefined);
+  await start(kit, config);
+  started = true;
+  log.info({ metricsUrl: health.url }, 'ready');
+  process.send?.({ type: 'ready', metricsUrl: health.url });
+};
