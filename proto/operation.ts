@@ -1,4 +1,4 @@
-import type { ZodType } from 'zod';
+import type { output, ZodType } from 'zod';
 import type { ServiceName } from './subjects.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -66,3 +66,23 @@ export interface Operation<Id extends string = string> {
 
 /** The one version of the interface (specification, "Versioning"). */
 export const basePath = '/api/v1';
+
+/** Keeps the literal types of one operation, so that its parsed query, body and answers have types. */
+export const defineOperation = <const O extends Operation>(operation: O): O => operation;
+
+type Output<S> = S extends ZodType ? output<S> : Record<string, never>;
+
+/** The parsed query of an operation, as `parseQuery` returns it. */
+export type QueryOf<O extends { readonly query: ZodType | null }> = Output<O['query']>;
+
+/** The parsed body of an operation, as `parseBody` returns it. */
+export type BodyOf<O extends { readonly body: ZodType | null }> = Output<O['body']>;
+
+/** The body of an operation's success answers; undefined stands for no body (204). */
+export type AnswerOf<O extends Operation> = {
+  [Status in keyof O['answers']]: O['answers'][Status] extends { readonly schema: infer S }
+    ? S extends ZodType
+      ? output<S>
+      : undefined
+    : never;
+}[keyof O['answers']];

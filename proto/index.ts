@@ -1,0 +1,6 @@
+/** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
+export * from './events.ts';
+export * from './operation.ts';
+export * from './operations.ts';
+export * from './operator.ts';
+export * from './subjects.ts';

@@ -1,0 +1,10 @@
+/** What every record action has in common (decisions, "Identifiers, keys, scopes"). */
+export const action = {
+  service: 'crm',
+  scope: 'integrations:write',
+  bucket: 'write',
+  errorShape: 'general',
+  deadlineMs: 5000,
+  implemented: false,
+  query: null,
+} as const;

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import * as f from '../schemas/fields.ts';
+import * as r from '../schemas/records.ts';
+import { id, instant } from '../schemas/values.ts';
+import { action } from './action.ts';
+
+const created = z.object({
+  employee_id: id,
+  affiliate_code: z.string(),
+  is_approved: z.boolean(),
+  created_utc: instant,
+});
+
+const createdExample = {
+  employee_id: 31,
+  affiliate_code: 'K7M2QX9D',
+  is_approved: false,
+  created_utc: '2026-01-15T09:30:00.000Z',
+};
+
+export const createAffiliate = defineOperation({
+  ...action,
+  id: 'createAffiliate',
+  method: 'POST',
+  path: '/integrations/affiliates',
+  tag: 'Affiliates',
+  summary: 'Create an affiliate',
+  description:
+    'A new affiliate is not approved yet. Where an affiliate with the same external_id exists, the sent fields are applied to it instead.',
+  params: {},
+  body: z.strictObject({
+    email: f.email,
+    first_name: f.personName,
+    last_name: f.personName,
+    phone: f.optionalPhone,
+    affiliate_code: f.affiliateCode,
+    commission_rate: f.commissionRate,
+    affiliate_company_name: f.affiliateCompanyName,
+    external_id: f.externalId,
+  }),
+  bodyExample: {
+    email: 'lise@example.com',
+    first_name: 'Lise',
+    last_name: 'Meitner',
+    commission_rate: 12.5,
+    affiliate_company_name: 'Meitner & Co',
+  },
+  answers: {
+    201: { description: 'The affiliate was made.', schema: created, example: createdExample },
+    200: {
+      description: 'An affiliate with this external_id existed and was updated.',
+      schema: created,
+      example: { ...createdExample, is_approved: true },
+    },
+  },
+  errors: {
+    400: r.actionInvalid(
+      'commission_rate',
+      'commission_rate must be a number from 0 to 100 with at most 2 decimals',
+    ),
+  },
+});
+
+export const updateAffiliate = defineOperation({
+  ...action,
+  id: 'updateAffiliate',
+  method: 'PATCH',
+  path: '/integrations/affiliates/{employee_id}',
+  tag: 'Affiliates',
+  summary: 'Update, approve or deactivate an affiliate',
+  description: 'Only the sent fields change. null clears an optional field.',
+  params: r.affiliatePath,
+  body: r.updateAffiliateBody,
+  bodyExample: { is_approved: true, commission_rate: 15 },
+  answers: {
+    200: {
+      description: 'Updated.',
+      schema: z.object({ success: z.literal(true), updated_utc: instant, employee_id: id }),
+      example: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 31 },
+    },
+  },
+  errors: { 400: r.externalIdTaken, 404: r.recordMissing('affiliate') },
+});

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import * as f from '../schemas/fields.ts';
+import * as r from '../schemas/records.ts';
+import { id, instant } from '../schemas/values.ts';
+import { action } from './action.ts';
+
+export const createClient = defineOperation({
+  ...action,
+  id: 'createClient',
+  method: 'POST',
+  path: '/integrations/clients',
+  tag: 'Clients',
+  summary: 'Create a client',
+  description:
+    "Without `status` the client gets the company's default client status. Where a record with the same external_id exists, the sent fields are applied to it instead; if it is a lead, it becomes a client.",
+  params: {},
+  body: z.strictObject({
+    first_name: f.personName,
+    last_name: f.personName,
+    email: f.email,
+    phone: f.optionalPhone,
+    status: f.statusReference.nullish(),
+    employee_id: f.optionalRecordId,
+    city: f.city,
+    state: f.state,
+    zip: f.zip,
+    affiliate_id: f.optionalRecordId,
+    external_id: f.externalId,
+  }),
+  bodyExample: {
+    first_name: 'Katherine',
+    last_name: 'Johnson',
+    email: 'katherine@example.com',
+    status: 'Client - Active',
+    external_id: 'crm-88',
+  },
+  answers: {
+    201: {
+      description: 'The client was made.',
+      schema: r.personCreated,
+      example: r.personCreatedExample('Client - Active'),
+    },
+    200: {
+      description: 'A record with this external_id existed and was updated.',
+      schema: r.personCreated,
+      example: r.personCreatedExample('Client - Active'),
+    },
+  },
+  errors: { 400: r.actionInvalid('email', 'email must be one valid email address') },
+});
+
+export const updateClient = defineOperation({
+  ...action,
+  id: 'updateClient',
+  method: 'PATCH',
+  path: '/integrations/clients/{client_id}',
+  tag: 'Clients',
+  summary: 'Update a client',
+  description:
+    'Only the sent fields change. null clears an optional field. Answers 404 unless the record is a client.',
+  params: r.clientPath,
+  body: r.updatePerson,
+  bodyExample: { employee_id: 7, external_id: 'crm-89' },
+  answers: { 200: { description: 'Updated.', schema: r.personUpdated, example: r.personUpdatedExample } },
+  errors: { 400: r.externalIdTaken, 404: r.recordMissing('client') },
+});
+
+export const updateClientStatus = defineOperation({
+  ...action,
+  id: 'updateClientStatus',
+  method: 'PATCH',
+  path: '/integrations/clients/{client_id}/status',
+  tag: 'Clients',
+  summary: 'Change the status of a client, or make a client of a lead',
+  description:
+    'Takes any status that is not a lead status, by ID or name; given both, they must agree. On a lead this is its conversion. Setting the status the client already has answers 200 and changes nothing.',
+  params: r.clientPath,
+  body: r.changeStatus,
+  bodyExample: { new_status_id: 4, changed_by_employee_id: 7 },
+  answers: {
+    200: {
+      description: 'The status before and now.',
+      schema: r.statusChanged,
+      example: {
+        previous_status: 'Lead - Contacted',
+        new_status: 'Client - Active',
+        updated_utc: '2026-01-15T09:31:00.000Z',
+      },
+    },
+  },
+  errors: {
+    400: r.actionInvalid('new_status', 'new_status or new_status_id is required'),
+    404: r.recordMissing('client'),
+  },
+});
+
+export const addClientNote = defineOperation({
+  ...action,
+  id: 'addClientNote',
+  method: 'POST',
+  path: '/integrations/clients/{client_id}/notes',
+  tag: 'Clients',
+  summary: 'Add a note to a lead or client',
+  description: 'Where a note with the same external_id exists, it is updated instead.',
+  params: r.clientPath,
+  body: r.noteBody,
+  bodyExample: { text: 'Prefers to be called in the morning.', note_type: 'call' },
+  answers: {
+    201: {
+      description: 'The note was made.',
+      schema: z.object({ client_note_id: id, created_utc: instant }),
+      example: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' },
+    },
+    200: {
+      description: 'A note with this external_id existed and was updated.',
+      schema: z.object({ client_note_id: id, created_utc: instant }),
+      example: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' },
+    },
+  },
+  errors: { 400: r.actionInvalid('text'), 404: r.recordMissing('client') },
+});

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { integerParameter } from '../schemas/query.ts';
+import { actionInvalid, recordMissing } from '../schemas/records.ts';
+import { envelope, envelopeExample, eventPayload, knownEventType } from '../schemas/webhooks.ts';
+
+const events = {
+  service: 'webhooks',
+  errorShape: 'general',
+  deadlineMs: 5000,
+  implemented: false,
+  tag: 'Events',
+} as const;
+
+const badCursor = { error: 'invalid cursor' };
+
+export const listEvents = defineOperation({
+  ...events,
+  id: 'listEvents',
+  method: 'GET',
+  path: '/events',
+  scope: 'events:read',
+  bucket: 'read',
+  summary: 'List events',
+  description:
+    'In the order asked for, the newest first by default. Walking `order=asc` with the last `nextCursor`, at any time, never skips an event.',
+  params: {},
+  query: z.strictObject({
+    limit: integerParameter({ min: 1, max: 100, otherwise: 25 }),
+    cursor: z
+      .string()
+      .regex(/^[\w-]{1,200}$/, badCursor)
+      .optional()
+      .meta({ description: 'The `nextCursor` of an earlier answer. Opaque.' }),
+    type: knownEventType.optional(),
+    order: z.enum(['desc', 'asc'], { error: 'order must be asc or desc' }).default('desc'),
+  }),
+  body: null,
+  answers: {
+    200: {
+      description: 'The events, and where to go on.',
+      schema: z.object({
+        events: z.array(envelope).max(100),
+        nextCursor: z.string().nullable(),
+        hasMore: z.boolean(),
+      }),
+      example: { events: [envelopeExample], nextCursor: 'bGFzdC1zZWVu', hasMore: false },
+    },
+  },
+  errors: { 400: actionInvalid('cursor', 'invalid cursor') },
+});
+
+export const getEvent = defineOperation({
+  ...events,
+  id: 'getEvent',
+  method: 'GET',
+  path: '/events/{id}',
+  scope: 'events:read',
+  bucket: 'read',
+  summary: 'Read one event',
+  params: { id: 'ID of the event.' },
+  query: null,
+  body: null,
+  answers: { 200: { description: 'The event.', schema: envelope, example: envelopeExample } },
+  errors: { 404: recordMissing('event') },
+});
+
+export const createTestEvent = defineOperation({
+  ...events,
+  id: 'createTestEvent',
+  method: 'POST',
+  path: '/events/test',
+  scope: 'admin',
+  bucket: 'admin',
+  summary: 'Make a test event',
+  description:
+    'A real event of the company, delivered to all enabled subscriptions of its type. Without `payload` the type’s sample is used.',
+  params: {},
+  query: null,
+  body: z.strictObject({ type: knownEventType, payload: eventPayload.optional() }),
+  bodyExample: { type: 'client.created' },
+  answers: {
+    202: {
+      description: 'The event, and how many subscriptions it goes to.',
+      schema: envelope.extend({ subscriptionCount: z.int().min(0) }),
+      example: { ...envelopeExample, subscriptionCount: 2 },
+    },
+  },
+  errors: { 400: actionInvalid('type') },
+});

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { phone } from '../schemas/fields.ts';
+import { idParameter } from '../schemas/query.ts';
+import { text } from '../schemas/text.ts';
+import { count, id, instant } from '../schemas/values.ts';
+
+const oneOf = 'at least one of email, phone, external_id and client_id is required';
+
+const query = z
+  .strictObject({
+    email: text({ min: 1, max: 254 }).optional(),
+    phone: phone.optional(),
+    external_id: text({ min: 1, max: 100 }).optional(),
+    client_id: idParameter.optional(),
+  })
+  .check((context) => {
+    if (Object.values(context.value).every((value) => value === undefined))
+      context.issues.push({ code: 'custom', input: context.value, path: ['email'], message: oneOf });
+  });
+
+const example = {
+  client_id: 1042,
+  first_name: 'Katherine',
+  last_name: 'Johnson',
+  email: 'katherine@example.com',
+  phone: '+1 555 010 4477',
+  external_id: 'crm-88',
+  created_utc: '2026-01-15T09:30:00.000Z',
+};
+
+const find = {
+  method: 'GET',
+  service: 'crm',
+  scope: 'integrations:read',
+  bucket: 'read',
+  errorShape: 'general',
+  deadlineMs: 5000,
+  implemented: true,
+  tag: 'Search',
+  params: {},
+  query,
+  body: null,
+  errors: {
+    400: {
+      description: 'No parameter, an unknown one, or one that is not valid.',
+      example: { error: oneOf, details: [{ field: 'email', message: oneOf }] },
+    },
+  },
+} as const;
+
+const rules =
+  'Emails are compared case-insensitively, phones by their digits, the rest exactly. All parameters given must match. At most 25 are answered, the newest first.';
+
+const answer = z.object({
+  clients: z
+    .array(
+      z.object({
+        client_id: id,
+        first_name: z.string(),
+        last_name: z.string(),
+        email: z.string(),
+        phone: z.string().nullable(),
+        status: z.string(),
+        is_lead: z.boolean(),
+        external_id: z.string().nullable(),
+        created_utc: instant,
+      }),
+    )
+    .max(25),
+  count,
+});
+
+export const findClients = defineOperation({
+  ...find,
+  id: 'findClients',
+  path: '/integrations/clients/find',
+  summary: 'Find clients',
+  description: `Finds clients (not leads) by what is known of them. ${rules}`,
+  answers: {
+    200: {
+      description: 'The clients found.',
+      schema: answer,
+      example: { clients: [{ ...example, status: 'Client - Active', is_lead: false }], count: 1 },
+    },
+  },
+});
+
+export const findLeads = defineOperation({
+  ...find,
+  id: 'findLeads',
+  path: '/integrations/leads/find',
+  summary: 'Find leads',
+  description: `Finds leads (not clients) by what is known of them. ${rules}`,
+  answers: {
+    200: {
+      description: 'The leads found, under the same name as clients are.',
+      schema: answer,
+      example: { clients: [{ ...example, status: 'Lead - New', is_lead: true }], count: 1 },
+    },
+  },
+});

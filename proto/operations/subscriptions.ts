@@ -1,0 +1,241 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { actionInvalid, recordMissing, setsSomething } from '../schemas/records.ts';
+import { optionalText } from '../schemas/text.ts';
+import { count } from '../schemas/values.ts';
+import * as w from '../schemas/webhooks.ts';
+
+const subscriptions = {
+  service: 'webhooks',
+  scope: 'webhooks:write',
+  errorShape: 'general',
+  deadlineMs: 5000,
+  implemented: false,
+  tag: 'Webhook subscriptions',
+  query: null,
+} as const;
+
+const path = { id: 'ID of the subscription.' } as const;
+const missing = recordMissing('subscription');
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
+
+const toolManaged = {
+  description: 'The subscription is managed by a tool, or the key lacks the scope.',
+  example: {
+    error: 'the subscription is managed by zapier and cannot be edited here',
+    managed_by: 'zapier',
+    is_tool_managed: true,
+  },
+};
+
+export const createSubscription = defineOperation({
+  ...subscriptions,
+  id: 'createSubscription',
+  method: 'POST',
+  path: '/webhooks/subscriptions',
+  bucket: 'admin',
+  summary: 'Subscribe a URL to event types',
+  description: 'The signing secret is in this answer and never again.',
+  params: {},
+  body: z.strictObject({
+    url: w.targetUrl,
+    eventTypes: w.subscribedTypes,
+    enabled: z.boolean().default(true),
+    name: w.subscriptionName,
+    description: w.subscriptionDescription,
+    managedBy: w.managedBy,
+  }),
+  bodyExample: {
+    url: 'https://hooks.example.com/causeway',
+    eventTypes: ['client.created', 'client.status_changed'],
+    enabled: true,
+    name: 'Billing',
+  },
+  answers: {
+    201: {
+      description: 'The subscription, with its signing secret.',
+      schema: w.subscriptionWithSecret,
+      example: { ...w.subscriptionExample, signingSecret: secret },
+    },
+  },
+  errors: { 400: actionInvalid('eventTypes', 'at least one event type is required') },
+});
+
+export const listSubscriptions = defineOperation({
+  ...subscriptions,
+  id: 'listSubscriptions',
+  method: 'GET',
+  path: '/webhooks/subscriptions',
+  bucket: 'read',
+  summary: 'List the subscriptions',
+  params: {},
+  body: null,
+  answers: {
+    200: {
+      description: 'All subscriptions of the company.',
+      schema: z.object({ subscriptions: z.array(w.subscription), count }),
+      example: { subscriptions: [w.subscriptionExample], count: 1 },
+    },
+  },
+  errors: {},
+});
+
+export const getSubscription = defineOperation({
+  ...subscriptions,
+  id: 'getSubscription',
+  method: 'GET',
+  path: '/webhooks/subscriptions/{id}',
+  bucket: 'read',
+  summary: 'Read one subscription',
+  params: path,
+  body: null,
+  answers: {
+    200: { description: 'The subscription.', schema: w.subscription, example: w.subscriptionExample },
+  },
+  errors: { 404: missing },
+});
+
+export const updateSubscription = defineOperation({
+  ...subscriptions,
+  id: 'updateSubscription',
+  method: 'PATCH',
+  path: '/webhooks/subscriptions/{id}',
+  bucket: 'admin',
+  summary: 'Change a subscription',
+  description: 'Only the sent fields change. A subscription that is managed by a tool cannot be edited.',
+  params: path,
+  body: z
+    .strictObject({
+      url: w.targetUrl.optional(),
+      eventTypes: w.subscribedTypes.optional(),
+      enabled: z.boolean().optional(),
+      name: w.subscriptionName,
+      description: w.subscriptionDescription,
+    })
+    .check(setsSomething('id')),
+  bodyExample: { eventTypes: ['client.created'], enabled: false },
+  answers: {
+    200: {
+      description: 'The subscription as it is now.',
+      schema: w.subscription,
+      example: { ...w.subscriptionExample, eventTypes: ['client.created'], enabled: false },
+    },
+  },
+  errors: { 400: actionInvalid('url', 'invalid URL'), 403: toolManaged, 404: missing },
+});
+
+export const rotateSubscriptionSecret = defineOperation({
+  ...subscriptions,
+  id: 'rotateSubscriptionSecret',
+  method: 'POST',
+  path: '/webhooks/subscriptions/{id}/rotate-secret',
+  bucket: 'admin',
+  summary: 'Replace the signing secret',
+  description:
+    'Without `overlapHours` the old secret ends at once. With it, deliveries carry the signatures of both secrets for that long.',
+  params: path,
+  body: z.strictObject({
+    overlapHours: z
+      .int({ error: '{field} must be an integer between 1 and 72' })
+      .min(1, { error: '{field} must be an integer between 1 and 72' })
+      .max(72, { error: '{field} must be an integer between 1 and 72' })
+      .optional(),
+  }),
+  bodyExample: { overlapHours: 24 },
+  answers: {
+    200: {
+      description: 'The subscription, with its new signing secret.',
+      schema: w.subscriptionWithSecret,
+      example: { ...w.subscriptionExample, signingSecret: secret },
+    },
+  },
+  errors: {
+    400: actionInvalid('overlapHours', 'overlapHours must be an integer between 1 and 72'),
+    403: toolManaged,
+    404: missing,
+  },
+});
+
+export const deleteSubscription = defineOperation({
+  ...subscriptions,
+  id: 'deleteSubscription',
+  method: 'DELETE',
+  path: '/webhooks/subscriptions/{id}',
+  bucket: 'write',
+  summary: 'Delete a subscription',
+  description: 'Also one that is managed by a tool.',
+  params: path,
+  body: null,
+  answers: { 204: { description: 'Deleted. No body.', schema: null } },
+  errors: { 404: missing },
+});
+
+export const testSubscription = defineOperation({
+  ...subscriptions,
+  id: 'testSubscription',
+  method: 'POST',
+  path: '/webhooks/subscriptions/{id}/test',
+  scope: 'admin',
+  bucket: 'admin',
+  deadlineMs: 15_000,
+  summary: 'Send a test delivery',
+  description:
+    'Signed and sent exactly like a real delivery, with `metadata` added to the envelope. Answers 200 whatever the receiver did. Never touches the failure counter or the event log.',
+  params: path,
+  body: z
+    .strictObject({
+      eventType: z
+        .string()
+        .min(1)
+        .max(100)
+        .optional()
+        .meta({ description: "One of the subscription's event types; its first when absent." }),
+      useSamplePayload: z.boolean().default(true),
+      samplePayload: w.eventPayload.optional(),
+      statusOverride: optionalText({ max: 100, description: 'Becomes `metadata.status`.' }),
+    })
+    .check((context) => {
+      if (context.value.useSamplePayload || context.value.samplePayload) return;
+      context.issues.push({
+        code: 'custom',
+        input: context.value,
+        path: ['samplePayload'],
+        message: 'samplePayload is required when useSamplePayload is false',
+        params: {
+          extra: { hint: 'send samplePayload, or leave useSamplePayload out to have one generated' },
+        },
+      });
+    }),
+  bodyExample: { eventType: 'client.created', statusOverride: 'Client - Active' },
+  answers: {
+    200: {
+      description: 'What the receiver did.',
+      schema: z.object({
+        success: z.boolean().meta({ description: 'True when the receiver answered 2xx within the timeout.' }),
+        statusCode: z.int().nullable().meta({ description: 'null when there was no answer.' }),
+        elapsedMs: z.int().min(0),
+        responseBodyTruncated: z.boolean(),
+        responseBody: z.string(),
+        targetUrlUsed: z.string(),
+      }),
+      example: {
+        success: true,
+        statusCode: 200,
+        elapsedMs: 84,
+        responseBodyTruncated: false,
+        responseBody: 'ok',
+        targetUrlUsed: 'https://hooks.example.com/causeway',
+      },
+    },
+  },
+  errors: {
+    400: {
+      description: 'The subscription does not have the event type, or a field is not valid.',
+      example: {
+        error: 'the subscription does not include the event type payment.failed',
+        subscribedEventTypes: ['client.created', 'client.status_changed'],
+      },
+    },
+    404: missing,
+  },
+});

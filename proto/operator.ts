@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { scopes } from './operation.ts';
+import { email, recordId } from './schemas/fields.ts';
+import { fieldName, text } from './schemas/text.ts';
+import { id, instant } from './schemas/values.ts';
+
+/**
+ * Operations of the operator's command line. `access` answers them over its lane, under the same framing
+ * as the interface's; they are never reachable over HTTP.
+ */
+export interface OperatorOperation<Id extends string = string> {
+  readonly id: Id;
+  readonly body: z.ZodType;
+  readonly answer: z.ZodType;
+}
+
+const company = z.object({ company_id: id, name: z.string(), created_utc: instant });
+
+const limit = z.int().min(1);
+const limits = z.object({ read: limit.nullable(), write: limit.nullable(), admin: limit.nullable() });
+
+const key = z.object({
+  id,
+  company_id: id,
+  name: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  masked: z.string(),
+  is_active: z.boolean(),
+  created_utc: instant,
+  revoked_utc: instant.nullable(),
+  last_used_utc: instant.nullable(),
+});
+
+export type CompanyAnswer = z.output<typeof company>;
+export type KeyAnswer = z.output<typeof key>;
+export type LimitsAnswer = z.output<typeof limits>;
+
+const wholeNumber = { error: `${fieldName} must be a positive integer, or null for the default` };
+/** null takes the limit back to the configured one; absent leaves it as it is. */
+const newLimit = z.int(wholeNumber).min(1, wholeNumber).max(1_000_000_000, wholeNumber).nullable().optional();
+
+const keyScopes = z
+  .array(z.enum(scopes, { error: `${fieldName} must be one of ${scopes.join(', ')}` }))
+  .min(1, { error: `at least one scope is required: ${scopes.join(', ')}` })
+  .max(50)
+  .transform((list) => scopes.filter((scope) => list.includes(scope)));
+
+const name = text({ min: 1, max: 100, oneLine: true });
+
+const define = <const Id extends string, B extends z.ZodType, A extends z.ZodType>(
+  id: Id,
+  body: B,
+  answer: A,
+) => ({
+  id,
+  body,
+  answer,
+});
+
+export const operatorOperationById = Object.freeze({
+  createCompany: define('createCompany', z.strictObject({ name }), company),
+  listCompanies: define('listCompanies', z.strictObject({}), z.object({ companies: z.array(company) })),
+  createKey: define(
+    'createKey',
+    z.strictObject({ company_id: recordId, name, scopes: keyScopes }),
+    key.extend({ value: z.string() }),
+  ),
+  listKeys: define(
+    'listKeys',
+    z.strictObject({ company_id: recordId.optional() }),
+    z.object({ keys: z.array(key) }),
+  ),
+  revokeKey: define('revokeKey', z.strictObject({ id: recordId }), key),
+  /** Of a company (all its keys that have none of their own) or of one key (`id`). */
+  setLimits: define(
+    'setLimits',
+    z
+      .strictObject({
+        company_id: recordId.optional(),
+        id: recordId.optional(),
+        read: newLimit,
+        write: newLimit,
+        admin: newLimit,
+      })
+      .check((context) => {
+        const { company_id, id: keyId, read, write, admin } = context.value;
+        const fail = (message: string) =>
+          context.issues.push({ code: 'custom', input: context.value, path: [], message });
+        if ((company_id === undefined) === (keyId === undefined))
+          fail('either company_id or id (of a key) is required');
+        if (read === undefined && write === undefined && admin === undefined)
+          fail('at least one of read, write and admin is required');
+      }),
+    z.object({ company_id: id, id: id.optional(), limits }),
+  ),
+  createPortalOwner: define(
+    'createPortalOwner',
+    z.strictObject({
+      company_id: recordId,
+      email,
+      // Not trimmed: blanks are part of a password. The upper bound keeps hashing cheap.
+      password: z
+        .string()
+        .min(12, { error: `${fieldName} must be at least 12 characters` })
+        .max(200, { error: `${fieldName} must be at most 200 characters` }),
+    }),
+    z.object({ id, company_id: id, email: z.string() }),
+  ),
+});
+
+export type OperatorOperationId = keyof typeof operatorOperationById;
+
+export const operatorOperations: readonly OperatorOperation<OperatorOperationId>[] =
+  Object.values(operatorOperationById);

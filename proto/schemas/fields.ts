@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { fieldName, optionalText, text } from './text.ts';
+
+/**
+ * The rules of the fields of leads, clients, notes and affiliates (decisions, "Fields"). The plain ones
+ * are required attributes; those made with `optionalText` or `nullish` take null for "no value".
+ */
+
+/** Says one sentence about any wrong value, and leaves a missing one to "is required". */
+const unlessMissing = (sentence: string) => (issue: { readonly input?: unknown }) =>
+  issue.input === undefined ? undefined : `${fieldName} ${sentence}`;
+
+const positive = { error: unlessMissing('must be a positive integer') };
+/** The id of a record: 1 to 2^53-1, a JSON number. */
+export const recordId = z.int(positive).min(1, positive);
+export const optionalRecordId = recordId.nullish();
+
+export const personName = text({ min: 1, max: 100, oneLine: true });
+
+// One address: a dot-atom (RFC 5322, letters of any script as in RFC 6531), and a domain of at least two labels.
+const address =
+  /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
+const maxAddressBytes = 254;
+const maxLocalPartBytes = 64;
+
+export const isEmail = (value: string): boolean =>
+  Buffer.byteLength(value) <= maxAddressBytes &&
+  Buffer.byteLength(value.slice(0, value.lastIndexOf('@'))) <= maxLocalPartBytes &&
+  address.test(value);
+
+/** Kept as given but for outer blanks; compared case-insensitively by whoever looks it up. */
+export const email = z
+  .string()
+  .trim()
+  .min(1, { error: `${fieldName} is required` })
+  .refine((value) => value === '' || isEmail(value), {
+    error: `${fieldName} must be one valid email address`,
+  })
+  .meta({ format: 'email', maxLength: maxAddressBytes });
+
+export const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
+
+const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
+export const phone = z
+  .string()
+  .trim()
+  .refine((value) => /^[0-9 +()\-./x]{3,32}$/.test(value) && phoneDigits(value).length >= 3, {
+    error: phoneRule,
+  })
+  .meta({ minLength: 3, maxLength: 32, description: 'Digits, space and +()-./x, at least 3 digits.' });
+export const optionalPhone = phone.nullish();
+
+export const city = optionalText({ max: 100 });
+export const state = optionalText({ max: 64 });
+export const zip = optionalText({ max: 16 });
+export const packageKeyword = optionalText({ max: 100 });
+export const externalId = optionalText({
+  max: 100,
+  description:
+    "The caller's own identifier. A create that meets a record with it updates that record instead of making another.",
+});
+export const affiliateCode = optionalText({
+  max: 100,
+  description: 'Unique in the company; 8 characters are generated when it is absent.',
+});
+export const affiliateCompanyName = optionalText({ max: 200 });
+
+const rateRule = { error: unlessMissing('must be a number from 0 to 100 with at most 2 decimals') };
+export const commissionRate = z
+  .number(rateRule)
+  .min(0, rateRule)
+  .max(100, rateRule)
+  .refine((value) => Math.round(value * 100) / 100 === value, rateRule)
+  .meta({ description: 'Per cent, at most 2 decimals.' })
+  .nullish();
+
+export const flag = z.boolean();
+
+export const statusNote = optionalText({ max: 2000 });
+export const noteText = text({ min: 1, max: 10_000 });
+export const noteType = optionalText({ max: 50, description: 'Any label; `general` when absent.' });
+export const visibility = optionalText({ max: 50, description: 'Any label; `internal` when absent.' });
+
+/** A status by its id, or by its name (compared case-insensitively). */
+export type StatusReference = { readonly id: number } | { readonly name: string };
+
+/** No status name is all digits, so a text of digits is an id that a tool sent as text. */
+export const statusReference = z
+  .union([z.int().min(1), z.string().trim().min(1).max(100)], {
+    error: `${fieldName} must be a status ID or a status name`,
+  })
+  .transform((value): StatusReference => {
+    if (typeof value === 'number') return { id: value };
+    const id = /^[1-9]\d{0,15}$/.test(value) ? Number(value) : Number.NaN;
+    return Number.isSafeInteger(id) ? { id } : { name: value };
+  });

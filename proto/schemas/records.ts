@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import * as f from './fields.ts';
+import { id, instant } from './values.ts';
+
+/** Parts that the bodies and answers of the record actions share (specification, "Actions"). */
+
+/** An update may repeat the id of its path; `parseBody` compares the two and drops it. */
+const pathId = f.recordId.optional().meta({ description: 'May be repeated if it equals the path’s.' });
+
+export const clientPath = { client_id: 'ID of the lead or client.' } as const;
+export const affiliatePath = { employee_id: "The affiliate's employee ID." } as const;
+
+/** Refuses an update that sets nothing. `pathName` is the id that may be repeated. */
+export const setsSomething =
+  (pathName: string) => (context: { value: Record<string, unknown>; issues: unknown[] }) => {
+    const sets = Object.entries(context.value).some(
+      ([name, value]) => name !== pathName && value !== undefined,
+    );
+    if (!sets)
+      context.issues.push({
+        code: 'custom',
+        input: context.value,
+        path: [],
+        message: 'at least one field is required',
+      });
+  };
+
+export const updatePerson = z
+  .strictObject({
+    client_id: pathId,
+    first_name: f.personName.optional(),
+    last_name: f.personName.optional(),
+    email: f.email.optional(),
+    phone: f.optionalPhone,
+    city: f.city,
+    state: f.state,
+    zip: f.zip,
+    employee_id: f.optionalRecordId,
+    affiliate_id: f.optionalRecordId,
+    external_id: f.externalId,
+  })
+  .check(setsSomething('client_id'));
+
+export const updateAffiliateBody = z
+  .strictObject({
+    employee_id: pathId,
+    first_name: f.personName.optional(),
+    last_name: f.personName.optional(),
+    email: f.email.optional(),
+    phone: f.optionalPhone,
+    affiliate_company_name: f.affiliateCompanyName,
+    commission_rate: f.commissionRate,
+    is_active: f.flag.optional(),
+    is_approved: f.flag.optional(),
+    external_id: f.externalId,
+  })
+  .check(setsSomething('employee_id'));
+
+export const changeStatus = z
+  .strictObject({
+    client_id: pathId,
+    new_status: f.statusReference.optional(),
+    new_status_id: f.statusReference.optional(),
+    changed_by_employee_id: f.optionalRecordId,
+    status_note: f.statusNote,
+  })
+  .check((context) => {
+    if (context.value.new_status !== undefined || context.value.new_status_id !== undefined) return;
+    const message = 'new_status or new_status_id is required';
+    context.issues.push({ code: 'custom', input: context.value, path: ['new_status'], message });
+  });
+
+export const noteBody = z.strictObject({
+  client_id: pathId,
+  text: f.noteText,
+  note_type: f.noteType,
+  visibility: f.visibility,
+  external_id: f.externalId,
+});
+
+export const personCreated = z.object({ client_id: id, status: z.string(), created_utc: instant });
+export const personCreatedExample = (status: string) => ({
+  client_id: 1042,
+  status,
+  created_utc: '2026-01-15T09:30:00.000Z',
+});
+
+export const personUpdated = z.object({ success: z.literal(true), updated_utc: instant, client_id: id });
+export const personUpdatedExample = {
+  success: true,
+  updated_utc: '2026-01-15T09:31:00.000Z',
+  client_id: 1042,
+} as const;
+
+export const statusChanged = z.object({
+  previous_status: z.string(),
+  new_status: z.string(),
+  updated_utc: instant,
+});
+
+const invalid = (sentence: string, field: string) => ({
+  error: sentence,
+  details: [{ field, message: sentence }],
+});
+
+/** The 400 of an action, shown with the problem that is likeliest there. */
+export const actionInvalid = (field: string, sentence = `${field} is required`) => ({
+  description: 'A field is missing, not valid, or not known. All problems are listed at once.',
+  example: invalid(sentence, field),
+});
+
+export const recordMissing = (what: string) => ({
+  description: `There is no such ${what} in the company of the key.`,
+  example: { error: `${what} not found` },
+});
+
+export const externalIdTaken = {
+  description: 'A field is not valid or not known, or the external_id belongs to another record.',
+  example: invalid('external_id is already in use', 'external_id'),
+};

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
+import { fieldName, optionalText } from './text.ts';
+import { id, instant } from './values.ts';
+
+/** Fields of subscriptions and events (specification, "Webhook subscription"; decisions, "Subscriptions and deliveries"). */
+
+export const maxUrlCharacters = 500;
+
+/**
+ * An absolute http or https URL without user info. Whether plain http and private hosts are allowed is a
+ * setting of the service, which checks that itself.
+ */
+export const targetUrl = z
+  .string()
+  .check((context) => {
+    const problem = urlProblem(context.value);
+    if (problem) context.issues.push({ code: 'custom', input: context.value, message: problem });
+  })
+  .meta({
+    format: 'uri',
+    maxLength: maxUrlCharacters,
+    description: 'Absolute and https (http only where the installation allows it), without user info.',
+  });
+
+function urlProblem(value: string): string | undefined {
+  if (value === '') return `${fieldName} is required`;
+  if (value.length > maxUrlCharacters)
+    return `URL exceeds ${maxUrlCharacters} characters (actual: ${value.length})`;
+  // The parser drops blanks and line breaks in silence; a URL with them is not what its writer meant.
+  const url = /[\s\p{Cc}]/u.test(value) ? null : URL.parse(value);
+  if (!url || !/^https?:\/\//i.test(value) || url.username || url.password || !url.hostname)
+    return 'invalid URL';
+  return undefined;
+}
+
+const unknownType = (type: string): string => `unknown event type: ${type.slice(0, 100)}`;
+
+export const knownEventType = z
+  .string()
+  .min(1, { error: `${fieldName} is required` })
+  .check((context) => {
+    if (context.value === '' || isEventType(context.value)) return;
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      message: unknownType(context.value),
+      params: { extra: { hint: `the event types are ${eventTypes.join(', ')}` } },
+    });
+  })
+  .meta({ enum: [...eventTypes] })
+  .transform((type) => type as (typeof eventTypes)[number]);
+
+const noTypes = 'at least one event type is required';
+
+/** Repeated types count once. */
+export const subscribedTypes = z
+  .array(knownEventType, { error: (issue) => (issue.input == null ? noTypes : undefined) })
+  .min(1, { error: noTypes })
+  .max(100)
+  .transform((types) => [...new Set(types)]);
+
+export const subscriptionName = optionalText({ max: 100 });
+export const subscriptionDescription = optionalText({ max: 2000 });
+export const managedBy = optionalText({
+  max: 100,
+  description:
+    'Name of the tool that owns the subscription. Such a one cannot be edited through this interface.',
+});
+
+/** The payload of an event: a JSON object of at most 262144 bytes. */
+export const eventPayload = z
+  .record(z.string(), z.unknown(), {
+    error: (issue) => {
+      if (issue.input === undefined) return undefined;
+      return typeof issue.input === 'string'
+        ? 'payload must be valid JSON'
+        : `${fieldName} must be a JSON object`;
+    },
+  })
+  .check((context) => {
+    const bytes = Buffer.byteLength(JSON.stringify(context.value));
+    if (bytes <= maxPayloadBytes) return;
+    const message = `payload exceeds ${maxPayloadBytes} bytes (actual: ${bytes})`;
+    context.issues.push({ code: 'custom', input: context.value, message });
+  });
+
+export const eventTypeAnswer = z.enum(eventTypes);
+
+export const subscription = z.object({
+  id,
+  name: z.string().nullable(),
+  url: z.string(),
+  eventTypes: z.array(eventTypeAnswer).min(1),
+  enabled: z.boolean(),
+  managedBy: z.string().nullable(),
+  description: z.string().nullable(),
+  createdUtc: instant,
+  updatedUtc: instant,
+  disabledReason: z.string().nullable(),
+  consecutiveFailures: z.int().min(0),
+});
+
+export const subscriptionWithSecret = subscription.extend({
+  signingSecret: z.string().meta({ description: 'Shown in this answer only.' }),
+});
+
+export const subscriptionExample = {
+  id: 42,
+  name: 'Billing',
+  url: 'https://hooks.example.com/causeway',
+  eventTypes: ['client.created', 'client.status_changed'],
+  enabled: true,
+  managedBy: null,
+  description: null,
+  createdUtc: '2026-01-15T09:30:00.000Z',
+  updatedUtc: '2026-01-15T09:30:00.000Z',
+  disabledReason: null,
+  consecutiveFailures: 0,
+};
+
+/** In the order in which the bytes of a delivery have them. */
+export const envelope = z.object({
+  id,
+  type: eventTypeAnswer,
+  createdUtc: instant,
+  companyId: id,
+  payload: z.record(z.string(), z.unknown()),
+});
+
+export const envelopeExample = {
+  id: 90_071,
+  type: 'client.created',
+  createdUtc: '2026-01-15T09:30:00.000Z',
+  companyId: 1001,
+  payload: {
+    client_id: 1042,
+    first_name: 'Katherine',
+    last_name: 'Johnson',
+    email: 'katherine@example.com',
+    phone: '+1 555 010 4477',
+    status: 'Client - Active',
+    created_date: '2026-01-15T09:30:00.000Z',
+  },
+};
