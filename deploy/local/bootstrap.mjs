@@ -1,0 +1,63 @@
+// The way into every command: `node deploy/local/bootstrap.mjs <entry.ts> [arguments]`.
+//
+// Plain JavaScript for the host's Node 20 or newer, and nothing from node_modules: it has to work in a
+// fresh clone. It installs the packages, finds or makes the programs the cluster runs on (kept in a cache,
+// so that only the first run takes time), and hands over to the entry on a Node that runs TypeScript.
+
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensurePackages } from './toolchain/packages.mjs';
+import { onPath } from './toolchain/run.mjs';
+import { giveUp, Unprovided } from './toolchain/terminal.mjs';
+import { ensureToolchain } from './toolchain/toolchain.mjs';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+try {
+  const [entry, ...args] = process.argv.slice(2);
+  if (entry === undefined)
+    throw new Unprovided('Usage: node deploy/local/bootstrap.mjs <entry.ts> [arguments]');
+  requirePlatform();
+  const cache = resolve(
+    process.env.CAUSEWAY_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'causeway'),
+  );
+  await ensurePackages(root, cache);
+  const toolchain = await ensureToolchain(root, cache);
+  handOver(toolchain, resolve(root, entry), args);
+} catch (error) {
+  giveUp(error);
+}
+
+function requirePlatform() {
+  if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) {
+    throw new Unprovided(
+      `The local cluster runs on Linux (x64 or arm64), and this is ${process.platform} ${process.arch}: ` +
+        'run it in a Debian container or virtual machine.',
+    );
+  }
+  for (const program of ['setpriv', 'flock']) {
+    if (onPath(program) === null) {
+      throw new Unprovided(`The program \`${program}\` is missing: install the package util-linux.`);
+    }
+  }
+}
+
+function handOver(toolchainFile, entry, args) {
+  const { node } = JSON.parse(readFileSync(toolchainFile, 'utf8'));
+  // setpriv: should this process be killed outright, the entry is told to end too.
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', node, entry, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, CAUSEWAY_TOOLCHAIN: toolchainFile },
+  });
+  // A terminal's Ctrl-C reaches the entry by itself; a signal sent to this process alone has to be passed on.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', giveUp);
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
+  });
+}

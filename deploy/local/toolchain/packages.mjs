@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { withLock } from './lock.mjs';
+import { isDiskFull, requireSpace, run } from './run.mjs';
+import { step, Unprovided } from './terminal.mjs';
+
+/**
+ * Makes node_modules match package-lock.json. Whether it does is read from npm's own record of what it
+ * installed, so an installation by hand counts, and one that was killed half-way does not.
+ */
+export async function ensurePackages(root, cache) {
+  if (installed(root)) return;
+  await withLock(
+    join(cache, 'locks', `packages-${Buffer.from(root).toString('base64url').slice(-120)}`),
+    async () => {
+      if (installed(root)) return;
+      requireSpace(root, 500, 'the npm packages');
+      await step('installing packages', () => install(root));
+    },
+  );
+}
+
+function installed(root) {
+  const record = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(record)) return false;
+  const have = JSON.parse(readFileSync(record, 'utf8')).packages;
+  const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  return Object.entries(want).every(
+    ([path, { version, optional }]) =>
+      !path.startsWith('node_modules/') ||
+      (path in have ? have[path].version === version : optional === true),
+  );
+}
+
+async function install(root) {
+  // `npm ci` begins by deleting node_modules. Where there is one already in use, only the difference is installed.
+  const verb = existsSync(join(root, 'node_modules', '.package-lock.json'))
+    ? ['install', '--no-save']
+    : ['ci'];
+  // The installer runs on the host's Node, which may be older than what the packages will run on:
+  // its warnings about that (EBADENGINE) are expected, its errors are shown.
+  const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional'];
+  const [command, first] = npm();
+  try {
+    await run(command, [...first, ...verb, ...flags], { cwd: root });
+  } catch (error) {
+    const way = isDiskFull(error.output)
+      ? `The disk is full: free about 500 MiB in ${root} and run the command again.`
+      : 'npm could not install the packages (its own words are above); mend that and run the command again.';
+    throw new Unprovided(way, { cause: error.output ?? error.message });
+  }
+}
+
+function npm() {
+  const running = process.env.npm_execpath;
+  if (running?.endsWith('npm-cli.js') && existsSync(running)) return [process.execPath, [running]];
+  const beside = join(dirname(process.execPath), 'npm');
+  return [existsSync(beside) ? beside : 'npm', []];
+}
