@@ -8,10 +8,10 @@ import * as lookups from './operations/lookups.ts';
 import * as subscriptions from './operations/subscriptions.ts';
 
 /**
- * Every operation of the interface under its id, with its exact types:
- * `operationById.findClients`. Its handlers, routes and documentation are all found by this name.
+ * Every operation of the interface under its id, each with its exact types, so that
+ * `parseQuery(contract.findClients, …)` knows what it returns.
  */
-export const operationById = Object.freeze({
+export const contract = Object.freeze({
   ...lookups,
   ...find,
   ...leads,
@@ -21,7 +21,11 @@ export const operationById = Object.freeze({
   ...events,
 });
 
-export type OperationId = keyof typeof operationById;
+export type OperationId = keyof typeof contract;
 
-/** The table of operations, in the order of the documentation. */
-export const operations: readonly Operation<OperationId>[] = Object.values(operationById);
+/** The table of operations. */
+export const operations: readonly Operation<OperationId>[] = Object.values(contract);
+
+export const operationById: ReadonlyMap<string, Operation<OperationId>> = new Map(
+  operations.map((operation) => [operation.id, operation]),
+);

@@ -57,7 +57,7 @@ const define = <const Id extends string, B extends z.ZodType, A extends z.ZodTyp
   answer,
 });
 
-export const operatorOperationById = Object.freeze({
+export const operatorContract = Object.freeze({
   createCompany: define('createCompany', z.strictObject({ name }), company),
   listCompanies: define('listCompanies', z.strictObject({}), z.object({ companies: z.array(company) })),
   createKey: define(
@@ -108,7 +108,11 @@ export const operatorOperationById = Object.freeze({
   ),
 });
 
-export type OperatorOperationId = keyof typeof operatorOperationById;
+export type OperatorOperationId = keyof typeof operatorContract;
 
 export const operatorOperations: readonly OperatorOperation<OperatorOperationId>[] =
-  Object.values(operatorOperationById);
+  Object.values(operatorContract);
+
+export const operatorOperationById: ReadonlyMap<string, OperatorOperation<OperatorOperationId>> = new Map(
+  operatorOperations.map((operation) => [operation.id, operation]),
+);

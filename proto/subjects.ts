@@ -30,5 +30,9 @@ export const keyUsedSubject = 'keys.used';
 export const limitStream = 'LIMITS';
 export const limitLogSubject = (partition: number | '*'): string => `limits.log.${partition}`;
 
-/** Requests to count go here; only the partition's owner listens. */
-export const limitCountSubject = (partition: number | '*'): string => `limits.count.${partition}`;
+/**
+ * Requests to count go here. Only the partition's owner listens, under the epoch it got when it took the
+ * partition, so that an owner that lost it without noticing is never asked again.
+ */
+export const limitCountSubject = (partition: number | '*', epoch: string): string =>
+  `limits.count.${partition}.${epoch}`;

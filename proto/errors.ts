@@ -1,0 +1,106 @@
+/**
+ * The closed list of what can go wrong, as callers see it (specification, "Errors"; decisions, "Requests
+ * and errors"): the HTTP status and the text that is used where nothing better is known.
+ */
+export const errorCodes = {
+  invalid_request: { status: 400, message: 'the request is not valid' },
+  unauthorized: { status: 401, message: 'missing or invalid API key' },
+  forbidden: { status: 403, message: 'the API key does not have the required scope' },
+  tool_managed: { status: 403, message: 'the subscription is managed by a tool and cannot be edited here' },
+  not_found: { status: 404, message: 'not found' },
+  method_not_allowed: { status: 405, message: 'method not allowed' },
+  payload_too_large: { status: 413, message: 'the request body exceeds 1048576 bytes' },
+  rate_limit_exceeded: { status: 429, message: 'rate limit exceeded' },
+  internal_error: { status: 500, message: 'internal error' },
+  key_creation_failed: { status: 500, message: 'the API key could not be created' },
+  sample_payload_failed: { status: 500, message: 'the sample payload could not be generated' },
+  secret_encryption_failed: { status: 500, message: 'the signing secret could not be encrypted' },
+  not_implemented: { status: 501, message: 'this operation is not available yet' },
+  lock_timeout: { status: 503, message: 'the rate limit could not be checked in time' },
+  keys_unavailable: { status: 503, message: 'API keys cannot be checked at the moment' },
+  service_unavailable: { status: 503, message: 'the service is not available at the moment' },
+  timeout: { status: 504, message: 'the service did not answer in time' },
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** One thing that is wrong with a request. `message` is a full sentence that names the field. */
+export interface Detail {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** All that a caller may learn of an error; what `renderProblem` needs. */
+export interface ProblemFacts {
+  readonly code: ErrorCode;
+  readonly publicMessage: string;
+  readonly details?: readonly Detail[];
+  /** More fields of the body. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An error with a public face. Its `cause` is for the log only. */
+export class Problem extends Error implements ProblemFacts {
+  override readonly name = 'Problem';
+  readonly code: ErrorCode;
+  readonly publicMessage: string;
+  readonly details?: readonly Detail[];
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+
+  constructor(facts: Omit<ProblemFacts, 'publicMessage'> & { publicMessage?: string; cause?: unknown }) {
+    const publicMessage = facts.publicMessage ?? errorCodes[facts.code].message;
+    super(`${facts.code}: ${publicMessage}`, 'cause' in facts ? { cause: facts.cause } : undefined);
+    this.code = facts.code;
+    this.publicMessage = publicMessage;
+    if (facts.details) this.details = facts.details;
+    if (facts.extra) this.extra = facts.extra;
+    if (facts.headers) this.headers = facts.headers;
+  }
+
+  get status(): number {
+    return errorCodes[this.code].status;
+  }
+}
+
+/** The plain form of a code: its own text, nothing more. */
+export const problem = (code: ErrorCode, cause?: unknown): Problem =>
+  new Problem(cause === undefined ? { code } : { code, cause });
+
+/** 400. The first detail's sentence becomes `error`. */
+export const invalid = (details: readonly Detail[], extra?: Readonly<Record<string, unknown>>): Problem =>
+  new Problem({
+    code: 'invalid_request',
+    publicMessage: details[0]?.message ?? errorCodes.invalid_request.message,
+    ...(details.length > 0 && { details }),
+    ...(extra && { extra }),
+  });
+
+/** 400 about one field. */
+export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);
+
+/** 404. `what` is the kind of record: `client`, `event`. Without it, the route itself does not exist. */
+export const notFound = (what?: string): Problem =>
+  new Problem(what ? { code: 'not_found', publicMessage: `${what} not found` } : { code: 'not_found' });
+
+export const missingScope = (scope: string): Problem =>
+  new Problem({ code: 'forbidden', publicMessage: `the API key does not have the scope ${scope}` });
+
+/** 405 with the methods that the path does take, for example `GET, HEAD`. */
+export const methodNotAllowed = (allow: string): Problem =>
+  new Problem({ code: 'method_not_allowed', headers: { Allow: allow } });
+
+/** 403 for an edit of a subscription that a tool owns (specification, "Other errors"). */
+export const toolManaged = (managedBy: string): Problem =>
+  new Problem({
+    code: 'tool_managed',
+    publicMessage: `the subscription is managed by ${managedBy} and cannot be edited here`,
+    extra: { managed_by: managedBy, is_tool_managed: true },
+  });
+
+export const internalError = (cause: unknown): Problem => new Problem({ code: 'internal_error', cause });
+
+/** Whatever was thrown, as a Problem: a stranger becomes an internal error that tells the caller nothing. */
+export const toProblem = (thrown: unknown): Problem =>
+  thrown instanceof Problem ? thrown : internalError(thrown);

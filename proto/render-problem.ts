@@ -1,0 +1,91 @@
+import { errorCodes, type ProblemFacts } from './errors.ts';
+import type { Bucket, ErrorShape } from './operation.ts';
+
+/** An error as it goes out, but for the headers that every answer has (X-Request-Id, X-RateLimit-*). */
+export interface RenderedProblem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * The wire form of a problem in one of the two body shapes (specification, "Body shapes"). Pure, and the
+ * same for every request but for statuses of 500, whose body names the request: what is answered often
+ * can be rendered once.
+ */
+export const renderProblem = (
+  shape: ErrorShape,
+  facts: ProblemFacts,
+  { requestId }: { readonly requestId: string },
+): RenderedProblem => {
+  const { code, publicMessage, details, extra } = facts;
+  const { status } = errorCodes[code];
+  const body: Record<string, unknown> =
+    shape === 'lookup' ? { error_code: code, message: publicMessage } : { error: publicMessage };
+  if (details) body.details = details;
+  if (status === 500) body.requestId = requestId;
+  if (status === 503 || status === 504) body.reason = code;
+  if (code === 'lock_timeout') {
+    body.retryAfter = retryAfterSeconds;
+    body.message = shape === 'lookup' ? publicMessage : lockTimeoutAdvice;
+  }
+  return {
+    status,
+    headers: headersOf(status, facts.headers),
+    body: JSON.stringify(extra ? { ...body, ...extra } : body),
+  };
+};
+
+/** A 503 passes quickly (specification, "Retry rules": after 1–2 seconds). */
+const retryAfterSeconds = 1;
+const lockTimeoutAdvice = 'This is not a rate-limit violation. Retry after 1-2 seconds.';
+
+const plainHeaders = Object.freeze({ 'Content-Type': 'application/json' });
+const retryHeaders = Object.freeze({ ...plainHeaders, 'Retry-After': String(retryAfterSeconds) });
+// RFC 9110 asks for a challenge on every 401.
+const challengeHeaders = Object.freeze({ ...plainHeaders, 'WWW-Authenticate': 'ApiKey header="X-Api-Key"' });
+
+const headersOf = (status: number, more?: Readonly<Record<string, string>>) => {
+  const headers = status === 401 ? challengeHeaders : status === 503 ? retryHeaders : plainHeaders;
+  return more ? { ...headers, ...more } : headers;
+};
+
+export interface ExceededLimit {
+  readonly bucket: Bucket;
+  readonly limit: number;
+  /** Length of the window as its headers name it: `1m`. */
+  readonly window: string;
+  /** When the window ends, in Unix milliseconds. */
+  readonly resetMs: number;
+  readonly nowMs: number;
+  /** Requests counted in the window, this one included. */
+  readonly currentUsage: number;
+}
+
+/** The value of `X-RateLimit-Policy`: `read:60/1m`. */
+export const limitPolicy = (bucket: Bucket, limit: number, window: string): string =>
+  `${bucket}:${limit}/${window}`;
+
+/** The 429 (specification, "Other errors"), without the detour over an Error: floods are answered with it. */
+export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit): RenderedProblem => {
+  const { bucket, limit, window, resetMs, nowMs, currentUsage } = exceeded;
+  const retryAfter = Math.max(1, Math.ceil((resetMs - nowMs) / 1000));
+  const { status, message } = errorCodes.rate_limit_exceeded;
+  const body =
+    shape === 'lookup'
+      ? { error_code: 'rate_limit_exceeded', message, retry_after_seconds: retryAfter }
+      : {
+          error: message,
+          retryAfter,
+          limit,
+          window,
+          policy: limitPolicy(bucket, limit, window),
+          resetUtc: new Date(resetMs).toISOString(),
+          currentUsage,
+        };
+  return {
+    status,
+    headers: { ...plainHeaders, 'Retry-After': String(retryAfter) },
+    body: JSON.stringify(body),
+  };
+};
