@@ -1,6 +1,8 @@
 /** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
 export * from './errors.ts';
 export * from './events.ts';
+export * from './key-table.ts';
+export * from './keys.ts';
 export * from './operation.ts';
 export * from './operations.ts';
 export * from './operator.ts';

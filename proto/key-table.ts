@@ -1,0 +1,56 @@
+import type { Scope } from './operation.ts';
+
+/**
+ * The entries of the KV bucket `keyBucket`. `access` writes them from its database; every gateway watches
+ * them all and decides by them alone. An entry carries the version of its row: of two, the newer counts.
+ */
+export interface KeyEntry {
+  readonly version: number;
+  readonly id: number;
+  readonly companyId: number;
+  readonly scopes: readonly Scope[];
+  /** False for ever once revoked; the entry stays, so that a late reader learns of it too. */
+  readonly active: boolean;
+  /** Of this key alone; a bucket that is absent has the company's limit, else the configured one. */
+  readonly limits?: LimitOverrides;
+}
+
+export interface CompanyEntry {
+  readonly version: number;
+  readonly limits?: LimitOverrides;
+}
+
+/** Written once all other entries are: a gateway does not trust a table without it. */
+export interface MetaEntry {
+  readonly ready: true;
+}
+
+/** Requests per minute. `lookup` follows `read` where lookups have no bucket of their own. */
+export interface LimitOverrides {
+  readonly read?: number;
+  readonly write?: number;
+  readonly admin?: number;
+}
+
+/** @param hash of the whole key, as `hashKeyValue` gives it. */
+export const keyEntryName = (hash: string): string => `key.${hash}`;
+export const companyEntryName = (companyId: number): string => `company.${companyId}`;
+export const metaEntryName = 'meta';
+
+/**
+ * Sent to every gateway on `keyRevokedSubject` after an entry was written. A gateway answers with
+ * `GatewayAnswer` as soon as its own copy holds that version of the entry, or a newer one.
+ */
+export interface KeyTableChange {
+  /** Name of the entry in the bucket. */
+  readonly name: string;
+  readonly version: number;
+}
+
+export interface GatewayAnswer {
+  /** The gateway's instance, the name of its entry in `gatewayBucket`. */
+  readonly instance: string;
+}
+
+/** One key's last use, as reported on `keyUsedSubject`: minutes since the Unix epoch. */
+export type KeyUse = readonly [keyId: number, companyId: number, minute: number];

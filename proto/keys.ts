@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/**
+ * An API key is `<prefix>_<company id>_<secret>`: the secret is 40 base-62 characters, 34 random and 6 of
+ * a checksum over all before it, so that typos and made-up keys are refused without a look-up and secret
+ * scanners can recognise ours (decisions, "Identifiers, keys, scopes").
+ */
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomCharacters = 34;
+const checksumCharacters = 6;
+const secretCharacters = randomCharacters + checksumCharacters;
+const maxCompanyDigits = 15;
+
+/** @param random a cryptographically secure source of bytes, such as `crypto.randomBytes`. */
+export const createKeyValue = ({ prefix, companyId, random }: NewKey): string => {
+  const start = `${prefix}_${companyId}_${randomText(random)}`;
+  return start + checksum(start);
+};
+
+/**
+ * Reads a key as a caller sent it.
+ * @returns null for what cannot be a key: another prefix, a company that is not a number, a secret of
+ * another length or alphabet, a wrong checksum. A key that is not null may still not exist.
+ */
+export const parseKeyValue = (text: string, prefix: string): { readonly companyId: number } | null => {
+  const companyAt = prefix.length + 1;
+  const secretAt = text.length - secretCharacters;
+  const digits = secretAt - 1 - companyAt;
+  if (digits < 1 || digits > maxCompanyDigits) return null;
+  if (!text.startsWith(prefix) || text.charCodeAt(prefix.length) !== underscore) return null;
+  if (text.charCodeAt(secretAt - 1) !== underscore) return null;
+
+  let companyId = 0;
+  for (let at = companyAt; at < secretAt - 1; at++) {
+    const digit = text.charCodeAt(at) - zero;
+    if (digit < 0 || digit > 9) return null;
+    companyId = companyId * 10 + digit;
+  }
+  // A leading zero would give one company's keys a second spelling.
+  if (text.charCodeAt(companyAt) === zero) return null;
+  for (let at = secretAt; at < text.length; at++) if (!isBase62(text.charCodeAt(at))) return null;
+
+  const checksumAt = text.length - checksumCharacters;
+  return text.endsWith(checksum(text.slice(0, checksumAt))) ? { companyId } : null;
+};
+
+/** What is stored of a key and looked up by: SHA-256 of the whole of it, base64url. */
+export const hashKeyValue = (value: string): string => hash('sha256', value, 'base64url');
+
+export const lastFour = (value: string): string => value.slice(-4);
+
+/** A key as it may be shown: `crm_1001_…x7Qa`. */
+export const maskKey = ({ prefix, companyId, last4 }: MaskedKey): string =>
+  `${prefix}_${companyId}_…${last4}`;
+
+const underscore = 95;
+const zero = 48;
+const isBase62 = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+
+const checksum = (text: string): string => {
+  let rest = crc32(text);
+  let out = '';
+  for (let at = 0; at < checksumCharacters; at++) {
+    out = alphabet[rest % 62] + out;
+    rest = Math.floor(rest / 62);
+  }
+  return out;
+};
+
+/** Bytes from 248 on are thrown away: with them the first eight characters would be likelier. */
+const randomText = (random: NewKey['random']): string => {
+  let out = '';
+  while (out.length < randomCharacters)
+    for (const byte of random(48))
+      if (byte < 248 && out.length < randomCharacters) out += alphabet[byte % 62];
+  return out;
+};
+
+export interface NewKey {
+  readonly prefix: string;
+  readonly companyId: number;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+export interface MaskedKey {
+  readonly prefix: string;
+  readonly companyId: number;
+  readonly last4: string;
+}

@@ -1,0 +1,88 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createKeyValue, hashKeyValue, lastFour, maskKey, parseKeyValue } from './keys.ts';
+
+const create = (companyId: number, prefix = 'crm') =>
+  createKeyValue({ prefix, companyId, random: randomBytes });
+
+describe('API keys', () => {
+  test('a made key has the documented form and reads back as its company', () => {
+    for (let run = 0; run < 500; run++) {
+      const companyId = randomInt(1, 2 ** 40);
+      const value = create(companyId);
+      expect(value).toMatch(new RegExp(`^crm_${companyId}_[0-9A-Za-z]{40}$`));
+      expect(parseKeyValue(value, 'crm')).toEqual({ companyId });
+    }
+  });
+
+  test('a prefix may hold underscores and digits', () => {
+    expect(parseKeyValue(create(7, 'acme_2'), 'acme_2')).toEqual({ companyId: 7 });
+    expect(parseKeyValue(create(7, 'acme_2'), 'acme')).toBeNull();
+  });
+
+  test('any single changed, dropped, doubled or swapped character is refused', () => {
+    const characters = '0123456789ABCXYZabcxyz_-é \u0000';
+    for (let run = 0; run < 3000; run++) {
+      const value = create(randomInt(1, 1_000_000));
+      const at = randomInt(value.length);
+      const other = characters[randomInt(characters.length)];
+      for (const damaged of [
+        value.slice(0, at) + other + value.slice(at + 1),
+        value.slice(0, at) + value.slice(at + 1),
+        value.slice(0, at) + value[at] + value.slice(at),
+        value.slice(0, at) + (value[at + 1] ?? '') + value[at] + value.slice(at + 2),
+      ])
+        if (damaged !== value) expect(parseKeyValue(damaged, 'crm'), damaged).toBeNull();
+    }
+  });
+
+  test('what never was a key is refused', () => {
+    const secret = create(1).slice(6);
+    for (const text of [
+      '',
+      'crm',
+      'crm_',
+      '_1_',
+      `crm_${secret}`,
+      `crm__${secret}`,
+      `crm_0_${secret}`,
+      `crm_01_${secret}`,
+      `crm_-1_${secret}`,
+      `crm_1e3_${secret}`,
+      `crm_${'9'.repeat(16)}_${secret}`,
+      `CRM_1_${secret}`,
+      `other_1_${secret}`,
+      ` crm_1_${secret}`,
+      `crm_1_${secret} `,
+      `crm_1_${secret}${secret}`,
+      'x'.repeat(100_000),
+    ])
+      expect(parseKeyValue(text, 'crm'), text.slice(0, 80)).toBeNull();
+  });
+
+  test('the checksum is pinned, so that keys handed out stay valid', () => {
+    const zeros = (bytes: number) => new Uint8Array(bytes);
+    const value = createKeyValue({ prefix: 'crm', companyId: 1001, random: zeros });
+    expect(value).toBe(`crm_1001_${'0'.repeat(34)}2ZqOgo`);
+  });
+
+  test('characters are drawn evenly', () => {
+    const counts = new Map<string, number>();
+    for (let run = 0; run < 3000; run++)
+      for (const character of create(1).slice(6, 40)) counts.set(character, (counts.get(character) ?? 0) + 1);
+    const expected = (3000 * 34) / 62;
+    expect(counts.size).toBe(62);
+    for (const count of counts.values()) expect(Math.abs(count - expected) / expected).toBeLessThan(0.15);
+  });
+
+  test('only the prefix, the company and the last four characters are shown', () => {
+    const value = create(1001);
+    expect(maskKey({ prefix: 'crm', companyId: 1001, last4: lastFour(value) })).toBe(
+      `crm_1001_…${value.slice(-4)}`,
+    );
+  });
+
+  test('a key is stored as the SHA-256 of the whole of it', () => {
+    expect(hashKeyValue('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
+  });
+});
