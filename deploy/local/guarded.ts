@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A server program that does not outlive the process that started it. */
+export interface Guarded {
+  readonly pid: number;
+  /** Settles when the program has ended, for whatever reason. */
+  readonly exited: Promise<Exit>;
+  hasExited(): boolean;
+  /** Asks it to end (SIGTERM), and after `graceMs` makes it. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/**
+ * Starts a program in a session of its own, so that a terminal's Ctrl-C does not reach it and the order of
+ * stopping is ours. The kernel sends it SIGTERM when this process dies, also by SIGKILL.
+ * @param logFile appended to with both outputs.
+ */
+export const spawnGuarded = async ({ command, args, logFile }: GuardedOptions): Promise<Guarded> => {
+  const log = openSync(logFile, 'a', 0o600);
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', command, ...args], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  let ended = false;
+  const exited = new Promise<Exit>((resolve) =>
+    child.once('exit', (code, signal) => {
+      ended = true;
+      resolve({ code, signal });
+    }),
+  );
+  await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  const pid = child.pid as number;
+  return {
+    pid,
+    exited,
+    hasExited: () => ended,
+    stop: async (graceMs) => {
+      if (ended) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+};
+
+interface GuardedOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly logFile: string;
+}
+
+/**
+ * Waits for a program that an earlier, killed start may have left on its way out.
+ * @param pidFile where it wrote its process id.
+ * @param mark text of its command line, so that a process id used anew is not mistaken for it.
+ */
+export const outwait = async (pidFile: string, mark: string, graceMs: number): Promise<void> => {
+  const pid = readPid(pidFile);
+  if (pid === undefined || !isRunning(pid, mark)) return;
+  signal(pid, 'SIGTERM');
+  for (const endMs = Date.now() + graceMs; isRunning(pid, mark); await sleep(50)) {
+    if (Date.now() > endMs) signal(pid, 'SIGKILL');
+  }
+};
+
+const readPid = (file: string): number | undefined => {
+  try {
+    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
+    return pid > 1 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isRunning = (pid: number, mark: string): boolean => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(mark);
+  } catch {
+    return false;
+  }
+};
+
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It ended meanwhile.
+  }
+};

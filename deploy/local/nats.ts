@@ -1,0 +1,114 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type NatsUser, renderNatsConfig } from '../nats/config.ts';
+import { type Guarded, outwait, spawnGuarded } from './guarded.ts';
+import type { Program } from './toolchain.ts';
+
+export interface NatsServer {
+  /** `nats://127.0.0.1:<port>`, without a user. */
+  readonly url: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  /** Of the monitoring endpoint (`/healthz`, `/varz`, `/jsz` …), on the loopback. */
+  readonly monitorUrl: string;
+  readonly pid: number;
+  readonly exited: Promise<unknown>;
+  /** The URL for one of the users given at the start. */
+  urlFor(user: string): string;
+  stop(): Promise<void>;
+}
+
+export interface NatsOptions {
+  /** Holds the JetStream store, the log and the configuration; made when missing. */
+  readonly home: string;
+  readonly program: Program;
+  /** Without any, everybody may do everything. */
+  readonly users?: readonly NatsUser[];
+  /** To come back on after a crash; otherwise free ones. */
+  readonly port?: number;
+  readonly monitorPort?: number;
+}
+
+const stopGraceMs = 15_000;
+const startTimeoutMs = 60_000;
+
+/** Starts a NATS server with JetStream on the loopback. @throws with its own words when it does not start. */
+export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
+  const home = resolve(options.home);
+  const pidFile = join(home, 'nats-server.pid');
+  const configFile = join(home, 'nats.conf');
+  const log = join(home, 'nats-server.log');
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  await outwait(pidFile, configFile, stopGraceMs);
+  for (const name of portFiles(home)) rmSync(join(home, name));
+
+  const users = options.users ?? [];
+  const config = renderNatsConfig({
+    port: options.port ?? -1,
+    monitorPort: options.monitorPort ?? -1,
+    storeDir: join(home, 'jetstream'),
+    portsDir: home,
+    pidFile,
+    users,
+  });
+  writeFileSync(configFile, config, { mode: 0o600 });
+  const server = await spawnGuarded({
+    command: options.program.command,
+    args: [...options.program.args, '--config', configFile],
+    logFile: log,
+  });
+  try {
+    const { port, monitorPort } = await readPorts(server, home);
+    const monitorUrl = `http://127.0.0.1:${monitorPort}`;
+    await healthy(server, monitorUrl);
+    const url = `nats://127.0.0.1:${port}`;
+    const urlFor = (name: string): string => {
+      const user = users.find((candidate) => candidate.name === name);
+      if (!user) throw new Error(`NATS has no user ${name}`);
+      return `nats://${encodeURIComponent(name)}:${encodeURIComponent(user.password)}@127.0.0.1:${port}`;
+    };
+    const stop = () => server.stop(stopGraceMs);
+    return { url, port, monitorPort, monitorUrl, pid: server.pid, exited: server.exited, urlFor, stop };
+  } catch (error) {
+    await server.stop(stopGraceMs);
+    const words = readFileSync(log, 'utf8').split('\n').slice(-8).join('\n').trim();
+    throw new Error(`nats-server did not start; its log is ${log}\n${words}`, { cause: error });
+  }
+};
+
+const portFiles = (home: string): string[] => readdirSync(home).filter((name) => name.endsWith('.ports'));
+
+/** Where the server says which free ports it took. */
+const readPorts = async (server: Guarded, home: string): Promise<{ port: number; monitorPort: number }> => {
+  for (const endMs = Date.now() + startTimeoutMs; ; await sleep(10)) {
+    for (const name of portFiles(home)) {
+      try {
+        const { nats, monitoring } = JSON.parse(readFileSync(join(home, name), 'utf8')) as PortsFile;
+        return { port: portOf(nats), monitorPort: portOf(monitoring) };
+      } catch {
+        // Half-written.
+      }
+    }
+    if (server.hasExited() || Date.now() > endMs) throw new Error('no ports were announced');
+  }
+};
+
+interface PortsFile {
+  readonly nats: readonly string[];
+  readonly monitoring: readonly string[];
+}
+
+const portOf = (urls: readonly string[]): number => {
+  const port = Number(new URL(urls[0] ?? '').port);
+  if (!port) throw new Error('no port');
+  return port;
+};
+
+const healthy = async (server: Guarded, monitorUrl: string): Promise<void> => {
+  for (const endMs = Date.now() + startTimeoutMs; ; await sleep(20)) {
+    const response = await fetch(`${monitorUrl}/healthz`).catch(() => undefined);
+    if (response?.ok) return;
+    if (server.hasExited() || Date.now() > endMs) throw new Error('not healthy');
+  }
+};

@@ -1,0 +1,53 @@
+export interface NatsUser {
+  readonly name: string;
+  readonly password: string;
+  /** Absent: everything. */
+  readonly permissions?: NatsPermissions;
+}
+
+/** Subjects a user may touch; `*` and `>` are NATS's wildcards, `"subject queue"` names a queue group. */
+export interface NatsPermissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+  /** May answer any request that reached it, on the request's own reply subject. */
+  readonly answers?: boolean;
+}
+
+export interface NatsConfig {
+  /** -1 takes a free port and announces it in `portsDir`. */
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly storeDir: string;
+  readonly portsDir: string;
+  readonly pidFile: string;
+  readonly users: readonly NatsUser[];
+}
+
+/** Renders a configuration file of one nats-server on the loopback. JSON is part of its syntax. */
+export const renderNatsConfig = (config: NatsConfig): string =>
+  `${JSON.stringify(
+    {
+      listen: `127.0.0.1:${config.port}`,
+      http: `127.0.0.1:${config.monitorPort}`,
+      ports_file_dir: config.portsDir,
+      pid_file: config.pidFile,
+      // A body is at most 1 MiB; a frame of several, with their headers, has to fit.
+      max_payload: 4 * 2 ** 20,
+      jetstream: { store_dir: config.storeDir },
+      ...(config.users.length === 0 ? {} : { authorization: { users: config.users.map(renderUser) } }),
+    },
+    undefined,
+    2,
+  )}\n`;
+
+const renderUser = ({ name, password, permissions }: NatsUser) => ({
+  user: name,
+  password,
+  ...(permissions && {
+    permissions: {
+      publish: { allow: permissions.publish },
+      subscribe: { allow: permissions.subscribe },
+      ...(permissions.answers ? { allow_responses: { max: 1, expires: '1m' } } : {}),
+    },
+  }),
+});
