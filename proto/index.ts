@@ -6,5 +6,6 @@ export * from './keys.ts';
 export * from './operation.ts';
 export * from './operations.ts';
 export * from './operator.ts';
+export * from './parse.ts';
 export * from './render-problem.ts';
 export * from './subjects.ts';

@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { Detail } from '../errors.ts';
+import { fieldName } from '../schemas/text.ts';
+
+/** More problems than this in one request help nobody. */
+const maxDetails = 100;
+/** Names come from the caller; an answer repeats only so much of one. */
+const maxEchoedCharacters = 100;
+
+/**
+ * The sentence for what a schema has no sentence of its own for. Given to zod in place of its own texts,
+ * as callers read these.
+ */
+export const explain = (issue: z.core.$ZodRawIssue): string => `${fieldName} ${predicate(issue)}`;
+
+/** Everything zod found, in our words, with the field that each is about. */
+export const details = (error: z.ZodError, unknown: string): Detail[] =>
+  error.issues
+    .flatMap((issue): Detail[] => {
+      const field = pathText(issue.path) || 'body';
+      if (issue.code === 'unrecognized_keys')
+        return issue.keys.map((key) => ({
+          field: echo(key),
+          message: `${unknown}: ${echo(key)}`,
+        }));
+      const { message } = issue;
+      return [
+        { field, message: message.startsWith(fieldName) ? field + message.slice(fieldName.length) : message },
+      ];
+    })
+    .slice(0, maxDetails);
+
+/** Further fields of the body that a schema's check asked for. */
+export const extraOf = (error: z.ZodError): Record<string, unknown> | undefined => {
+  for (const issue of error.issues)
+    if (issue.code === 'custom' && issue.params?.extra) return issue.params.extra as Record<string, unknown>;
+  return undefined;
+};
+
+const predicate = (issue: z.core.$ZodRawIssue): string => {
+  if (issue.input === undefined) return 'is required';
+  if (issue.input === null) return 'must not be null';
+  switch (issue.code) {
+    case 'invalid_type':
+      return typeNames[issue.expected] ?? 'is not valid';
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`;
+    case 'too_big':
+      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`;
+    default:
+      return 'is not valid';
+  }
+};
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'must be a string',
+  number: 'must be a number',
+  int: 'must be an integer',
+  boolean: 'must be true or false',
+  array: 'must be an array',
+  object: 'must be a JSON object',
+  record: 'must be a JSON object',
+};
+
+const measure = (origin: string): string => (origin === 'array' ? 'have' : 'be');
+const unit = (origin: string): string =>
+  origin === 'string' ? ' characters' : origin === 'array' ? ' items' : '';
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
+    '',
+  );
+
+const echo = (name: string): string =>
+  name.length <= maxEchoedCharacters ? name : `${name.slice(0, maxEchoedCharacters)}…`;
