@@ -103,7 +103,12 @@ export const runProcess = async <Config extends CommonConfig>(
   kit.onStop('health', () => health.close());
   let started = false;
   kit.ready('started', () => started && stopping === undefined);
-  await start(kit, config);
+  try {
+    await start(kit, config);
+  } catch (error) {
+    kit.fail('could not start', error);
+    return;
+  }
   started = true;
   log.info({ metricsUrl: health.url }, 'ready');
   process.send?.({ type: 'ready', metricsUrl: health.url });

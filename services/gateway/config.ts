@@ -1,0 +1,30 @@
+import { commonConfig, integer } from '@causeway/runtime';
+import { z } from 'zod';
+
+const limit = () => integer(1, 1_000_000_000);
+
+/** What the gateway reads from its environment. */
+export const gatewayConfig = {
+  ...commonConfig,
+  HOST: z.string().default('0.0.0.0'),
+  /** Several gateways share one port (SO_REUSEPORT). */
+  PORT: integer(0, 65535).default(8080),
+  API_KEY_PREFIX: z
+    .string()
+    .regex(/^[a-z][a-z0-9]{0,15}$/, 'must be up to 16 lower-case letters and digits')
+    .default('crm'),
+  /** Requests a minute and key, unless the company or the key has limits of its own. */
+  RATE_LIMIT_READ: limit().default(60),
+  RATE_LIMIT_WRITE: limit().default(100),
+  RATE_LIMIT_ADMIN: limit().default(200),
+  /** Gives the lookups a bucket of their own; without it they count as reads. */
+  RATE_LIMIT_LOOKUP: limit().optional(),
+  /** Calls in flight to one service before the gateway sheds. */
+  LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
+  /** Copies of the counts and of the list of gateways in a NATS cluster. */
+  NATS_REPLICAS: integer(1, 5).default(1),
+  /** After a SIGTERM, how long idle keep-alive connections are still served before they are closed. */
+  DRAIN_LINGER_MS: integer(0, 60_000).default(500),
+} as const;
+
+export type GatewayConfig = z.output<z.ZodObject<typeof gatewayConfig>>;

@@ -1,0 +1,268 @@
+import {
+  type Bucket,
+  basePath,
+  type ErrorShape,
+  type KeyEntry,
+  methodNotAllowed,
+  missingScope,
+  type Operation,
+  type OperationId,
+  Problem,
+  problem,
+  renderLimitExceeded,
+  renderProblem,
+  type ServiceName,
+} from '@causeway/proto';
+import {
+  type Bus,
+  childTraceparent,
+  type LaneAnswer,
+  type LaneClient,
+  LaneError,
+  type Log,
+  randomHex,
+} from '@causeway/runtime';
+import { authenticate, stillValid } from './authenticate.ts';
+import { writeAnswer } from './http/answer.ts';
+import { type Body, noBody, readBody } from './http/body.ts';
+import { type Head, readHead } from './http/head.ts';
+import type { HttpRequest, HttpResponse } from './http/uws.ts';
+import type { LastUsed } from './keys/last-used.ts';
+import type { KeyTable } from './keys/table.ts';
+import { CountError } from './limits/counter.ts';
+import type { Limiter, Verdict } from './limits/limiter.ts';
+import { countedIn, type DefaultLimits, type Header, limitHeaders, limitOf } from './limits/policy.ts';
+import { windowName } from './limits/window.ts';
+import type { Pages } from './pages.ts';
+import type { Match, Routed } from './routes.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Everything a request meets on its way through the gateway. */
+export interface Gateway {
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly table: KeyTable;
+  readonly lastUsed: LastUsed;
+  readonly limiter: Limiter;
+  readonly limits: DefaultLimits;
+  readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
+  readonly route: (method: string, path: string) => Routed;
+  readonly pages: Pages;
+  readonly traffic: Traffic;
+  readonly keyPrefix: string;
+  /** While true, every answer closes its connection. */
+  draining: boolean;
+}
+
+/**
+ * One request from its head to its answer, in the order of the decisions ("Order of checks"):
+ * authentication, route, scope, rate limit; body and record are the service's. Whatever must be read from
+ * uWebSockets.js is read before the first await.
+ */
+export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest): void => {
+  const head = readHead(request);
+  if (head.broken) {
+    gateway.traffic.broken();
+    response.close();
+    return;
+  }
+  const exchange = openExchange(gateway, response, head);
+  try {
+    const page = gateway.pages.find(head.method, head.path);
+    if (page) {
+      exchange.answer(page.status, page.body, page.headers);
+      return;
+    }
+    if (!head.path.startsWith(apiPrefix)) throw problem('not_found');
+    const admitted = admit(gateway, head, response);
+    exchange.identify(admitted.key, admitted.match.operation);
+    const body = head.bodyBytes === 0 ? noBody : readBody(response, head.bodyBytes);
+    forward(gateway, exchange, admitted, body).catch((error: unknown) => exchange.fail(error));
+  } catch (error) {
+    exchange.fail(error);
+  }
+};
+
+const apiPrefix = `${basePath}/`;
+
+/** Authentication, route and scope: all that needs no waiting. */
+const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted => {
+  const identity = authenticate(head.apiKey, gateway.keyPrefix, gateway.table, gateway.bus.connected());
+  if (identity.outcome === 'undecided') throw problem('keys_unavailable');
+  if (identity.outcome === 'refused') {
+    gateway.traffic.refused(response);
+    throw problem('unauthorized');
+  }
+  const routed = gateway.pages.isPage(head.path)
+    ? { match: undefined, allow: 'GET, HEAD' }
+    : gateway.route(head.method, head.path);
+  if (!routed.match) throw routed.allow ? methodNotAllowed(routed.allow) : problem('not_found');
+  const { operation } = routed.match;
+  if (!identity.key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
+  return { ...identity, match: routed.match, bucket: countedIn(operation.bucket, gateway.limits) };
+};
+
+/** Counts the request, waits for its body, and passes both on to the service. */
+const forward = async (
+  gateway: Gateway,
+  exchange: Exchange,
+  admitted: Admitted,
+  incoming: Body | Promise<Body>,
+): Promise<void> => {
+  const { key, match, bucket } = admitted;
+  const { operation } = match;
+  const limit = limitOf(bucket, key, gateway.table.company(key.companyId), gateway.limits);
+  const taken = gateway.limiter.take(key.id, bucket, limit);
+  const verdict = taken instanceof Promise ? await taken : taken;
+  // A revocation that was answered before this moment has been heard here (`keys/table.ts`).
+  if (!stillValid(admitted, gateway.table))
+    throw problem(gateway.table.trusted() ? 'unauthorized' : 'keys_unavailable');
+  exchange.counted(bucket, verdict);
+  gateway.lastUsed.note(key, Date.now());
+  if (!verdict.admitted) return exchange.refuse(bucket, verdict);
+
+  const body = incoming instanceof Promise ? await incoming : incoming;
+  if (body === 'too_large') throw problem('payload_too_large');
+  const answer = await gateway.lanes[operation.service].request({
+    operation: operation.id,
+    tenant: key.companyId,
+    caller: key.id,
+    requestId: exchange.requestId,
+    traceparent: exchange.traceparent,
+    budgetMs: operation.deadlineMs,
+    params: match.params,
+    query: exchange.head.query,
+    body,
+  });
+  exchange.pass(answer);
+};
+
+interface Admitted {
+  readonly name: string;
+  readonly key: KeyEntry;
+  readonly match: Match;
+  readonly bucket: Bucket;
+}
+
+/** The answering half of a request: exactly one answer, none where the client has gone, one log line. */
+interface Exchange {
+  readonly head: Head;
+  readonly requestId: string;
+  readonly traceparent: string;
+  identify(key: KeyEntry, operation: Operation<OperationId>): void;
+  counted(bucket: Bucket, verdict: Verdict): void;
+  answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
+  pass(answer: LaneAnswer): void;
+  refuse(bucket: Bucket, verdict: Verdict): void;
+  fail(error: unknown): void;
+}
+
+const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exchange => {
+  const startedMs = performance.now();
+  const requestId = head.requestId || randomHex(12);
+  const traceparent = childTraceparent(head.traceparent);
+  let operation: Operation<OperationId> | undefined;
+  let key: KeyEntry | undefined;
+  let rateLimit: readonly Header[] = [];
+  let over = false;
+
+  gateway.traffic.opened();
+  response.onAborted(() => {
+    if (over) return;
+    over = true;
+    gateway.traffic.finished(operation?.id, 499, performance.now() - startedMs);
+  });
+
+  const shape = (): ErrorShape =>
+    operation?.errorShape ??
+    (head.path.startsWith(`${apiPrefix}integrations/lookups/`) ? 'lookup' : 'general');
+
+  const answer: Exchange['answer'] = (status, body, headers) => {
+    if (over) return;
+    over = true;
+    const all: Header[] = [['X-Request-Id', requestId], ...headers, ...rateLimit];
+    writeAnswer(
+      response,
+      { status, body, headers: all },
+      { head: head.method === 'HEAD', close: gateway.draining },
+    );
+    const elapsedMs = performance.now() - startedMs;
+    gateway.traffic.finished(operation?.id, status, elapsedMs);
+    gateway.log.info(
+      {
+        requestId,
+        traceparent,
+        method: head.method,
+        operation: operation?.id,
+        company: key?.companyId,
+        key: key?.id,
+        status,
+        elapsedMs: Math.round(elapsedMs * 1000) / 1000,
+      },
+      'request',
+    );
+  };
+
+  return {
+    head,
+    requestId,
+    traceparent,
+    answer,
+    identify: (identified, found) => {
+      key = identified;
+      operation = found;
+    },
+    counted: (bucket, verdict) => {
+      rateLimit = limitHeaders(bucket, verdict, Date.now());
+    },
+    pass: ({ status, body, headers }) => {
+      const all: Header[] = body.length > 0 ? [...answerHeaders] : [noStore];
+      if (headers)
+        for (const [name, value] of Object.entries(headers))
+          if (name !== 'Content-Type') all.push([name, value]);
+      answer(status, body, all);
+    },
+    refuse: (bucket, { limit, used, resetSeconds }) => {
+      const { status, body, headers } = renderLimitExceeded(shape(), {
+        bucket,
+        limit,
+        window: windowName,
+        resetMs: resetSeconds * 1000,
+        nowMs: Date.now(),
+        currentUsage: used,
+      });
+      answer(status, body, [noStore, ...Object.entries(headers)]);
+    },
+    fail: (error) => {
+      const facts = toProblem(error);
+      if (facts.code === 'internal_error' && !over)
+        gateway.log.error({ error, requestId, traceparent, operation: operation?.id }, 'request failed');
+      // Not on 401, 403 and 503, which were not counted or tell nothing of the limit (decisions, "Headers").
+      if (facts.status === 401 || facts.status === 503) rateLimit = [];
+      const { status, body, headers } = renderProblem(shape(), facts, { requestId });
+      answer(status, body, [noStore, ...Object.entries(headers)]);
+    },
+  };
+};
+
+const jsonType: Header = ['Content-Type', 'application/json'];
+/** Answers hold personal data, and every one is counted: none may come out of a cache. */
+const noStore: Header = ['Cache-Control', 'no-store'];
+const answerHeaders: readonly Header[] = [jsonType, noStore];
+
+/** What went wrong on the way, as the caller is told. */
+const toProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error;
+  if (error instanceof CountError) return problem('lock_timeout', error);
+  if (error instanceof LaneError) return problem(laneProblems[error.code], error);
+  return problem('internal_error', error);
+};
+
+const laneProblems = {
+  absent: 'service_unavailable',
+  disconnected: 'service_unavailable',
+  overloaded: 'service_unavailable',
+  closed: 'service_unavailable',
+  timeout: 'timeout',
+  too_large: 'payload_too_large',
+} as const satisfies Record<LaneError['code'], string>;

@@ -1,0 +1,67 @@
+import type { HttpRequest } from './uws.ts';
+
+/** What the gateway reads of a request before it decides anything. */
+export interface Head {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly apiKey: string;
+  /** The caller's `X-Request-Id`, empty unless it is a sane one. */
+  readonly requestId: string;
+  readonly traceparent: string;
+  /** Declared length in bytes; 0 where there is no body, -1 where it comes in chunks. */
+  readonly bodyBytes: number;
+  /**
+   * The message's end is not certain, or its key is not: uWebSockets.js 20.56 takes the first of two
+   * `Content-Length`s and any `Transfer-Encoding` for `chunked`, which lets one client's bytes be read as
+   * another's request behind a proxy that sees it otherwise (RFC 9112, section 6.3).
+   */
+  readonly broken: boolean;
+}
+
+/** Reads everything needed out of the request object, which is only valid until its handler returns. */
+export const readHead = (request: HttpRequest): Head => {
+  let apiKey: string | undefined;
+  let requestId = '';
+  let traceparent = '';
+  let length: string | undefined;
+  let encoding: string | undefined;
+  let broken = false;
+  request.forEach((name, value) => {
+    switch (name) {
+      case 'x-api-key':
+        broken ||= apiKey !== undefined;
+        apiKey = value;
+        break;
+      case 'content-length':
+        broken ||= length !== undefined || !digits.test(value);
+        length = value;
+        break;
+      case 'transfer-encoding':
+        broken ||= encoding !== undefined || value.toLowerCase() !== 'chunked';
+        encoding = value;
+        break;
+      case 'x-request-id':
+        requestId = saneRequestId.test(value) ? value : '';
+        break;
+      case 'traceparent':
+        traceparent = value;
+        break;
+      default:
+    }
+  });
+  broken ||= length !== undefined && encoding !== undefined;
+  return {
+    method: request.getCaseSensitiveMethod(),
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    apiKey: apiKey ?? '',
+    requestId,
+    traceparent,
+    bodyBytes: encoding !== undefined ? -1 : length === undefined ? 0 : Number(length),
+    broken,
+  };
+};
+
+const digits = /^\d{1,15}$/;
+const saneRequestId = /^[A-Za-z0-9._~:+/=-]{1,128}$/;

@@ -1,0 +1,13 @@
+import type * as uWebSockets from 'uWebSockets.js';
+import { createRequire } from 'node:module';
+
+export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+
+/**
+ * Loads uWebSockets.js with a header block of 16 KiB: its own 4 KiB is less than one long token or trace
+ * state. The library reads the setting when it is loaded, so it cannot be imported statically.
+ */
+export const loadUws = (): typeof uWebSockets => {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
+  return createRequire(import.meta.url)('uWebSockets.js') as typeof uWebSockets;
+};

@@ -1,0 +1,80 @@
+import { gatewayBucket } from '@causeway/proto';
+import type { Bus, Log } from '@causeway/runtime';
+import { StorageType } from '@nats-io/jetstream';
+import { type KV, Kvm } from '@nats-io/kv';
+
+/** A gateway's entry in the list of those that must hear of a revocation before it counts as done. */
+export interface Presence {
+  /** Whether the entry is certain to be there. */
+  listed(): boolean;
+  close(): Promise<void>;
+}
+
+const renewMs = 1000;
+const entryLifeMs = 5000;
+/** After this long without a confirmed renewal the entry may have run out. */
+const doubtMs = 4000;
+
+/**
+ * Lists this gateway and keeps it listed. If its entry may have lapsed, `onLapse` runs after it is listed
+ * again: whatever happened meanwhile was not told to this gateway.
+ */
+export const keepPresence = async ({
+  bus,
+  instance,
+  replicas,
+  log,
+  onLapse,
+}: PresenceOptions): Promise<Presence> => {
+  const open = (): Promise<KV> =>
+    new Kvm(bus.nc).create(gatewayBucket, {
+      history: 1,
+      ttl: entryLifeMs,
+      storage: StorageType.Memory,
+      replicas,
+    });
+  let bucket = await open();
+  let renewedAtMs = performance.now();
+  let busy = false;
+
+  const renew = async (): Promise<void> => {
+    const sentAtMs = performance.now();
+    try {
+      await bucket.put(instance, new Date().toISOString());
+    } catch {
+      // The bucket is in memory: a restarted server has lost it.
+      bucket = await open();
+      await bucket.put(instance, new Date().toISOString());
+    }
+    const lapsed = sentAtMs - renewedAtMs > doubtMs;
+    renewedAtMs = sentAtMs;
+    if (lapsed) onLapse();
+  };
+  await renew();
+
+  const timer = setInterval(() => {
+    if (busy || !bus.connected()) return;
+    busy = true;
+    renew()
+      .catch((error: unknown) => log.warn({ reason: String(error) }, 'presence cannot be renewed'))
+      .finally(() => {
+        busy = false;
+      });
+  }, renewMs);
+
+  return {
+    listed: () => performance.now() - renewedAtMs < entryLifeMs,
+    close: async () => {
+      clearInterval(timer);
+      if (bus.connected()) await bucket.delete(instance).catch(() => {});
+    },
+  };
+};
+
+export interface PresenceOptions {
+  readonly bus: Bus;
+  readonly instance: string;
+  readonly replicas: number;
+  readonly log: Log;
+  readonly onLapse: () => void;
+}

@@ -1,0 +1,176 @@
+import {
+  type CompanyEntry,
+  type GatewayAnswer,
+  type KeyEntry,
+  type KeyTableChange,
+  keyBucket,
+  keyRevokedSubject,
+  metaEntryName,
+} from '@causeway/proto';
+import type { Bus, Log, Metrics } from '@causeway/runtime';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { Kvm, type KvWatchEntry } from '@nats-io/kv';
+import type { QueuedIterator } from '@nats-io/nats-core';
+import type { Msg } from '@nats-io/transport-node';
+
+/** The API keys and company limits, in memory; written by `access`, followed through a KV watch. */
+export interface KeyTable {
+  /** @param name the entry's, as `keyEntryName` gives it. */
+  key(name: string): KeyEntry | undefined;
+  company(companyId: number): CompanyEntry | undefined;
+  /**
+   * Whether decisions may be made by this copy. Not before it has been read whole, not between a
+   * reconnect and the next whole reading (a revocation may have been missed), and not after a minute
+   * without its feed.
+   */
+  trusted(): boolean;
+  /** Throws the copy away and reads it whole again; resolves when it is trusted. */
+  reload(reason: string): Promise<void>;
+  close(): void;
+}
+
+const maxSilenceMs = 60_000;
+const retryMs = 250;
+const watchdogMs = 10_000;
+
+export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions): KeyTable => {
+  let entries = new Map<string, TableEntry>();
+  let loaded = false;
+  let generation = 0;
+  let cutOffAtMs: number | undefined;
+  let closed = false;
+  let watch: QueuedIterator<KvWatchEntry> | undefined;
+  let reading: Promise<void> | undefined;
+  let streamCreated: string | undefined;
+  /** Broadcasts whose entry has not come in yet, by the entry's name. */
+  const unanswered = new Map<string, { version: number; message: Msg }[]>();
+
+  const answer = (message: Msg): void => {
+    message.respond(JSON.stringify({ instance } satisfies GatewayAnswer));
+  };
+
+  const apply = (table: Map<string, TableEntry>, update: KvWatchEntry): void => {
+    if (update.operation !== 'PUT') return; // Entries are never deleted; a wiped bucket shows as a reload.
+    const entry = update.json<TableEntry>();
+    const known = table.get(update.key);
+    if (known && known.version > entry.version) return;
+    table.set(update.key, entry);
+    const waiting = unanswered.get(update.key);
+    if (!waiting) return;
+    unanswered.delete(update.key);
+    for (const { version, message } of waiting) if (entry.version >= version) answer(message);
+  };
+
+  /** Reads the whole bucket into a new map, swaps it in, then follows it. */
+  const read = async (mine: number): Promise<void> => {
+    const manager = await jetstreamManager(bus.nc, { checkAPI: false });
+    streamCreated = (await manager.streams.info(`KV_${keyBucket}`)).created;
+    const bucket = await new Kvm(bus.nc).open(keyBucket);
+    const updates = await bucket.watch();
+    watch = updates;
+    const fresh = new Map<string, TableEntry>();
+    await new Promise<void>((resolve, reject) => {
+      void (async () => {
+        let live = false;
+        for await (const update of updates) {
+          if (mine !== generation) return;
+          apply(fresh, update);
+          // `meta` is written after everything else, so without it the table is still being built.
+          if (!live && update.delta === 0 && fresh.has(metaEntryName)) {
+            live = true;
+            entries = fresh;
+            resolve();
+          }
+        }
+        if (mine !== generation || closed) return resolve();
+        reject(new Error('the watch ended'));
+        if (live) void reload('the watch ended');
+      })().catch(reject);
+      // An empty bucket says nothing at all; the next try finds it filled.
+      setTimeout(() => reject(new Error('the key table is not complete yet')), 5000).unref();
+    });
+  };
+
+  const reload = (reason: string): Promise<void> => {
+    const mine = ++generation;
+    loaded = false;
+    watch?.stop();
+    const startedMs = performance.now();
+    reading = (async () => {
+      for (;;) {
+        try {
+          await read(mine);
+          if (mine === generation) {
+            loaded = true;
+            cutOffAtMs = undefined;
+            log.info(
+              { entries: entries.size, elapsedMs: Math.round(performance.now() - startedMs), reason },
+              'key table read',
+            );
+          }
+        } catch (error) {
+          if (mine === generation && !closed) {
+            log.warn({ reason: String(error) }, 'key table cannot be read; trying again');
+            await new Promise((resolve) => setTimeout(resolve, retryMs));
+            if (mine === generation && !closed) continue;
+          }
+        }
+        // Overtaken by a later reload: that one's end is ours.
+        if (mine !== generation && !closed) await reading;
+        return;
+      }
+    })();
+    return reading;
+  };
+
+  const subscription = bus.nc.subscribe(keyRevokedSubject, {
+    callback: (error, message) => {
+      if (error) return;
+      const { name, version } = message.json<KeyTableChange>();
+      if ((entries.get(name)?.version ?? -1) >= version) return answer(message);
+      const waiting = unanswered.get(name) ?? [];
+      // `access` repeats itself, so forgetting a message costs a little time and nothing else.
+      if (waiting.length < 16 && unanswered.size < 1024)
+        unanswered.set(name, [...waiting, { version, message }]);
+    },
+  });
+
+  bus.onDisconnect(() => {
+    cutOffAtMs ??= performance.now();
+  });
+  const watchdog = setInterval(async () => {
+    if (!loaded || !bus.connected()) return;
+    try {
+      const manager = await jetstreamManager(bus.nc, { checkAPI: false });
+      const { created } = await manager.streams.info(`KV_${keyBucket}`);
+      if (created !== streamCreated) void reload('the bucket was made anew');
+    } catch (error) {
+      log.warn({ reason: String(error) }, 'key table cannot be checked');
+    }
+  }, watchdogMs);
+  watchdog.unref();
+  metrics.gauge('key_table_entries', 'Entries of the key table', () => entries.size);
+
+  return {
+    key: (name) => entries.get(name) as KeyEntry | undefined,
+    company: (companyId) => entries.get(`company.${companyId}`) as CompanyEntry | undefined,
+    trusted: () => loaded && (cutOffAtMs === undefined || performance.now() - cutOffAtMs < maxSilenceMs),
+    reload,
+    close: () => {
+      closed = true;
+      generation++;
+      clearInterval(watchdog);
+      subscription.unsubscribe();
+      watch?.stop();
+    },
+  };
+};
+
+type TableEntry = (KeyEntry | CompanyEntry) & { readonly version: number };
+
+export interface KeyTableOptions {
+  readonly bus: Bus;
+  readonly instance: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}

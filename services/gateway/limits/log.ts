@@ -1,0 +1,138 @@
+import { limitLogSubject, limitStream } from '@causeway/proto';
+import {
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { applyDeltas, type Counts, createCounts, type Deltas } from './counts.ts';
+
+/**
+ * One message of a partition's log. `counts` are increments, or with `snapshot` the whole state, in which
+ * case the message has replaced all before it.
+ */
+interface LogEntry {
+  readonly epoch: string;
+  readonly counts: Deltas;
+  readonly snapshot?: true;
+}
+
+/** The log's last message: its sequence (0: none) and who wrote it. */
+export interface Tail {
+  readonly sequence: number;
+  readonly epoch: string | null;
+}
+
+/** Somebody else has written to the partition's log: what was to be appended is not in it. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+}
+
+/** The partition logs, in one JetStream stream. */
+export interface LimitLog {
+  tail(partition: number): Promise<Tail>;
+  /** The counts up to the tail. */
+  replay(partition: number): Promise<{ tail: Tail; counts: Counts }>;
+  /**
+   * Appends if the log's last message is still the one with `expectedSequence`.
+   * @returns the new message's sequence, when the server has stored it.
+   * @throws FencedError if it is not: nothing was appended. Any other error: unknown whether it was.
+   */
+  append(partition: number, entry: LogEntry, expectedSequence: number): Promise<number>;
+}
+
+/** Twice the window and a margin: older counts belong to windows that nobody asks for any more. */
+const maxAgeSeconds = 180;
+
+export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions): Promise<LimitLog> => {
+  const js: JetStreamClient = jetstream(nc, { timeout: options.timeoutMs });
+  const jsm: JetStreamManager = await jetstreamManager(nc, { checkAPI: false });
+  await ensureStream(jsm, options.replicas);
+
+  const tail = async (partition: number): Promise<Tail> => {
+    const message = await jsm.streams.getMessage(limitStream, { last_by_subj: limitLogSubject(partition) });
+    return message === null
+      ? { sequence: 0, epoch: null }
+      : { sequence: message.seq, epoch: message.json<LogEntry>().epoch };
+  };
+
+  return {
+    tail: async (partition) => {
+      try {
+        return await tail(partition);
+      } catch (error) {
+        // The whole store was lost: an empty stream is all there is to go on from.
+        if (!isMissingStream(error)) throw error;
+        await ensureStream(jsm, options.replicas);
+        return tail(partition);
+      }
+    },
+    replay: async (partition) => {
+      const counts = createCounts();
+      const last = await tail(partition);
+      if (last.sequence === 0) return { tail: last, counts };
+      const consumer = await js.consumers.get(limitStream, {
+        filter_subjects: limitLogSubject(partition),
+        // The ordered consumer's settings, spelt out: nothing is acknowledged.
+        deliver_policy: 'all',
+      });
+      for (let reached = 0; reached < last.sequence; ) {
+        const batch = await consumer.fetch({ max_messages: 2000, expires: 1000 });
+        let received = 0;
+        for await (const message of batch) {
+          received++;
+          reached = message.seq;
+          applyDeltas(counts, message.json<LogEntry>());
+          if (reached >= last.sequence) break;
+        }
+        if (received === 0) break; // What was left has aged out.
+      }
+      await consumer.delete().catch(() => {});
+      return { tail: last, counts };
+    },
+    append: async (partition, entry, expectedSequence) => {
+      const messageHeaders = headers();
+      messageHeaders.set('Nats-Expected-Last-Subject-Sequence', `${expectedSequence}`);
+      if (entry.snapshot) messageHeaders.set('Nats-Rollup', 'sub');
+      try {
+        const ack = await js.publish(limitLogSubject(partition), JSON.stringify(entry), {
+          headers: messageHeaders,
+        });
+        return ack.seq;
+      } catch (error) {
+        if (error instanceof JetStreamApiError && fencedCodes.has(error.code)) {
+          throw new FencedError(`limit log ${partition} has moved on`, { cause: error });
+        }
+        throw error;
+      }
+    },
+  };
+};
+
+/** "wrong last sequence", which an R3 stream also reports as "wrong last sequence, in flight". */
+const fencedCodes: ReadonlySet<number> = new Set([10071, 10164]);
+
+const isMissingStream = (error: unknown): boolean =>
+  error instanceof JetStreamApiError && error.code === 10059;
+
+const ensureStream = async (jsm: JetStreamManager, replicas: number): Promise<void> => {
+  await jsm.streams.add({
+    name: limitStream,
+    subjects: [limitLogSubject('*')],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    max_age: maxAgeSeconds * 1e9,
+    duplicate_window: 1e9,
+    allow_rollup_hdrs: true,
+    num_replicas: replicas,
+  });
+};
+
+export interface LimitLogOptions {
+  readonly timeoutMs: number;
+  readonly replicas: number;
+}

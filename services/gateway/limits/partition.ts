@@ -1,0 +1,146 @@
+import { randomHex } from '@causeway/runtime';
+import { bump, type Counts, createCounts, forgetBefore, slotCount, toDeltas } from './counts.ts';
+import { FencedError, type LimitLog } from './log.ts';
+import { windowOf } from './window.ts';
+
+/** The partition has another owner: what was to be counted was not, and can be sent there. */
+export class MovedError extends Error {
+  override readonly name = 'MovedError';
+}
+
+/** A partition as its owner sees it. */
+export interface Partition {
+  readonly epoch: string;
+  /** False once the partition is known to be lost; it never becomes true again. */
+  owned(): boolean;
+  /**
+   * Counts one request for each slot, in order.
+   * @returns each request's position in the window, once they are in the log.
+   * @throws MovedError if nothing was counted; anything else: unknown.
+   */
+  count(window: number, slots: readonly number[]): Promise<number[]>;
+  /** Ends the ownership when what was taken has been answered. */
+  release(): Promise<void>;
+}
+
+/** After so many messages one carries the whole state and replaces all before it, which bounds a replay. */
+const snapshotEvery = 1000;
+/** A snapshot of more slots would be too large a message; the log's age then bounds the replay. */
+const maxSnapshotSlots = 100_000;
+
+/**
+ * Takes the partition over: reads its log, then writes under a new epoch at its end. Exactly one process
+ * can append after any message, so there is exactly one owner, with no lease and no clock: an owner that
+ * was overtaken learns it from its next append, which is refused, and it answers only what was appended.
+ * @throws FencedError if another process took it at the same time.
+ */
+export const claimPartition = async (
+  log: LimitLog,
+  partition: number,
+  listen: (partition: Partition) => Listener,
+): Promise<Partition> => {
+  const { tail, counts } = await log.replay(partition);
+  return createPartition(log, partition, tail.sequence, counts, listen);
+};
+
+const createPartition = async (
+  log: LimitLog,
+  partition: number,
+  tailSequence: number,
+  counts: Counts,
+  listen: (partition: Partition) => Listener,
+): Promise<Partition> => {
+  const epoch = randomHex(8);
+  let sequence = tailSequence;
+  let sinceSnapshot = 0;
+  let lost = false;
+  let queue: Batch[] = [];
+  let committing: Promise<void> | undefined;
+
+  const give = (error: unknown, batches: readonly Batch[]): void => {
+    lost = true;
+    counts = createCounts();
+    void listener.close();
+    for (const batch of batches) batch.reject(error);
+    // What waited behind the failed append was never sent.
+    for (const batch of queue) batch.reject(new MovedError('ownership ended'));
+    queue = [];
+  };
+
+  /** Appends what has gathered as one message, again and again until nothing waits. */
+  const commit = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const batches = queue;
+      queue = [];
+      const increments = createCounts();
+      const positions = batches.map(({ window, slots }) =>
+        slots.map((slot) => {
+          bump(increments, window, slot);
+          return bump(counts, window, slot);
+        }),
+      );
+      const snapshot = ++sinceSnapshot >= snapshotEvery && slotCount(counts) <= maxSnapshotSlots;
+      if (snapshot) {
+        forgetBefore(counts, windowOf(Date.now()) - 1);
+        sinceSnapshot = 0;
+      }
+      try {
+        sequence = await log.append(
+          partition,
+          snapshot
+            ? { epoch, counts: toDeltas(counts), snapshot: true }
+            : { epoch, counts: toDeltas(increments) },
+          sequence,
+        );
+      } catch (error) {
+        give(error instanceof FencedError ? new MovedError('fenced', { cause: error }) : error, batches);
+        return;
+      }
+      for (const [at, batch] of batches.entries()) batch.resolve(positions[at]!);
+    }
+  };
+
+  const self: Partition = {
+    epoch,
+    owned: () => !lost,
+    count: (window, slots) =>
+      new Promise((resolve, reject) => {
+        if (lost) return reject(new MovedError('not the owner'));
+        queue.push({ window, slots, resolve, reject });
+        committing ??= new Promise<void>((done) => {
+          // Everything that arrives in this tick goes into the same message.
+          setImmediate(() => commit().then(done));
+        }).then(() => {
+          committing = undefined;
+        });
+      }),
+    release: async () => {
+      await listener.close();
+      while (committing) await committing;
+      lost = true;
+    },
+  };
+  // Nobody knows the epoch before it is in the log, so listening first loses no request.
+  const listener = listen(self);
+  try {
+    sequence = await log.append(partition, { epoch, counts: {} }, sequence);
+  } catch (error) {
+    lost = true;
+    void listener.close();
+    throw error;
+  }
+  return self;
+};
+
+/** Takes the other gateways' requests to a partition. */
+export interface Listener {
+  /** Takes no new requests and hands on those that have arrived. */
+  close(): Promise<void>;
+}
+
+interface Batch {
+  readonly window: number;
+  readonly slots: readonly number[];
+  readonly resolve: (positions: number[]) => void;
+  readonly reject: (error: unknown) => void;
+}

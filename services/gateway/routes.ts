@@ -1,0 +1,61 @@
+import { basePath, type Operation, type OperationId, operations } from '@causeway/proto';
+
+/** An operation found, and its path parameters as they were sent. */
+export interface Match {
+  readonly operation: Operation<OperationId>;
+  readonly params: readonly string[];
+}
+
+/** What a method and path lead to: an operation, or what to say instead. */
+export type Routed =
+  | { readonly match: Match }
+  | { readonly match: undefined; readonly allow: string | undefined };
+
+/** Finds operations by method and path. HEAD is answered wherever GET is. */
+export const createRouter = (table: readonly Operation<OperationId>[] = operations) => {
+  const fixed = new Map<string, Methods>();
+  const shaped: { readonly segments: readonly string[]; readonly methods: Methods }[] = [];
+  for (const [path, group] of Map.groupBy(table, (operation) => operation.path)) {
+    const methods: Methods = new Map(group.map((operation) => [operation.method, operation]));
+    const full = basePath + path;
+    if (path.includes('{')) shaped.push({ segments: full.split('/'), methods });
+    else fixed.set(full, methods);
+  }
+
+  return (method: string, path: string): Routed => {
+    const asked = method === 'HEAD' ? 'GET' : method;
+    const exact = fixed.get(path);
+    if (exact) return choose(exact, asked, noParams);
+    const segments = path.split('/');
+    for (const candidate of shaped) {
+      const params = matchSegments(candidate.segments, segments);
+      if (params) return choose(candidate.methods, asked, params);
+    }
+    return { match: undefined, allow: undefined };
+  };
+};
+
+type Methods = ReadonlyMap<string, Operation<OperationId>>;
+
+const noParams: readonly string[] = [];
+
+const choose = (methods: Methods, method: string, params: readonly string[]): Routed => {
+  const operation = methods.get(method);
+  return operation ? { match: { operation, params } } : { match: undefined, allow: allowed(methods) };
+};
+
+const allowed = (methods: Methods): string =>
+  [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+
+const matchSegments = (pattern: readonly string[], segments: readonly string[]): string[] | undefined => {
+  if (pattern.length !== segments.length) return undefined;
+  const params: string[] = [];
+  for (const [at, expected] of pattern.entries()) {
+    const segment = segments[at]!;
+    if (expected.startsWith('{')) {
+      if (segment === '') return undefined;
+      params.push(segment);
+    } else if (segment !== expected) return undefined;
+  }
+  return params;
+};

@@ -1,0 +1,120 @@
+import { laneSubject, replyPrefix, type ServiceName, services } from '@causeway/proto';
+import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
+import type { GatewayConfig } from './config.ts';
+import { type Gateway, handle } from './exchange.ts';
+import { loadUws, type us_listen_socket } from './http/uws.ts';
+import { reportLastUsed } from './keys/last-used.ts';
+import { keepPresence } from './keys/presence.ts';
+import { followKeyTable } from './keys/table.ts';
+import { createCounter } from './limits/counter.ts';
+import { createLimiter } from './limits/limiter.ts';
+import { openLimitLog } from './limits/log.ts';
+import { createPages } from './pages.ts';
+import { createRouter } from './routes.ts';
+import { countTraffic } from './traffic.ts';
+
+/** Decisions, "Rate limits": no answer of the counters within this, and the request is not let through. */
+const countTimeoutMs = 500;
+/** Owners the counting is spread over. */
+const limitPartitions = 1;
+
+/** Starts a gateway on `bus`. What it starts is registered with the kit, so that the kit's stop ends it. */
+export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
+  const { log, metrics, instance } = kit;
+  const traffic = countTraffic(metrics);
+
+  const limitLog = await openLimitLog(bus.nc, { timeoutMs: countTimeoutMs, replicas: config.NATS_REPLICAS });
+  const counter = createCounter({
+    bus,
+    log: limitLog,
+    partitions: limitPartitions,
+    timeoutMs: countTimeoutMs,
+    logger: log,
+    metrics,
+  });
+  kit.onStop('counters', () => counter.drain());
+
+  const lanes = Object.fromEntries(
+    services.map((service) => [service, openLane(service, kit, bus, config)]),
+  ) as Record<ServiceName, LaneClient>;
+  kit.onStop('lanes', () => {
+    for (const lane of Object.values(lanes)) lane.close();
+  });
+
+  const lastUsed = reportLastUsed({ bus });
+  kit.onStop('last use', () => lastUsed.close());
+
+  const table = followKeyTable({ bus, instance, log, metrics });
+  kit.onStop('key table', () => table.close());
+  // Listed first, read second: whoever is listed when a key is revoked is told of it.
+  const presence = await keepPresence({
+    bus,
+    instance,
+    replicas: config.NATS_REPLICAS,
+    log,
+    onLapse: () => void table.reload('its presence had lapsed'),
+  });
+  kit.onStop('presence', () => presence.close());
+  bus.onReconnect(() => void table.reload('NATS is back'));
+  await table.reload('start');
+  await counter.warm();
+
+  const gateway: Gateway = {
+    bus,
+    log,
+    table,
+    lastUsed,
+    traffic,
+    lanes,
+    limiter: createLimiter(counter),
+    limits: {
+      read: config.RATE_LIMIT_READ,
+      write: config.RATE_LIMIT_WRITE,
+      admin: config.RATE_LIMIT_ADMIN,
+      lookup: config.RATE_LIMIT_LOOKUP,
+    },
+    route: createRouter(),
+    pages: createPages(),
+    keyPrefix: config.API_KEY_PREFIX,
+    draining: false,
+  };
+  const port = await listen(kit, config, gateway);
+  kit.ready('key table', () => table.trusted());
+  kit.ready('NATS', () => bus.connected());
+  log.info({ port }, 'listening');
+  return { port };
+};
+
+const openLane = (service: ServiceName, kit: Kit, bus: Bus, config: GatewayConfig): LaneClient =>
+  createLaneClient({
+    bus,
+    lane: service,
+    subject: laneSubject(service),
+    replySubject: `${replyPrefix('gateway')}.${kit.instance}.${service}`,
+    maxInFlight: config.LANE_MAX_IN_FLIGHT,
+    metrics: kit.metrics,
+    log: kit.log,
+  });
+
+const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promise<number> => {
+  const uws = loadUws();
+  const app = uws.App();
+  app.any('/*', (response, request) => handle(gateway, response, request));
+  const socket = await new Promise<us_listen_socket>((resolve, reject) =>
+    app.listen(config.HOST, config.PORT, (listening) =>
+      listening ? resolve(listening) : reject(new Error(`port ${config.PORT} cannot be listened on`)),
+    ),
+  );
+  kit.onStop('HTTP', async () => {
+    // New connections go to the other gateways on the port. Those that are open may send what they have
+    // on the way; each answer tells its client to close, and what is idle after the linger is closed here.
+    gateway.draining = true;
+    uws.us_listen_socket_close(socket);
+    await delay(config.DRAIN_LINGER_MS);
+    while (gateway.traffic.inFlight() > 0) await delay(5);
+    app.close();
+  });
+  return uws.us_socket_local_port(socket);
+};
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,57 @@
+import type { Cell, Metrics } from '@causeway/runtime';
+import type { HttpResponse } from './http/uws.ts';
+
+/** What the gateway counts of its requests. */
+export interface Traffic {
+  opened(): void;
+  /** @param status the answer's, or 499 where the client went away before it. */
+  finished(operation: string | undefined, status: number, elapsedMs: number): void;
+  /** An authentication that failed, by client address. */
+  refused(response: HttpResponse): void;
+  /** A connection closed for its framing. */
+  broken(): void;
+  inFlight(): number;
+}
+
+/** Addresses named in the metric; what comes after is counted together, so that nobody can swell it. */
+const maxAddresses = 200;
+
+export const countTraffic = (metrics: Metrics): Traffic => {
+  let inFlight = 0;
+  const requests = metrics.counter('gateway_requests_total', 'Requests answered', ['operation', 'status']);
+  const elapsed = metrics.timing('gateway_request_seconds', "From a request's head to its answer");
+  const failures = metrics.counter(
+    'gateway_authentication_failures_total',
+    'Requests refused with 401, by client address',
+    ['address'],
+  );
+  const broken = metrics
+    .counter('gateway_broken_framing_total', 'Connections closed for their framing')
+    .cell();
+  const addresses = new Map<string, Cell>();
+  metrics.gauge('gateway_requests_in_flight', 'Requests not yet answered', () => inFlight);
+
+  return {
+    opened: () => {
+      inFlight++;
+    },
+    finished: (operation, status, elapsedMs) => {
+      inFlight--;
+      requests.cell(operation ?? 'none', String(status)).value++;
+      elapsed.observe(elapsedMs);
+    },
+    refused: (response) => {
+      const address = Buffer.from(response.getRemoteAddressAsText()).toString();
+      let cell = addresses.get(address);
+      if (!cell) {
+        cell = failures.cell(addresses.size < maxAddresses ? address : 'other');
+        if (addresses.size < maxAddresses) addresses.set(address, cell);
+      }
+      cell.value++;
+    },
+    broken: () => {
+      broken.value++;
+    },
+    inFlight: () => inFlight,
+  };
+};
