@@ -1,0 +1,346 @@
+import { randomInt } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { Problem } from './errors.ts';
+import { contract as c, operations } from './operations.ts';
+import { parseBody, parseId, parseQuery } from './parse.ts';
+
+const json = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+
+/** What a caller is told: code, first sentence, the fields in order. */
+const refused = (run: () => unknown) => {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { code, publicMessage: text, details = [], extra } = error;
+    expect(details.every(({ message }) => !message.includes('{field}'))).toBe(true);
+    return { code, text, fields: details.map(({ field }) => field), extra };
+  }
+  throw new Error('nothing was refused');
+};
+const refusedQuery = (operation: (typeof operations)[number], raw: string) =>
+  refused(() => parseQuery(operation, raw));
+const refusedBody = (operation: (typeof operations)[number], value: unknown, params?: string[]) =>
+  refused(() => parseBody(operation, json(value), params));
+
+describe('a query', () => {
+  test('has its defaults when it is empty', () => {
+    expect(parseQuery(c.searchClients, '')).toEqual({ q: '', limit: 25 });
+    expect(parseQuery(c.listEvents, '')).toEqual({ limit: 25, order: 'desc' });
+    expect(parseQuery(c.listEmployees, '')).toEqual({});
+    expect(parseQuery(c.listEmployees, '&&')).toEqual({});
+  });
+
+  test.each(operations.map((operation) => [operation.id, operation] as const))(
+    'of %s refuses an unknown parameter by its name',
+    (_, operation) => {
+      const { text, fields } = refusedQuery(operation, 'foo=1');
+      expect(text).toBe('unknown query parameter: foo');
+      expect(fields[0]).toBe('foo');
+    },
+  );
+
+  test.each(['__proto__', 'constructor', 'toString', 'Q', 'q%5B%5D', 'limit%20'])(
+    'does not know %s',
+    (name) => {
+      expect(refusedQuery(c.searchClients, `q=ada&${name}=1`).text).toBe(
+        `unknown query parameter: ${decodeURIComponent(name)}`,
+      );
+    },
+  );
+
+  test('refuses a parameter given twice', () => {
+    expect(refusedQuery(c.searchClients, 'q=ada&q=ada').text).toBe('q must be given only once');
+  });
+
+  test.each(['q=%', 'q=%4', 'q=%zz', 'q=%ff', 'q=%c0%80', 'q=%ed%a0%80', '%ff=1'])(
+    'refuses the encoding of %s',
+    (raw) => {
+      expect(refusedQuery(c.searchClients, raw).text).toBe('the query string must be percent-encoded UTF-8');
+    },
+  );
+
+  test('refuses a NUL', () => {
+    expect(refusedQuery(c.searchClients, 'q=ab%00').text).toBe(
+      'the query string must not contain a NUL character',
+    );
+  });
+
+  test('reads a plus as a space, and UTF-8', () => {
+    expect(parseQuery(c.searchClients, 'q=%20J%C3%B6rg+%2B%F0%9F%98%80+').q).toBe('Jörg +😀');
+  });
+});
+
+describe('a client search', () => {
+  test.each([
+    ['q=7', '7'],
+    ['q=00012345678901234567890', '00012345678901234567890'],
+    ['q=ab', 'ab'],
+    ['q=%C3%A9x', 'éx'],
+    ['q=', ''],
+    ['q=+++', ''],
+    ['q', ''],
+  ])('takes %s', (raw, q) => {
+    expect(parseQuery(c.searchClients, raw)).toEqual({ q, limit: 25 });
+  });
+
+  test.each(['q=a', 'q=%F0%9F%98%80', 'q=+b+', 'q=-', 'q=%D9%A3'])(
+    'refuses the single character of %s',
+    (raw) => {
+      expect(refusedQuery(c.searchClients, raw)).toMatchObject({
+        code: 'invalid_request',
+        text: 'q must be at least 2 characters, or a client ID',
+      });
+    },
+  );
+
+  test.each(['0', '26', '-1', '1.5', '1e1', '', ' 5', 'x', '99999999999999999999'])(
+    'refuses the limit "%s"',
+    (limit) => {
+      expect(refusedQuery(c.searchClients, `q=ada&limit=${limit}`).text).toBe(
+        'limit must be an integer between 1 and 25',
+      );
+    },
+  );
+
+  test.each([1, 25])('takes the limit %d', (limit) => {
+    expect(parseQuery(c.searchClients, `limit=${limit}`).limit).toBe(limit);
+  });
+});
+
+describe('a find', () => {
+  const oneOf = 'at least one of email, phone, external_id and client_id is required';
+  test.each([
+    ['', oneOf],
+    ['email=', 'email is required'],
+    ['external_id=+', 'external_id is required'],
+    ['phone=12', 'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits'],
+    ['client_id=abc', 'client_id must be a positive integer'],
+    ['client_id=0', 'client_id must be a positive integer'],
+    ['client_id=-4', 'client_id must be a positive integer'],
+    ['client_id=9007199254740992', 'client_id must be a positive integer'],
+  ])('refuses "%s"', (raw, text) => {
+    expect(refusedQuery(c.findClients, raw).text).toBe(text);
+    expect(refusedQuery(c.findLeads, raw).text).toBe(text);
+  });
+
+  test('takes all four together', () => {
+    expect(
+      parseQuery(
+        c.findLeads,
+        'email=A%2Bb%40Example.com&phone=(555)+010-4477&external_id=x&client_id=9007199254740991',
+      ),
+    ).toEqual({
+      email: 'A+b@Example.com',
+      phone: '(555) 010-4477',
+      external_id: 'x',
+      client_id: Number.MAX_SAFE_INTEGER,
+    });
+  });
+});
+
+describe('an event listing', () => {
+  test.each([
+    ['limit=101', 'limit must be an integer between 1 and 100'],
+    ['cursor=', 'invalid cursor'],
+    ['cursor=a%20b', 'invalid cursor'],
+    ['type=nope', 'unknown event type: nope'],
+    ['order=up', 'order must be asc or desc'],
+  ])('refuses %s', (raw, text) => {
+    expect(refusedQuery(c.listEvents, raw).text).toBe(text);
+  });
+
+  test('tells all problems at once, an unknown name first', () => {
+    const { text, fields } = refusedQuery(c.listEvents, 'limit=0&order=up&foo=1&limit=0');
+    expect(text).toBe('unknown query parameter: foo');
+    expect(fields).toEqual(['foo', 'limit', 'limit', 'order']);
+  });
+});
+
+describe('a body', () => {
+  const person = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com' };
+
+  test.each([
+    ['{', 'payload must be valid JSON'],
+    ['{"a":1,}', 'payload must be valid JSON'],
+    ['  ', 'payload must be valid JSON'],
+    ['{} {}', 'payload must be valid JSON'],
+    ['{"a":"\u0000"}', 'payload must be valid JSON'],
+    ['[]', 'the body must be a JSON object'],
+    ['null', 'the body must be a JSON object'],
+    ['"text"', 'the body must be a JSON object'],
+    ['7', 'the body must be a JSON object'],
+    ['{"first_name":"a\\u0000b"}', 'first_name must not contain a NUL character'],
+    ['{"text":["\\u0000"]}', 'text must not contain a NUL character'],
+    ['{"payload":{"\\u0000":1}}', 'payload must not contain a NUL character'],
+    ['{"first_name":"a\\ud800b"}', 'first_name must be valid Unicode'],
+  ])('of %j is refused', (body, text) => {
+    expect(refusedBody(c.createLead, body).text).toBe(text);
+  });
+
+  test('of invalid UTF-8 is refused', () => {
+    const bytes = Buffer.concat([json('{"first_name":"'), Buffer.from([0xc3, 0x28]), json('"}')]);
+    expect(refused(() => parseBody(c.createLead, bytes)).text).toBe('the body must be valid UTF-8');
+  });
+
+  test.each(['[', '{"a":'])('nested with %s as deep as a body can hold is refused, not fatal', (open) => {
+    const depth = Math.floor(500_000 / open.length);
+    const close = open === '[' ? ']' : '}';
+    const body = `{"payload":${open.repeat(depth)}${open === '[' ? '' : '1'}${close.repeat(depth)}}`;
+    expect(refusedBody(c.createTestEvent, body).text).toBe(
+      'payload must not be nested deeper than 64 levels',
+    );
+  });
+
+  test('may be left out where nothing in it is required', () => {
+    expect(parseBody(c.rotateSubscriptionSecret, json(''))).toEqual({});
+    expect(parseBody(c.testSubscription, json(''))).toEqual({ useSamplePayload: true });
+    expect(refusedBody(c.createLead, '').fields).toEqual(['first_name', 'last_name', 'email']);
+  });
+
+  test('of an operation that takes none is not looked at', () => {
+    expect(parseBody(c.deleteSubscription, json('{"oops'))).toEqual({});
+  });
+
+  test.each(['foo', '__proto__', 'constructor', 'First_name'])(
+    'with the unknown field %s is refused by its name',
+    (name) => {
+      const body = `{"first_name":"Ada","last_name":"B","email":"a@b.co","${name}":{}}`;
+      expect(refusedBody(c.createLead, body)).toMatchObject({
+        text: `unknown field: ${name}`,
+        fields: [name],
+      });
+    },
+  );
+
+  test('never repeats more than a part of a name', () => {
+    expect(refusedBody(c.createLead, { ['x'.repeat(10_000)]: 1 }).text.length).toBeLessThan(150);
+  });
+
+  test('with thousands of unknown fields is answered with a bounded list', () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`f${at}`, 1]));
+    expect(refusedBody(c.createLead, many).fields.length).toBeLessThanOrEqual(100);
+  });
+
+  test('counts the last of names that occur twice', () => {
+    const body = '{"first_name":"A","last_name":"B","email":"a@b.co","first_name":"Z"}';
+    expect(parseBody(c.createLead, json(body)).first_name).toBe('Z');
+  });
+
+  test('of a create takes null and blanks for an optional field that is not given', () => {
+    const parsed = parseBody(
+      c.createLead,
+      json({ ...person, phone: null, city: '  ', external_id: '', affiliate_id: null }),
+    );
+    expect(parsed).toEqual({ ...person, phone: null, city: null, external_id: null, affiliate_id: null });
+  });
+});
+
+describe("an update's body", () => {
+  test('must set something', () => {
+    for (const body of [{}, { client_id: 5 }])
+      expect(refusedBody(c.updateLead, body, ['5']).text).toBe('at least one field is required');
+    expect(refusedBody(c.updateAffiliate, { employee_id: 5 }, ['5']).text).toBe(
+      'at least one field is required',
+    );
+    expect(refusedBody(c.updateSubscription, {}, ['5']).text).toBe('at least one field is required');
+  });
+
+  test("may repeat the path's id, which is not part of the result", () => {
+    expect(parseBody(c.updateLead, json({ client_id: 5, city: 'Graz' }), ['5'])).toEqual({ city: 'Graz' });
+    expect(parseBody(c.updateAffiliate, json({ employee_id: 5, is_active: false }), ['5'])).toEqual({
+      is_active: false,
+    });
+  });
+
+  test("may not carry another id than the path's", () => {
+    expect(refusedBody(c.updateLead, { client_id: 6, city: 'Graz' }, ['5']).text).toBe(
+      'client_id must equal the one in the path',
+    );
+    expect(refusedBody(c.updateLead, { client_id: '5', city: 'Graz' }, ['5']).text).toBe(
+      'client_id must be a positive integer',
+    );
+  });
+
+  test('keeps employee_id as a field where the path names the client', () => {
+    expect(parseBody(c.updateClient, json({ employee_id: 7 }), ['5'])).toEqual({ employee_id: 7 });
+  });
+
+  test('clears an optional field with null, never a required one', () => {
+    expect(parseBody(c.updateClient, json({ phone: null, zip: null, external_id: null }), ['5'])).toEqual({
+      phone: null,
+      zip: null,
+      external_id: null,
+    });
+    for (const name of ['first_name', 'last_name', 'email'])
+      expect(refusedBody(c.updateClient, { [name]: null }, ['5']).text).toBe(`${name} must not be null`);
+    expect(refusedBody(c.updateAffiliate, { is_active: null }, ['5']).text).toBe(
+      'is_active must not be null',
+    );
+  });
+});
+
+describe('an id in a path', () => {
+  test.each(['1', '42', '9007199254740991'])('may be %s', (text) => {
+    expect(parseId(text)).toBe(Number(text));
+  });
+
+  test.each([
+    '',
+    '0',
+    '-1',
+    '+1',
+    '01',
+    '1.0',
+    '1e3',
+    ' 1',
+    '1 ',
+    'abc',
+    '%31',
+    '١',
+    '9007199254740992',
+    '9'.repeat(400),
+  ])('is not found when it is "%s"', (text) => {
+    expect(refused(() => parseId(text, 'lead'))).toMatchObject({ code: 'not_found', text: 'lead not found' });
+  });
+});
+
+test('no bytes whatever make parsing fail with anything but a problem', () => {
+  const seeds = operations.flatMap(({ bodyExample }) => (bodyExample ? [JSON.stringify(bodyExample)] : []));
+  const pieces = [
+    '"',
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    ',',
+    '\\u0000',
+    '\\ud800',
+    'null',
+    '1e999',
+    '-0',
+    '\u00ff',
+    '%',
+    '&',
+    '=',
+  ];
+  for (let run = 0; run < 20_000; run++) {
+    const bytes = Buffer.from(seeds[randomInt(seeds.length)] as string);
+    for (let edits = randomInt(1, 4); edits > 0; edits--) {
+      const piece = Buffer.from(pieces[randomInt(pieces.length)] as string);
+      piece.copy(bytes, randomInt(bytes.length));
+    }
+    const operation = operations[randomInt(operations.length)] as (typeof operations)[number];
+    for (const parse of [
+      () => parseBody(operation, bytes),
+      () => parseQuery(operation, bytes.toString('latin1')),
+    ]) {
+      try {
+        parse();
+      } catch (error) {
+        expect(error, bytes.toString('latin1')).toBeInstanceOf(Problem);
+      }
+    }
+  }
+});
