@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler } from 'kysely';
+import { createPool, type Pool } from 'mysql2';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createDriver, type PoolState } from './driver.ts';
+import { type SessionLimits, sessionSql } from './session.ts';
+import { createTenantGuard } from './tenant-guard.ts';
+import { describeAddress, parseMysqlUrl } from './url.ts';
+
+/**
+ * A service's handle on its database: Kysely's query builder with the tenant guard in it. Functions that
+ * work inside and outside of a transaction take `Kysely<DB>`; those that need one take `Trx<DB>`.
+ */
+export type Database<DB> = Kysely<DB> & DatabaseHandle;
+
+export interface DatabaseHandle {
+  /** Resolves when the server answers. @throws DatabaseUnavailable */
+  ping(): Promise<void>;
+  /** False from a failed connection on until the next that succeeds; for readiness. */
+  isUp(): boolean;
+  /** What the pool is doing now. */
+  use: PoolState['use'];
+  /** Runs a side effect that nobody waits for; `close` does. A failure is logged. */
+  background(effect: () => unknown): void;
+  readonly retried: (reason: string) => void;
+  /** Waits up to five seconds for what is in flight, then closes every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pool; nothing is connected before the first query or `ping`.
+ *
+ * How values arrive: DATETIME(3) as `Date`, as JSON then writes them in ISO 8601 with milliseconds and `Z`
+ * unasked, and as they go back into a condition unchanged; BIGINT as a number up to 2^53 - 1 and as a string
+ * beyond; DECIMAL as a string, as written; TINYINT(1) as 0 or 1; BLOB as a Buffer. `numAffectedRows` counts
+ * the rows that matched, `numChangedRows` those that differ now.
+ */
+export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
+  const { poolSize, tenantTables, tenantColumn = 'company_id', log, metrics } = options;
+  const address = parseMysqlUrl(options.url);
+  const where = describeAddress(address);
+  const pool = createPool({
+    ...address,
+    ...valueOptions,
+    connectTimeout: options.connectTimeoutMs ?? 5_000,
+    connectionLimit: poolSize,
+    maxIdle: poolSize,
+    queueLimit: options.queueLimit ?? 100 * poolSize,
+    enableKeepAlive: true,
+    trace: false,
+  });
+  const guard = createTenantGuard({ tenantTables, tenantColumn, log });
+  const acquired = metrics?.timing('database_acquire_seconds', 'Wait for a database connection');
+  const driver = createDriver({
+    pool,
+    where,
+    session: sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 30_000, ...options.session }),
+    acquireTimeoutMs: options.acquireTimeoutMs ?? 5_000,
+    check: guard.assertChecked,
+    onAcquired: acquired && ((elapsedMs) => acquired.observe(elapsedMs)),
+  });
+  metrics?.gauge('database_connections_in_use', 'Connections that run something', () => driver.use().inUse);
+  metrics?.gauge('database_connections_waiting', 'Waiting for a connection', () => driver.use().waiting);
+  const retries = metrics?.counter('database_transaction_retries_total', 'Transactions begun anew', [
+    'reason',
+  ]);
+
+  const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
+  const effects = new Set<Promise<unknown>>();
+  let probing = false;
+  let closing: Promise<void> | undefined;
+
+  const handle: DatabaseHandle = {
+    ping: () => sayHello(kysely),
+    isUp: () => {
+      // A process that is not ready gets no work, and so would never learn that the server is back.
+      if (driver.up()) return true;
+      if (!probing) {
+        probing = true;
+        sayHello(kysely)
+          .catch(() => {})
+          .finally(() => {
+            probing = false;
+          });
+      }
+      return false;
+    },
+    use: driver.use,
+    background: (effect) => {
+      const running = Promise.resolve()
+        .then(effect)
+        .catch((error: unknown) => log?.error({ error }, 'a side effect after a commit failed'))
+        .finally(() => effects.delete(running));
+      effects.add(running);
+    },
+    retried: (reason) => {
+      if (retries) retries.cell(reason).value++;
+    },
+    close: () => {
+      closing ??= closePool(pool, () => driver.use().inUse === 0 && effects.size === 0);
+      return closing;
+    },
+  };
+  return Object.assign(kysely, handle);
+};
+
+export interface DatabaseOptions {
+  /** See `parseMysqlUrl`. */
+  readonly url: string;
+  readonly poolSize: number;
+  /** Tables whose rows each belong to one tenant; the guard checks every query on them. */
+  readonly tenantTables: ReadonlySet<string>;
+  /** The column that says which tenant; `company_id` unless given. */
+  readonly tenantColumn?: string;
+  readonly connectTimeoutMs?: number;
+  /** How long a query may wait for a connection. */
+  readonly acquireTimeoutMs?: number;
+  /** How many may wait; beyond it a query fails at once. */
+  readonly queueLimit?: number;
+  readonly session?: Partial<SessionLimits>;
+  readonly log?: Log | undefined;
+  readonly metrics?: Metrics | undefined;
+}
+
+const closeTimeoutMs = 5_000;
+
+const valueOptions = {
+  charset: 'utf8mb4_0900_ai_ci',
+  timezone: 'Z',
+  supportBigNumbers: true,
+  bigNumberStrings: false,
+  // An object among the values is text, never a list of `column = value` pairs.
+  stringifyObjects: true,
+  multipleStatements: false,
+} as const;
+
+const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
+  createAdapter: () => new MysqlAdapter(),
+  createDriver: () => driver,
+  createQueryCompiler: () => new MysqlQueryCompiler(),
+  createIntrospector: (db) => new MysqlIntrospector(db),
+});
+
+/** Taking a connection says hello to the server; an idle one that has died is noticed by the query. */
+const sayHello = async <DB>(kysely: Kysely<DB>): Promise<void> => {
+  await kysely.selectNoFrom((eb) => eb.lit(1).as('one')).execute();
+};
+
+const closePool = async (pool: Pool, idle: () => boolean): Promise<void> => {
+  const deadlineMs = performance.now() + closeTimeoutMs;
+  while (!idle() && performance.now() < deadlineMs) await sleep(5);
+  await new Promise<void>((resolve) => pool.end(() => resolve()));
+};

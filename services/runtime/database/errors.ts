@@ -1,0 +1,57 @@
+/** No connection could be had: the server cannot be reached, or every connection is busy. Worth a retry. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
+  readonly kind: 'unreachable' | 'busy' | 'closed';
+
+  constructor(kind: DatabaseUnavailable['kind'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/**
+ * The connection was lost after COMMIT had been sent and before its answer came: the transaction is either
+ * wholly there or wholly absent, and only a look at the data can tell which.
+ */
+export class CommitOutcomeUnknown extends Error {
+  override readonly name = 'CommitOutcomeUnknown';
+}
+
+/** Server errors by number: https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html */
+const lockWaitTimeout = 1205;
+const deadlock = 1213;
+const duplicateEntry = 1062;
+/** Shutdown in progress; query and connection killed; disconnected for inactivity. */
+const connectionEndings = new Set([1053, 1080, 1152, 1317, 3169, 4031]);
+const socketCodes = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']);
+
+interface MysqlError {
+  readonly errno?: number;
+  readonly code?: string;
+  readonly fatal?: boolean;
+  readonly sqlMessage?: string;
+}
+
+const asMysqlError = (error: unknown): MysqlError => (error instanceof Error ? (error as MysqlError) : {});
+
+/** InnoDB chose this transaction as a deadlock's victim and has rolled the whole of it back. */
+export const isDeadlock = (error: unknown): boolean => asMysqlError(error).errno === deadlock;
+
+/** A lock was not granted within `innodb_lock_wait_timeout`; only the statement was undone. */
+export const isLockWaitTimeout = (error: unknown): boolean => asMysqlError(error).errno === lockWaitTimeout;
+
+/** The connection is gone, so whatever transaction it held was rolled back by the server. */
+export const isConnectionLost = (error: unknown): boolean => {
+  const { errno, code, fatal } = asMysqlError(error);
+  return fatal === true || socketCodes.has(code ?? '') || connectionEndings.has(errno ?? 0);
+};
+
+/**
+ * The name of the unique key that an insert or update ran into (`PRIMARY` or the index's name), or undefined
+ * where the error is anything else.
+ */
+export const duplicateKey = (error: unknown): string | undefined => {
+  const { errno, sqlMessage } = asMysqlError(error);
+  if (errno !== duplicateEntry) return undefined;
+  return /for key '(?:[^']*\.)?([^'.]+)'$/.exec(sqlMessage ?? '')?.[1];
+};

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { sessionSql } from './session.ts';
+import { splitStatements } from './statements.ts';
+import { type MysqlAddress, parseMysqlUrl } from './url.ts';
+
+/** One owner's migrations: files `NNN-name.sql` in one folder, counted from 001 without a gap. */
+export interface MigrationFolder {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** A file that cannot be run, or must not be; the message says what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/**
+ * Brings a database up to date: creates it where it is missing, then runs the files that it has not had, in
+ * order, the sets one after another. Any number of callers at once is safe; they take turns.
+ *
+ * MySQL commits after each DDL statement, so a file cannot be undone as a whole. Each statement that ran is
+ * recorded: after a failure, or a kill, the next run goes on with the statement that had not succeeded, and
+ * the file may be mended from that statement on. One statement can have run without having been recorded
+ * (killed between the two); then the next run fails with MySQL's "already exists" and the message says how
+ * to mark it as done. Statements that change rows are recorded in their own transaction, so never twice.
+ *
+ * @returns the files that ran, as `set/NNN-name.sql`.
+ * @throws MigrationError at a file that changed after it ran, a gap in the numbers, a failing statement.
+ */
+export const migrate = async (
+  mysqlUrl: string,
+  folders: readonly MigrationFolder[],
+): Promise<{ readonly applied: string[] }> => {
+  const files = (await Promise.all(folders.map(readFolder))).flat();
+  const connection = await openDatabase(parseMysqlUrl(mysqlUrl));
+  try {
+    if (pendingOf(files, await readRecords(connection)).length === 0) return { applied: [] };
+    return { applied: await withLock(connection, () => applyPending(connection, files)) };
+  } finally {
+    await connection.end().catch(() => connection.destroy());
+  }
+};
+
+interface MigrationFile {
+  readonly set: string;
+  readonly name: string;
+  readonly statements: readonly string[];
+  /** One digest for the text up to each statement's end: the last stands for the file. */
+  readonly digests: readonly string[];
+}
+
+interface MigrationRecord {
+  readonly statements_done: number;
+  readonly statements_all: number;
+  readonly digest: string;
+}
+
+const fileName = /^(\d{3})-[a-z0-9-]+\.sql$/;
+const lockTimeoutS = 120;
+
+const readFolder = async ({ name: set, folder }: MigrationFolder): Promise<MigrationFile[]> => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name, at) => {
+      const number = fileName.exec(name)?.[1];
+      if (number === undefined) throw new MigrationError(`${set}/${name}: must be named NNN-name.sql`);
+      if (Number(number) !== at + 1) {
+        throw new MigrationError(`${set}/${name}: expected number ${String(at + 1).padStart(3, '0')}`);
+      }
+      const statements = splitStatements(await readFile(join(folder, name), 'utf8'));
+      const hash = createHash('sha256');
+      const digests = statements.map((statement) => hash.update(`${statement};\n`).copy().digest('hex'));
+      return { set, name, statements, digests };
+    }),
+  );
+};
+
+const openDatabase = async (address: MysqlAddress): Promise<Connection> => {
+  if (address.database === '') throw new MigrationError('the MySQL URL names no database');
+  const open = async (database: string) => {
+    const connection = await createConnection({
+      ...address,
+      database,
+      charset: 'utf8mb4_0900_ai_ci',
+      timezone: 'Z',
+      connectTimeout: 5_000,
+    });
+    await connection.query(sessionSql({ lockWaitTimeoutS: 60, selectTimeoutMs: 0 }));
+    return connection;
+  };
+  try {
+    return await open(address.database);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ER_BAD_DB_ERROR') throw error;
+  }
+  const connection = await open('');
+  await connection.query('CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4', [address.database]);
+  await connection.changeUser({ database: address.database });
+  await connection.query(sessionSql({ lockWaitTimeoutS: 60, selectTimeoutMs: 0 }));
+  return connection;
+};
+
+const readRecords = async (connection: Connection): Promise<ReadonlyMap<string, MigrationRecord>> => {
+  try {
+    const [rows] = await connection.query<(RowDataPacket & MigrationRecord & { file: string })[]>(
+      'SELECT file, statements_done, statements_all, digest FROM schema_migrations',
+    );
+    return new Map(rows.map((row) => [row.file, row]));
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ER_NO_SUCH_TABLE') return new Map();
+    throw error;
+  }
+};
+
+const idOf = ({ set, name }: MigrationFile): string => `${set}/${name}`;
+
+/** @throws MigrationError where what ran is no longer what the file says. */
+const pendingOf = (
+  files: readonly MigrationFile[],
+  records: ReadonlyMap<string, MigrationRecord>,
+): readonly { readonly file: MigrationFile; readonly done: number }[] =>
+  files.flatMap((file) => {
+    const record = records.get(idOf(file));
+    if (record === undefined) return [{ file, done: 0 }];
+    const { statements_done: done, statements_all: all, digest } = record;
+    const finished = done === all;
+    if (done > 0 && file.digests[done - 1] !== digest) throw changed(file, done);
+    if (!finished) return [{ file, done }];
+    if (file.statements.length !== all) throw changed(file, done);
+    return [];
+  });
+
+const changed = (file: MigrationFile, done: number): MigrationError =>
+  new MigrationError(
+    `${idOf(file)} was changed after its first ${done} statements had run on this database; ` +
+      'restore it and put the change into a new file',
+  );
+
+/** The lock is the server's, not the database's, so its name holds the database's, hashed to fit 64 characters. */
+const withLock = async <Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> => {
+  const name = "CONCAT('migrate.', LEFT(SHA2(DATABASE(), 256), 40))";
+  const [rows] = await connection.query<(RowDataPacket & { got: number | null })[]>(
+    `SELECT GET_LOCK(${name}, ${lockTimeoutS}) AS got`,
+  );
+  if (rows[0]?.got !== 1) {
+    throw new MigrationError(`another migration of this database did not end within ${lockTimeoutS} s`);
+  }
+  try {
+    return await work();
+  } finally {
+    await connection.query(`DO RELEASE_LOCK(${name})`).catch(() => {});
+  }
+};
+
+const applyPending = async (connection: Connection, files: readonly MigrationFile[]): Promise<string[]> => {
+  await connection.query(recordTable);
+  const applied: string[] = [];
+  for (const { file, done } of pendingOf(files, await readRecords(connection))) {
+    for (let at = done; at < file.statements.length; at++) await runStatement(connection, file, at);
+    if (file.statements.length === 0) await record(connection, file, 0);
+    applied.push(idOf(file));
+  }
+  return applied;
+};
+
+const recordTable = `
+  CREATE TABLE IF NOT EXISTS schema_migrations (
+    file VARCHAR(190) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+    statements_done INT UNSIGNED NOT NULL,
+    statements_all INT UNSIGNED NOT NULL,
+    digest CHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    updated_utc DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)
+  )`;
+
+const runStatement = async (connection: Connection, file: MigrationFile, at: number): Promise<void> => {
+  const statement = file.statements[at] ?? '';
+  try {
+    await connection.query('START TRANSACTION');
+    await connection.query(statement);
+    await record(connection, file, at + 1);
+    await connection.query('COMMIT');
+  } catch (error) {
+    await connection.query('ROLLBACK').catch(() => {});
+    throw new MigrationError(
+      `${idOf(file)}, statement ${at + 1} of ${file.statements.length} failed: ${(error as Error).message}. ` +
+        'Mend the file from this statement on and run again; if its effect is already there, mark it as done: ' +
+        `${recordSql(file, at + 1)};`,
+      { cause: error },
+    );
+  }
+};
+
+const record = (
+  connection: Connection,
+  file: MigrationFile,
+  done: number,
+): Promise<[ResultSetHeader, unknown]> => connection.query<ResultSetHeader>(recordSql(file, done));
+
+const recordSql = (file: MigrationFile, done: number): string =>
+  `REPLACE INTO schema_migrations (file, statements_done, statements_all, digest) ` +
+  `VALUES ('${idOf(file)}', ${done}, ${file.statements.length}, '${file.digests[done - 1] ?? ''}')`;

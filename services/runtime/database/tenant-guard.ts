@@ -1,0 +1,101 @@
+import {
+  type CompiledQuery,
+  type Expression,
+  type Kysely,
+  type KyselyPlugin,
+  type RawBuilder,
+  type RootOperationNode,
+  sql,
+} from 'kysely';
+import type { Log } from '../log.ts';
+import { assertBound } from './tenant-check.ts';
+import { rulesFor, type TenantListNode } from './tenant-rules.ts';
+
+export { TenantGuardError } from './tenant-rules.ts';
+
+/**
+ * Rejects, before it leaves the process, a query on a tenant table that does not say whose rows it means.
+ *
+ * A select, update or delete must bind the tenant column of every tenant table it names, in each subquery,
+ * join, union and common table expression: equal to a value, `in` a list of values (tuples too), or equal to
+ * the same column of a table that is bound. In an `or` each side must bind it. The condition must restrict
+ * the table's own rows: one in the ON of a left join binds the joined table only. An insert must give the
+ * column a value in each row, and no update may change it.
+ *
+ * Raw SQL is text to the guard, so it proves nothing: a fragment may not hold an `or` outside of parentheses
+ * (it would undo the conditions beside it) nor a comment, and where it names a tenant table as a table it
+ * must say `company_id in ${tenantIn(ids)}` once for each. This is a net against forgetting, not a wall
+ * against malice: whoever writes queries can also call `acrossTenants`.
+ *
+ * `executeQuery` takes only what a guarded handle has compiled; a compiled query is checked once, however
+ * often it is executed.
+ */
+export const createTenantGuard = ({ tenantTables, tenantColumn, log }: TenantGuardOptions): TenantGuard => {
+  const rules = rulesFor(tenantTables, tenantColumn);
+  const checked = new WeakSet<RootOperationNode>();
+  const reasons = new Set<string>();
+
+  const plugin: GuardPlugin = {
+    transformQuery: ({ node }) => {
+      assertBound(rules, node);
+      checked.add(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+    releasedFor: (reason) => {
+      if (!reasons.has(reason)) log?.debug({ reason }, 'queries across tenants');
+      reasons.add(reason);
+      return releasing;
+    },
+  };
+  const releasing: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      checked.add(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return {
+    plugin,
+    assertChecked: ({ query, sql: text }) => {
+      if (!checked.has(query)) throw new Error(`a query came past the tenant guard: ${text.slice(0, 200)}`);
+    },
+  };
+};
+
+export interface TenantGuard {
+  readonly plugin: KyselyPlugin;
+  /** The driver's door: throws at a query that no handle of this database has compiled. */
+  readonly assertChecked: (query: CompiledQuery) => void;
+}
+
+export interface TenantGuardOptions {
+  readonly tenantTables: ReadonlySet<string>;
+  readonly tenantColumn: string;
+  readonly log?: Log | undefined;
+}
+
+/**
+ * A handle without the guard, in the same transaction where there is one, for the few jobs that are about
+ * all tenants. `reason` says why, in words; each is logged once, at debug.
+ */
+export const acrossTenants = <Handle extends Kysely<never>>(db: Handle, reason: string): Handle => {
+  const guard = db.getExecutor().plugins.find((plugin): plugin is GuardPlugin => 'releasedFor' in plugin);
+  if (guard === undefined) throw new Error('acrossTenants takes a handle that connectDatabase made');
+  return db.withoutPlugins().withPlugin(guard.releasedFor(reason)) as unknown as Handle;
+};
+
+/** For raw SQL: `` sql`… where c.company_id in ${tenantIn(ids)}` ``, written as `(1, 2, 3)`. */
+export const tenantIn = (ids: TenantId | readonly TenantId[]): Expression<unknown> => {
+  const list = typeof ids === 'object' ? ids : [ids];
+  if (list.length === 0) throw new Error('tenantIn needs at least one id');
+  const builder: RawBuilder<unknown> = sql`(${sql.join(list)})`;
+  const node: TenantListNode = { ...builder.toOperationNode(), bindsTenant: true };
+  return { expressionType: undefined, toOperationNode: () => node };
+};
+
+export type TenantId = number | bigint | string;
+
+interface GuardPlugin extends KyselyPlugin {
+  releasedFor(reason: string): KyselyPlugin;
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from './connect.ts';
+import { isConnectionLost, isDeadlock, isLockWaitTimeout } from './errors.ts';
+
+/** A transaction at work: the same query builder, and a place to leave what must wait for the commit. */
+export type Trx<DB> = Transaction<DB> & TransactionEffects;
+
+export interface TransactionEffects {
+  /**
+   * Called, in the order registered, once the commit has been answered; never after a rollback, and once
+   * however many attempts it took. Nobody waits for a promise it returns except `close`, and its failure is
+   * logged, not thrown: the transaction did succeed. What must happen needs a row, not an effect.
+   */
+  onCommit(effect: () => unknown): void;
+}
+
+/**
+ * Runs `work` in one transaction. It is run again, from the start and with a new transaction, when the
+ * server chose it as a deadlock's victim (1213), when a lock was not granted in time (1205), and when the
+ * connection was lost before COMMIT was sent; so it must do nothing outside of the database but by `onCommit`.
+ *
+ * @throws CommitOutcomeUnknown when the connection was lost between COMMIT and its answer. That is not tried
+ * again, as the work may be done: the caller finds out by a key it wrote, or reports failure and leaves it to
+ * the idempotency of its own caller.
+ * @throws whatever `work` throws, after the rollback, and the last of the above when the attempts are used up.
+ */
+export const transaction = async <DB, Result>(
+  db: Database<DB>,
+  work: (trx: Trx<DB>) => Promise<Result>,
+  { attempts = 5 }: { readonly attempts?: number } = {},
+): Promise<Result> => {
+  if ((db as Kysely<DB>).isTransaction) {
+    throw new Error('a transaction was begun inside another; hand the outer one down instead');
+  }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptOnce(db, work);
+    } catch (error) {
+      const reason = retryReason(error);
+      if (reason === undefined || attempt >= attempts) throw error;
+      db.retried(reason);
+      await sleep(backOffMs(attempt));
+    }
+  }
+};
+
+const attemptOnce = async <DB, Result>(
+  db: Database<DB>,
+  work: (trx: Trx<DB>) => Promise<Result>,
+): Promise<Result> => {
+  const effects: (() => unknown)[] = [];
+  const trx = await db.startTransaction().execute();
+  const onCommit = (effect: () => unknown) => void effects.push(effect);
+  let result: Result;
+  try {
+    result = await work(Object.assign(trx, { onCommit }));
+    await trx.commit().execute();
+  } catch (error) {
+    await rollBack(trx);
+    throw error;
+  }
+  for (const effect of effects) db.background(effect);
+  return result;
+};
+
+/** A rollback that fails leaves nothing to do: the driver drops the connection, and the server the work. */
+const rollBack = async (trx: { rollback(): { execute(): Promise<unknown> } }): Promise<void> => {
+  try {
+    await trx.rollback().execute();
+  } catch {}
+};
+
+const retryReason = (error: unknown): string | undefined => {
+  if (isDeadlock(error)) return 'deadlock';
+  if (isLockWaitTimeout(error)) return 'lock_wait';
+  return isConnectionLost(error) ? 'connection_lost' : undefined;
+};
+
+/** 5–10 ms, doubling: long enough for the winner of a deadlock to commit, and apart for several losers. */
+const backOffMs = (attempt: number): number => 5 * 2 ** (attempt - 1) * (1 + Math.random());

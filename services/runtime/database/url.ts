@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../config.ts';
+
+/** Where a MySQL is and how to enter it; the part of mysql2's options that a URL decides. */
+export interface MysqlAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** Empty where the URL names none. */
+  readonly database: string;
+  readonly socketPath?: string;
+  readonly ssl?: { readonly rejectUnauthorized: boolean; readonly ca?: string };
+}
+
+/**
+ * Reads `mysql://user:password@host:port/database?tls=verify&tlsCaFile=/path/ca.pem`.
+ *
+ * - `tls=verify` encrypts and checks the server's certificate, against `tlsCaFile` where given, else against
+ *   Node's authorities; `tls=encrypt` encrypts and trusts whoever answers; `tls=off`, or nothing, is plain.
+ * - `socket=/path/mysqld.sock` replaces host and port.
+ *
+ * mysql2 would take any of its options out of a URL, `multipleStatements` included, so it never sees the URL.
+ * @throws ConfigError without the URL's text in it, as that holds the password.
+ */
+export const parseMysqlUrl = (text: string): MysqlAddress => {
+  if (!URL.canParse(text)) throw new ConfigError('the MySQL URL is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'mysql:') throw new ConfigError('the MySQL URL must begin with mysql://');
+  for (const name of url.searchParams.keys()) {
+    if (!knownParameters.has(name)) throw new ConfigError(`the MySQL URL has an unknown parameter: ${name}`);
+  }
+  const socketPath = url.searchParams.get('socket');
+  const ssl = readTls(url.searchParams.get('tls'), url.searchParams.get('tlsCaFile'));
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1',
+    port: Number(url.port) || 3306,
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    ...(socketPath === null ? {} : { socketPath }),
+    ...(ssl === undefined ? {} : { ssl }),
+  };
+};
+
+/** The same server and the same entry, another database. */
+export const withDatabase = (url: string, database: string): string => {
+  const other = new URL(url);
+  other.pathname = `/${encodeURIComponent(database)}`;
+  return other.href;
+};
+
+/** Says which server is meant, for errors and logs; never holds the password. */
+export const describeAddress = ({ host, port, socketPath }: MysqlAddress): string =>
+  socketPath ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+
+const knownParameters = new Set(['tls', 'tlsCaFile', 'socket']);
+
+const readTls = (mode: string | null, caFile: string | null): MysqlAddress['ssl'] => {
+  switch (mode) {
+    case null:
+    case 'off':
+      return undefined;
+    case 'encrypt':
+      return { rejectUnauthorized: false };
+    case 'verify':
+      return { rejectUnauthorized: true, ...(caFile === null ? {} : { ca: readFileSync(caFile, 'utf8') }) };
+    default:
+      throw new ConfigError('the MySQL URL: tls must be verify, encrypt or off');
+  }
+};
