@@ -1,0 +1,129 @@
+import type { OperatorOperationId } from '@causeway/proto';
+import { UsageError } from './usage-error.ts';
+
+/** What a command takes after `--`. */
+export interface Option {
+  /** What stands for the value in the help; absent for a switch. */
+  readonly value?: string;
+  readonly about: string;
+  readonly required?: boolean;
+}
+
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+export interface Command {
+  readonly words: readonly [noun: string, verb: string];
+  readonly about: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** More sentences for the command's own help. */
+  readonly notes?: readonly string[];
+  readonly operation: OperatorOperationId;
+  /** The operation's body; it is checked by the service. @throws UsageError where no body can be made. */
+  readonly body: (values: Values) => Readonly<Record<string, unknown>>;
+}
+
+const company = { value: 'ID', about: "the company's number", required: true } as const;
+
+export const commands: readonly Command[] = [
+  {
+    words: ['company', 'create'],
+    about: 'Make a company',
+    options: { name: { value: 'NAME', about: 'up to 100 characters', required: true } },
+    operation: 'createCompany',
+    body: ({ name }) => ({ name }),
+  },
+  {
+    words: ['company', 'list'],
+    about: 'List the companies',
+    options: {},
+    operation: 'listCompanies',
+    body: () => ({}),
+  },
+  {
+    words: ['key', 'create'],
+    about: 'Make an API key; its value is shown once',
+    options: {
+      company,
+      name: { value: 'NAME', about: 'what the key is for, up to 100 characters', required: true },
+      scopes: { value: 'A,B', about: 'what it may do, separated by commas', required: true },
+    },
+    notes: [
+      'Scopes: integrations:read, integrations:write, events:read, webhooks:write, admin. None implies another.',
+    ],
+    operation: 'createKey',
+    body: ({ company, name, scopes }) => ({
+      company_id: wholeNumber('company', company),
+      name,
+      scopes: String(scopes)
+        .split(/[\s,]+/)
+        .filter(Boolean),
+    }),
+  },
+  {
+    words: ['key', 'list'],
+    about: 'List API keys; never their values',
+    options: { company: { ...company, about: 'only the keys of this company', required: false } },
+    operation: 'listKeys',
+    body: ({ company }) => (company === undefined ? {} : { company_id: wholeNumber('company', company) }),
+  },
+  {
+    words: ['key', 'revoke'],
+    about: 'End an API key; when this returns, no gateway accepts it',
+    options: { id: { value: 'ID', about: "the key's number, as `key list` shows it", required: true } },
+    notes: ['A revoked key cannot be brought back. Revoking it again does no harm.'],
+    operation: 'revokeKey',
+    body: ({ id }) => ({ id: wholeNumber('id', id) }),
+  },
+  {
+    words: ['limits', 'set'],
+    about: 'Set how many requests a minute a company or a key may make',
+    options: {
+      company: { value: 'ID', about: 'for all keys of this company that have no limits of their own' },
+      key: { value: 'ID', about: 'for this key alone' },
+      read: { value: 'N', about: 'reading requests a minute, or `default`' },
+      write: { value: 'N', about: 'writing requests a minute, or `default`' },
+      admin: { value: 'N', about: 'administrative requests a minute, or `default`' },
+    },
+    notes: ['Limits that are not named stay as they are.'],
+    operation: 'setLimits',
+    body: ({ company, key, read, write, admin }) => {
+      if ((company === undefined) === (key === undefined))
+        throw new UsageError('either --company or --key is required');
+      const limits = Object.fromEntries(
+        Object.entries({ read, write, admin }).flatMap(([name, text]) =>
+          text === undefined ? [] : [[name, text === 'default' ? null : wholeNumber(name, text)]],
+        ),
+      );
+      if (Object.keys(limits).length === 0)
+        throw new UsageError('at least one of --read, --write and --admin is required');
+      return {
+        ...(company === undefined
+          ? { id: wholeNumber('key', key) }
+          : { company_id: wholeNumber('company', company) }),
+        ...limits,
+      };
+    },
+  },
+  {
+    words: ['portal-owner', 'create'],
+    about: "Make the owner of a company's portal; a password is made up and shown once",
+    options: {
+      company,
+      email: { value: 'EMAIL', about: 'with which the owner signs in', required: true },
+      'password-stdin': { about: 'read the password from standard input instead' },
+    },
+    operation: 'createPortalOwner',
+    body: ({ company, email, password }) => ({
+      company_id: wholeNumber('company', company),
+      email,
+      password,
+    }),
+  },
+];
+
+const wholeNumber = (option: string, text: string | boolean | undefined): number => {
+  const number = typeof text === 'string' && /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(number))
+    throw new UsageError(`--${option} takes a positive whole number, not "${text}"`);
+  return number;
+};

@@ -1,0 +1,79 @@
+import { styleText } from 'node:util';
+import type { CompanyAnswer, KeyAnswer, LimitsAnswer, OperatorOperationId } from '@causeway/proto';
+import { columns, moment } from './layout.ts';
+
+/** What a person sees of each operation's answer; `values` are those of the command line. */
+export const printers: Readonly<Record<OperatorOperationId, (answer: never, sent: Sent) => string>> = {
+  createCompany: ({ company_id, name }: CompanyAnswer) => `Company ${strong(company_id)} · ${name}`,
+
+  listCompanies: ({ companies }: { readonly companies: readonly CompanyAnswer[] }) =>
+    companies.length === 0
+      ? 'There is no company yet. Make one: company create --name NAME'
+      : table(
+          ['company', 'name', 'created (UTC)'],
+          companies.map(({ company_id, name, created_utc }) => [
+            String(company_id),
+            name,
+            moment(created_utc),
+          ]),
+        ),
+
+  createKey: ({ id, company_id, name, scopes, value }: KeyAnswer & { readonly value: string }) =>
+    `Key ${strong(id)} of company ${company_id} · ${name}
+
+  ${strong(value)}
+
+Copy it now: this is the only time it is shown.
+It works from this moment on, for ${scopes.join(', ')}.`,
+
+  listKeys: ({ keys }: { readonly keys: readonly KeyAnswer[] }) =>
+    keys.length === 0
+      ? 'There is no key yet. Make one: key create --company ID --name NAME --scopes A,B'
+      : table(
+          ['id', 'company', 'name', 'key', 'status', 'last used (UTC)', 'scopes'],
+          keys.map((key) => [
+            String(key.id),
+            String(key.company_id),
+            key.name,
+            key.masked,
+            key.is_active ? 'active' : `revoked ${moment(key.revoked_utc)}`,
+            moment(key.last_used_utc),
+            key.scopes.join(' '),
+          ]),
+        ),
+
+  revokeKey: ({ id, name, masked, revoked_utc }: KeyAnswer) =>
+    `Key ${strong(id)} is revoked · ${name} · ${masked}
+No gateway accepts it any more (since ${moment(revoked_utc)} UTC).`,
+
+  setLimits: ({ company_id, id, limits }: { company_id: number; id?: number; limits: LimitsAnswer }) =>
+    `${id === undefined ? `Company ${strong(company_id)}` : `Key ${strong(id)} of company ${company_id}`} · requests a minute
+
+${columns(Object.entries(limits).map(([name, limit]) => [`  ${name}`, limit === null ? 'default' : String(limit)]))}`,
+
+  createPortalOwner: ({ company_id, email }: { company_id: number; email: string }, { password, madeUp }) =>
+    madeUp
+      ? `Owner of company ${strong(company_id)}'s portal
+
+${columns([
+  ['  email', email],
+  ['  password', strong(password)],
+])}
+
+Copy the password now: this is the only time it is shown.`
+      : `Owner of company ${strong(company_id)}'s portal · ${email}`,
+};
+
+/** What the answer does not repeat. */
+export interface Sent {
+  readonly password?: string;
+  /** Nobody knows the password yet. */
+  readonly madeUp: boolean;
+}
+
+const strong = (text: unknown): string => styleText('bold', String(text), { stream: process.stdout });
+
+const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const [head, ...lines] = columns([heads.map((text) => text.toUpperCase()), ...rows]).split('\n');
+  return [styleText('dim', head ?? '', { stream: process.stdout }), ...lines].join('\n');
+};

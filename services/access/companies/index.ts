@@ -1,0 +1,2 @@
+export { createCompany } from './createCompany.ts';
+export { listCompanies } from './listCompanies.ts';

@@ -1,0 +1,120 @@
+import { type KeyTableChange, Problem } from '@causeway/proto';
+import type { Bus } from '@causeway/runtime';
+import type { KV } from '@nats-io/kv';
+import { openGatewayBucket, openKeyBucket } from './bucket.ts';
+import { tellGateways } from './gateways.ts';
+import type { TableSource } from './lift-rows.ts';
+import { reconcile } from './reconcile.ts';
+import { rowsFingerprint } from './rows.ts';
+import { type VersionedEntry, writeEntry } from './write.ts';
+
+/** The key table in NATS, by which gateways decide; the database is the truth it is made from. */
+export interface KeyTable {
+  /**
+   * Shows a row that has just been committed: returns when the entry is written and no live gateway holds
+   * an older one. @throws Problem `service_unavailable` where that cannot be said.
+   */
+  publish(name: string, entry: VersionedEntry): Promise<void>;
+  /** False until the table has been found complete, or made so, for the first time. */
+  ready(): boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds the table, then keeps it: every `checkIntervalMs`, and whenever the connection to NATS is back,
+ * it is compared with the database, so that a NATS that has lost its store is filled again by itself.
+ * Several replicas may do all of this at once.
+ */
+export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable> => {
+  const { bus, log, replicas, checkIntervalMs = 30_000 } = options;
+  let bucket: KV;
+  let ready = false;
+  let checkedFingerprint = '';
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const checkNow = async (): Promise<void> => {
+    const startedMs = performance.now();
+    await openGatewayBucket(bus, replicas);
+    bucket = await openKeyBucket(bus, replicas);
+    // Both sides as they are before they are read: a change on the way shows at the next check.
+    const fingerprint = `${await bucketFingerprint(bucket)} ${await rowsFingerprint(options.db)}`;
+    if (fingerprint === checkedFingerprint) return;
+    const written = await reconcile(options, bucket);
+    checkedFingerprint = fingerprint;
+    ready = true;
+    if (written > 0)
+      log.info({ written, elapsedMs: Math.round(performance.now() - startedMs) }, 'key table mended');
+  };
+  const check = (): Promise<void> => {
+    running ??= checkNow().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  /** One that is certain to have begun after now. */
+  const freshCheck = async (): Promise<void> => {
+    await running?.catch(() => {});
+    checkedFingerprint = '';
+    await check();
+  };
+
+  const checkLater = (delayMs: number): void => {
+    clearTimeout(timer);
+    if (stopped) return;
+    timer = setTimeout(() => void checkAndGoOn(), delayMs);
+  };
+  const checkAndGoOn = async (): Promise<void> => {
+    try {
+      if (bus.connected()) await check();
+      checkLater(checkIntervalMs);
+    } catch (error) {
+      log.warn({ error }, 'key table could not be checked; trying again');
+      checkLater(retryMs);
+    }
+  };
+
+  await checkAndGoOn();
+  bus.onReconnect(() => checkLater(0));
+
+  return {
+    ready: () => ready,
+    publish: async (name, entry) => {
+      const change: KeyTableChange = { name, version: entry.version };
+      try {
+        await writeEntry(bucket, name, entry).catch(async (error: unknown) => {
+          log.warn({ error, name }, 'entry not written; mending the whole key table');
+          await freshCheck();
+        });
+        const silent = await tellGateways(bus, change);
+        if (silent.length > 0)
+          log.warn({ ...change, silent }, 'gateways did not confirm; they are dead or cut off');
+      } catch (cause) {
+        throw new Problem({ code: 'service_unavailable', publicMessage: notShown, cause });
+      }
+    },
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await running?.catch(() => {});
+    },
+  };
+};
+
+const retryMs = 1000;
+const notShown =
+  'the change is saved but could not be shown to the gateways; it reaches them when NATS is back, or repeat it';
+
+export interface KeyTableOptions extends TableSource {
+  readonly bus: Bus;
+  /** Copies of each bucket: 1 on a single NATS server, 3 in a cluster. */
+  readonly replicas: number;
+  readonly checkIntervalMs?: number;
+}
+
+/** Differs whenever an entry was written, and when the bucket is another than it was. */
+const bucketFingerprint = async (bucket: KV): Promise<string> => {
+  const { created, state } = (await bucket.status()).streamInfo;
+  return [created, state.last_seq, state.messages].join('/');
+};

@@ -1,0 +1,48 @@
+import { type CompanyEntry, companyEntryName, type KeyEntry, keyEntryName } from '@causeway/proto';
+import type { Database, Log } from '@causeway/runtime';
+import type { AccessTables } from '../schema.ts';
+
+/** What the key table is made from. */
+export interface TableSource {
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly now: () => Date;
+}
+
+export interface EntryText {
+  readonly name: string;
+  readonly text: string;
+}
+
+const keyPrefix = keyEntryName('');
+
+/**
+ * Gives rows that are older than their entries a version above them, so that the database counts again.
+ * One thing the newer entry decides: a key that it shows as revoked stays revoked, also where the backup
+ * that was restored does not know of that yet.
+ */
+export const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): Promise<void> => {
+  for (const { name, text } of ahead) {
+    if (name.startsWith(keyPrefix)) {
+      const { companyId, version, active } = JSON.parse(text) as KeyEntry;
+      await db
+        .updateTable('api_keys')
+        .set(({ fn, val }) => ({
+          version: version + 1,
+          ...(!active && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
+        }))
+        .where('company_id', '=', companyId)
+        .where('key_hash', '=', Buffer.from(name.slice(keyPrefix.length), 'base64url'))
+        .where('version', '<', version)
+        .execute();
+    } else {
+      const { version } = JSON.parse(text) as CompanyEntry;
+      await db
+        .updateTable('companies')
+        .set({ version: version + 1 })
+        .where('company_id', '=', Number(name.slice(companyEntryName(0).length - 1)))
+        .where('version', '<', version)
+        .execute();
+    }
+  }
+};

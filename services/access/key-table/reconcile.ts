@@ -1,0 +1,77 @@
+import { type KeyEntry, metaEntryName } from '@causeway/proto';
+import type { KV } from '@nats-io/kv';
+import { type EntryText, liftRows, type TableSource } from './lift-rows.ts';
+import { readTable } from './read.ts';
+import { expectedEntries } from './rows.ts';
+import { type VersionedEntry, versionOf, writeEntry } from './write.ts';
+
+/** Enough to keep the server busy: 100,000 entries take some seconds, one at a time minutes. */
+const maxWritesInFlight = 128;
+
+const metaText = JSON.stringify({ ready: true });
+
+/**
+ * Makes the key table show what the database holds, writing only what differs, and marks it complete at
+ * the end. The table is read before the database: whatever was in it then had been committed before, so
+ *
+ * - an entry without a row belongs to a row that the database has lost: its key is refused from now on;
+ * - an entry newer than its row means that the database went back in time, as after the restoring of a
+ *   backup: the row is lifted above it.
+ *
+ * Both are reported, as neither happens by itself. An entry that the reading missed costs a needless
+ * write, nothing more, since every write looks at what it replaces.
+ * @returns how many entries were written.
+ */
+export const reconcile = async (source: TableSource, bucket: KV): Promise<number> => {
+  const { db, log } = source;
+  const held = await readTable(bucket);
+  const unknown = new Set(held.keys());
+  unknown.delete(metaEntryName);
+  let written = 0;
+  const ahead: EntryText[] = [];
+  for await (const page of expectedEntries(db)) {
+    const different = page.filter(([name, entry]) => {
+      unknown.delete(name);
+      const text = held.get(name)?.text ?? null;
+      if (text === null) return true;
+      if (versionOf(text) > entry.version) ahead.push({ name, text });
+      return text !== JSON.stringify(entry);
+    });
+    written += await writeAll(bucket, different);
+  }
+  const lost = [...unknown].flatMap((name) => refused(name, held.get(name)?.text ?? null));
+  if (lost.length > 0)
+    log.error({ entries: lost.length }, 'the key table knows keys that the database has lost');
+  written += await writeAll(bucket, lost);
+  if (ahead.length > 0) {
+    log.error(
+      { entries: ahead.length },
+      'the key table is newer than the database; lifting the rows above it',
+    );
+    await liftRows(source, ahead);
+    return written + (await reconcile(source, bucket));
+  }
+  if (held.get(metaEntryName)?.text !== metaText) await bucket.put(metaEntryName, metaText);
+  return written;
+};
+
+const writeAll = async (
+  bucket: KV,
+  entries: readonly (readonly [name: string, entry: VersionedEntry])[],
+): Promise<number> => {
+  let written = 0;
+  const queue = entries.values();
+  const worker = async () => {
+    for (const [name, entry] of queue) if (await writeEntry(bucket, name, entry)) written++;
+  };
+  await Promise.all(Array.from({ length: Math.min(maxWritesInFlight, entries.length) }, worker));
+  return written;
+};
+
+/** The entry of a key that nobody knows any more, refused; nothing where it already is, or is no key's. */
+const refused = (name: string, text: string | null): (readonly [string, VersionedEntry])[] => {
+  if (text === null || !name.startsWith('key.') || versionOf(text) < 0) return [];
+  const entry = JSON.parse(text) as KeyEntry;
+  const end: KeyEntry = { ...entry, active: false };
+  return entry.active ? [[name, end]] : [];
+};

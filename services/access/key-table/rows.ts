@@ -1,0 +1,58 @@
+import { acrossTenants, type Database } from '@causeway/runtime';
+import type { AccessTables } from '../schema.ts';
+import {
+  companyEntry,
+  companyEntryColumns,
+  companyName,
+  keyEntry,
+  keyEntryColumns,
+  keyName,
+} from './entries.ts';
+import type { VersionedEntry } from './write.ts';
+
+const pageRows = 5000;
+
+const why = 'the key table shows the keys of all companies';
+
+/** Every entry that the table must hold, in pages, as the database has it now. */
+export async function* expectedEntries(
+  db: Database<AccessTables>,
+): AsyncGenerator<readonly (readonly [name: string, entry: VersionedEntry])[]> {
+  for (let after = 0; ; ) {
+    const rows = await db
+      .selectFrom('companies')
+      .select(companyEntryColumns)
+      .where('company_id', '>', after)
+      .orderBy('company_id')
+      .limit(pageRows)
+      .execute();
+    yield rows.map((row) => [companyName(row), companyEntry(row)] as const);
+    if (rows.length < pageRows) break;
+    after = rows.at(-1)!.company_id;
+  }
+  for (let after = 0; ; ) {
+    const rows = await acrossTenants(db, why)
+      .selectFrom('api_keys')
+      .select(keyEntryColumns)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(pageRows)
+      .execute();
+    yield rows.map((row) => [keyName(row), keyEntry(row)] as const);
+    if (rows.length < pageRows) break;
+    after = rows.at(-1)!.id;
+  }
+}
+
+/** Differs whenever a row of the key table's sources was added or changed: versions only grow. */
+export const rowsFingerprint = async (db: Database<AccessTables>): Promise<string> => {
+  const companies = await db
+    .selectFrom('companies')
+    .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
+    .executeTakeFirstOrThrow();
+  const keys = await acrossTenants(db, why)
+    .selectFrom('api_keys')
+    .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
+    .executeTakeFirstOrThrow();
+  return [companies.rows, companies.versions, keys.rows, keys.versions].join('/');
+};

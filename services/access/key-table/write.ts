@@ -1,0 +1,50 @@
+import type { KV } from '@nats-io/kv';
+
+/** An entry shows one version of its row; of two, the newer is the one to keep. */
+export interface VersionedEntry {
+  readonly version: number;
+}
+
+/** A conflict means that another writer got in first, so each try sees a newer entry than the last. */
+const maxTries = 50;
+
+/**
+ * Puts an entry into the key table unless the table holds a newer version of it. Any number of writers
+ * may do so at once: each write names the revision it replaces, and a writer that comes second looks
+ * again.
+ * @returns whether something was written.
+ */
+export const writeEntry = async (bucket: KV, name: string, entry: VersionedEntry): Promise<boolean> => {
+  const text = JSON.stringify(entry);
+  for (let tries = 1; ; tries++) {
+    const held = await bucket.get(name);
+    if (held?.operation === 'PUT') {
+      const version = versionOf(held.string());
+      if (version > entry.version) return false;
+      // One version has one content, except where someone else wrote into the table: then ours stands.
+      if (version === entry.version && held.string() === text) return false;
+    }
+    try {
+      await bucket.put(name, text, { previousSeq: held?.revision ?? 0 });
+      return true;
+    } catch (error) {
+      if (!isConflict(error) || tries === maxTries) throw error;
+    }
+  }
+};
+
+/** The version an entry's text carries; −1 for what is not an entry, so that any row replaces it. */
+export const versionOf = (text: string): number => {
+  try {
+    const { version } = JSON.parse(text) as Partial<VersionedEntry>;
+    return typeof version === 'number' ? version : -1;
+  } catch {
+    return -1;
+  }
+};
+
+/** "Wrong last sequence": a replicated bucket says it with either code. */
+const isConflict = (error: unknown): boolean => {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return code === 10071 || code === 10164;
+};

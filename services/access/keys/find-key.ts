@@ -1,0 +1,14 @@
+import { notFound } from '@causeway/proto';
+import { acrossTenants } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+
+/** An operator names a key by its id alone. @throws Problem `not_found` */
+export const companyOfKey = async ({ db }: Access, id: number): Promise<number> => {
+  const key = await acrossTenants(db, 'an operator names a key by its id alone')
+    .selectFrom('api_keys')
+    .select('company_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!key) throw notFound('key');
+  return key.company_id;
+};

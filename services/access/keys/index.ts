@@ -1,0 +1,3 @@
+export { createKey } from './createKey.ts';
+export { listKeys } from './listKeys.ts';
+export { revokeKey } from './revokeKey.ts';

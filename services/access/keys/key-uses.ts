@@ -1,0 +1,105 @@
+import { type KeyUse, keyUsedSubject } from '@causeway/proto';
+import { acrossTenants, type Bus, type Database, type Log } from '@causeway/runtime';
+import type { AccessTables } from '../schema.ts';
+
+const minuteMs = 60_000;
+/** Reports of several gateways arrive close together; they become one batch. */
+const gatherMs = 1000;
+/** More rows in one statement hold their locks longer without saving much. */
+const maxRowsPerUpdate = 500;
+
+/** Keeps `last_used_utc` from the gateways' reports. */
+export interface KeyUses {
+  /** Takes no more reports and writes those it has. */
+  drain(): Promise<void>;
+}
+
+/**
+ * Takes the reports that gateways publish, as one replica of a queue group, and writes them in batches.
+ * The time only moves forward, whatever order reports come in and whoever writes them; a clock that is
+ * ahead is cut to the present minute, or it would hold the time still until the present catches up.
+ * Revoked keys keep the time of their last use.
+ */
+export const recordKeyUses = ({ bus, db, log, now }: KeyUsesOptions): KeyUses => {
+  let gathered = new Map<number, KeyUse>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+
+  const take = (uses: readonly KeyUse[]): void => {
+    const thisMinute = Math.floor(now().getTime() / minuteMs);
+    for (const [keyId, companyId, reported] of uses) {
+      const minute = Math.min(reported, thisMinute);
+      const known = gathered.get(keyId);
+      if (known === undefined || known[2] < minute) gathered.set(keyId, [keyId, companyId, minute]);
+    }
+    if (gathered.size > 0) timer ??= setTimeout(() => void flush(), gatherMs);
+  };
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const uses = gathered;
+    gathered = new Map();
+    writing = writing.then(async () => {
+      try {
+        await writeUses(db, [...uses.values()]);
+      } catch (error) {
+        log.warn({ error, keys: uses.size }, 'last uses could not be written; trying again');
+        take([...uses.values()]);
+      }
+    });
+    return writing;
+  };
+
+  const subscription = bus.nc.subscribe(keyUsedSubject, {
+    queue: 'access',
+    callback: (error, message) => {
+      if (error) return;
+      try {
+        take(message.json<KeyUse[]>());
+      } catch (cause) {
+        log.error({ error: cause }, 'report of key uses cannot be read');
+      }
+    },
+  });
+
+  return {
+    drain: async () => {
+      subscription.unsubscribe();
+      await flush();
+      clearTimeout(timer);
+    },
+  };
+};
+
+export interface KeyUsesOptions {
+  readonly bus: Bus;
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly now: () => Date;
+}
+
+/** One statement for each minute and 500 keys, in the order of the key, so that two writers queue up. */
+const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {
+  const everyones = acrossTenants(db, 'a report of key uses is about keys of many companies');
+  for (const [minute, ofMinute] of Map.groupBy(uses, (use) => use[2])) {
+    const used = new Date(minute * minuteMs);
+    const ordered = ofMinute.toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);
+    for (let at = 0; at < ordered.length; at += maxRowsPerUpdate) {
+      const keys = ordered.slice(at, at + maxRowsPerUpdate);
+      await everyones
+        .updateTable('api_keys')
+        .set({ last_used_utc: used })
+        .where(({ eb, refTuple, tuple }) =>
+          eb(
+            refTuple('company_id', 'id'),
+            'in',
+            keys.map(([id, companyId]) => tuple(companyId, id)),
+          ),
+        )
+        .where('revoked_utc', 'is', null)
+        .where((eb) => eb.or([eb('last_used_utc', 'is', null), eb('last_used_utc', '<', used)]))
+        .execute();
+    }
+  }
+};

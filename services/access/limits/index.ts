@@ -1,0 +1,1 @@
+export { setLimits } from './setLimits.ts';

@@ -1,0 +1,1 @@
+export { createPortalOwner } from './createPortalOwner.ts';

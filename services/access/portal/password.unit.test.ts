@@ -1,0 +1,39 @@
+import { argon2Sync } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { hashPassword, verifyPassword } from './password.ts';
+
+test('the password that was hashed verifies, another does not', async () => {
+  const stored = await hashPassword('correct horse battery staple');
+  expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  expect(await verifyPassword('correct horse battery staple', stored)).toBe(true);
+  expect(await verifyPassword('correct horse battery stapler', stored)).toBe(false);
+});
+
+test('hashing twice gives two hashes', async () => {
+  expect(await hashPassword('same')).not.toBe(await hashPassword('same'));
+});
+
+test('a password typed in another Unicode form is the same password', async () => {
+  const stored = await hashPassword('caf\u00e9 au lait');
+  expect(await verifyPassword('cafe\u0301 au lait', stored)).toBe(true);
+});
+
+test('a hash made at another cost still verifies', async () => {
+  const nonce = Buffer.alloc(16, 7);
+  const hash = argon2Sync('argon2id', {
+    message: 'older',
+    nonce,
+    memory: 64,
+    passes: 3,
+    parallelism: 2,
+    tagLength: 24,
+  });
+  const stored = `$argon2id$v=19$m=64,t=3,p=2$${nonce.toString('base64').replaceAll('=', '')}$${hash.toString('base64')}`;
+  expect(await verifyPassword('older', stored)).toBe(true);
+  expect(await verifyPassword('newer', stored)).toBe(false);
+});
+
+test('what is not a hash verifies nothing', async () => {
+  expect(await verifyPassword('', '')).toBe(false);
+  expect(await verifyPassword('x', '$argon2id$v=19$m=64,t=3,p=2$$')).toBe(false);
+});
