@@ -1,0 +1,4 @@
+export { cleanUp } from './cleanup.ts';
+export { type TestDatabase, testDatabase } from './database.ts';
+export { type TestNats, testNats } from './nats.ts';
+export { provided } from './provided.ts';

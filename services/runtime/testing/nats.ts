@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanUp } from './cleanup.ts';
+import { provided } from './provided.ts';
+
+/** A nats-server of one test, with JetStream, that may be hurt. */
+export interface TestNats {
+  /** Stays the same over `restart`. */
+  readonly url: string;
+  /** Ends it in order (SIGTERM). */
+  stop(): Promise<void>;
+  /** Ends it at once (SIGKILL). */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port and over the same store; stops it first where it runs. */
+  restart(): Promise<void>;
+  /** Makes it hang (SIGSTOP): connections stay open and nothing answers. `resume` ends that. */
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * Starts a nats-server on a free port, with its store in a folder of its own; both are gone at the end of
+ * the file (or of the test).
+ * @param config more of the server's configuration, such as `authorization`, as JSON.
+ */
+export const testNats = async (config: Readonly<Record<string, unknown>> = {}): Promise<TestNats> => {
+  const program = provided('natsServer');
+  const home = await mkdtemp(join(tmpdir(), 'causeway-test-nats-'));
+  const configFile = join(home, 'nats.conf');
+  const logFile = join(home, 'nats.log');
+  let server: ChildProcess | undefined;
+  let port = 0;
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ending = server;
+    server = undefined;
+    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
+    const exited = new Promise((resolve) => ending.once('exit', resolve));
+    ending.kill('SIGCONT');
+    ending.kill(signal);
+    await exited;
+  };
+  const start = async (): Promise<void> => {
+    const settings = {
+      listen: `127.0.0.1:${port}`,
+      max_payload: 4 * 2 ** 20,
+      jetstream: { store_dir: join(home, 'store') },
+      log_file: logFile,
+      ...config,
+    };
+    await writeFile(configFile, JSON.stringify(settings));
+    // The kernel ends it with this process, however that dies.
+    server = spawn('setpriv', ['--pdeathsig', 'KILL', program, '--config', configFile], { stdio: 'ignore' });
+    await answers(server, port, logFile);
+  };
+  const startSomewhere = async (): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      port = await freePort();
+      try {
+        return await start();
+      } catch (error) {
+        // Somebody else can take the port in between.
+        if (attempt === 3) throw error;
+      }
+    }
+  };
+
+  cleanUp(async () => {
+    await end('SIGKILL');
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+  });
+  await startSomewhere();
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    restart: async () => {
+      await end('SIGTERM');
+      await start();
+    },
+    pause: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+  };
+};
+
+const startTimeoutMs = 20_000;
+
+/** It logs that it is ready after JetStream has recovered, which is later than its port opens. */
+const answers = async (server: ChildProcess, port: number, logFile: string): Promise<void> => {
+  const earlier = (await readFile(logFile, 'utf8').catch(() => '')).split(ready).length;
+  for (const endMs = Date.now() + startTimeoutMs; ; await sleep(10)) {
+    const log = await readFile(logFile, 'utf8').catch(() => '');
+    if (log.split(ready).length > earlier) return;
+    if (server.exitCode === null && server.signalCode === null && Date.now() < endMs) continue;
+    server.kill('SIGKILL');
+    throw new Error(`nats-server did not start on port ${port}:\n${log.split('\n').slice(-8).join('\n')}`);
+  }
+};
+
+const ready = 'Server is ready';
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject).listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject()));
+    });
+  });
