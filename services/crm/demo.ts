@@ -1,0 +1,129 @@
+import { connectDatabase, type Trx, transaction } from '@causeway/runtime';
+import type { Insertable } from 'kysely';
+import { createPerson } from './demo/people.ts';
+import { createRandom, type Random } from './demo/random.ts';
+import { indexCompany } from './search/indexCompany.ts';
+import { affiliateRoleId, globalCompanyId, type Tables, tenantTables } from './tables.ts';
+
+/**
+ * Gives each company plausible people: employees, affiliates, statuses of its own, leads and clients, and
+ * the search index of them. The same every time; a company that has employees is left as it is.
+ */
+export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoOptions): Promise<void> => {
+  const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 2, tenantTables });
+  try {
+    for (const companyId of companyIds) {
+      await transaction(db, (trx) => seedCompany(trx, companyId, now));
+      while ((await indexCompany(db, companyId)) > 0);
+    }
+  } finally {
+    await db.close();
+  }
+};
+
+export interface DemoOptions {
+  readonly mysqlUrl: string;
+  readonly companyIds: readonly number[];
+  /** The demo's people were made in the year and a half before this. */
+  readonly now?: Date;
+}
+
+const clientsPerCompany = 1200;
+const rowsPerInsert = 400;
+const historyMs = 540 * 24 * 3600 * 1000;
+
+const seedCompany = async (trx: Trx<Tables>, companyId: number, now: Date): Promise<void> => {
+  const known = await trx
+    .selectFrom('employees')
+    .select('employee_id')
+    .where('company_id', '=', companyId)
+    .limit(1)
+    .executeTakeFirst();
+  if (known) return;
+  const random = createRandom(companyId);
+  await trx.insertInto('employees').values(staff(random, companyId)).execute();
+  await trx.insertInto('statuses').values(ownStatuses(companyId)).execute();
+
+  const people = await trx
+    .selectFrom('employees')
+    .select(['employee_id', 'listed_as'])
+    .where('company_id', '=', companyId)
+    .where('listed_as', 'is not', null)
+    .orderBy('employee_id')
+    .execute();
+  const { employee = [], affiliate = [] } = Object.groupBy(people, ({ listed_as }) => listed_as!);
+  const statuses = await trx
+    .selectFrom('statuses')
+    .select(['status_id', 'is_lead'])
+    .where('company_id', 'in', [globalCompanyId, companyId])
+    .where('is_listed', '=', 1)
+    .orderBy('status_id')
+    .execute();
+  const { leads = [], others = [] } = Object.groupBy(statuses, ({ is_lead }) =>
+    is_lead ? 'leads' : 'others',
+  );
+  const clients = Array.from({ length: clientsPerCompany }, (_, at): Insertable<Tables['clients']> => {
+    const madeMs = now.getTime() - historyMs * (1 - at / clientsPerCompany);
+    const created_utc = new Date(Math.floor(madeMs));
+    return {
+      ...createPerson(random, at + 1),
+      company_id: companyId,
+      status_id: random.pickSkewed(random.next() < 0.55 ? leads : others).status_id,
+      employee_id: random.next() < 0.8 ? random.pick(employee).employee_id : null,
+      affiliate_id: random.next() < 0.2 ? random.pick(affiliate).employee_id : null,
+      external_id: random.next() < 0.5 ? `EXT-${100_000 + at}` : null,
+      created_utc,
+      updated_utc: created_utc,
+    };
+  });
+  for (let at = 0; at < clients.length; at += rowsPerInsert) {
+    await trx
+      .insertInto('clients')
+      .values(clients.slice(at, at + rowsPerInsert))
+      .execute();
+  }
+  await trx
+    .insertInto('client_search_pending')
+    .columns(['company_id', 'client_id'])
+    .expression((eb) =>
+      eb.selectFrom('clients').select(['company_id', 'client_id']).where('company_id', '=', companyId),
+    )
+    .execute();
+};
+
+/** Also some who are in no lookup: people who left, and affiliates nobody has approved yet. */
+const staff = (random: Random, companyId: number): Insertable<Tables['employees']>[] => [
+  ...Array.from({ length: 14 }, (_, at) => employee(random, companyId, at, { is_active: at < 12 ? 1 : 0 })),
+  ...Array.from({ length: 9 }, (_, at) => ({
+    ...employee(random, companyId, 100 + at, { is_active: at === 8 ? 0 : 1 }),
+    role_id: affiliateRoleId,
+    is_approved: at < 6 ? 1 : 0,
+    affiliate_code: `PARTNER${companyId}${String(at + 1).padStart(2, '0')}`,
+    commission_rate: String(random.integer(5, 20)),
+    affiliate_company_name: `${random.pick(['Bright', 'Summit', 'Harbor', 'Cedar'])} Referrals ${at + 1}`,
+  })),
+];
+
+const employee = (
+  random: Random,
+  companyId: number,
+  number: number,
+  { is_active }: { is_active: number },
+) => {
+  const { first_name, last_name, email, phone } = createPerson(random, number);
+  return {
+    company_id: companyId,
+    role_id: random.integer(1, 5),
+    first_name,
+    last_name,
+    email,
+    phone,
+    is_active,
+  };
+};
+
+const ownStatuses = (companyId: number): Insertable<Tables['statuses']>[] => [
+  { company_id: companyId, status_name: 'Client - VIP', color_code: '#b8860b' },
+  { company_id: companyId, status_name: 'Client - Onboarding', color_code: '#2d9cdb' },
+  { company_id: companyId, status_name: 'Client - Archived', color_code: '#bdbdbd', is_active: 0 },
+];

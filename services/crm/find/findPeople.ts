@@ -1,0 +1,49 @@
+import { contract, parseQuery, type QueryOf } from '@causeway/proto';
+import { each, type Handler, json } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import { reversedDigits } from '../search/phone.ts';
+import { globalCompanyId, type Tables } from '../tables.ts';
+
+/** The most a find answers (decisions, "Leads and clients"). */
+const limit = 25;
+
+/** The handler of both finds, which differ only in the kind of record. */
+export const findPeople = (db: Kysely<Tables>, kind: 'findClients' | 'findLeads'): Handler =>
+  each(async ({ tenant, query }) => {
+    const wanted = parseQuery(contract[kind], query);
+    const rows = await select(db, tenant, wanted, kind === 'findLeads');
+    const clients = rows.map(({ is_lead, ...client }) => ({
+      client_id: client.client_id,
+      first_name: client.first_name,
+      last_name: client.last_name,
+      email: client.email,
+      phone: client.phone,
+      status: client.status_name,
+      is_lead: is_lead === 1,
+      external_id: client.external_id,
+      created_utc: client.created_utc,
+    }));
+    return json(200, { clients, count: clients.length });
+  });
+
+type Wanted = QueryOf<(typeof contract)['findClients']>;
+
+/** Every condition has an index that begins with the company; ids grow with time, so the newest come first. */
+const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
+  let query = db
+    .selectFrom('clients')
+    .innerJoin('statuses', (join) =>
+      join
+        .onRef('statuses.status_id', '=', 'clients.status_id')
+        .on('statuses.company_id', 'in', [globalCompanyId, companyId]),
+    )
+    .select(['client_id', 'first_name', 'last_name', 'email', 'phone', 'external_id', 'created_utc'])
+    .select(['status_name', 'is_lead'])
+    .where('clients.company_id', '=', companyId)
+    .where('is_lead', '=', isLead ? 1 : 0);
+  if (wanted.client_id !== undefined) query = query.where('client_id', '=', wanted.client_id);
+  if (wanted.external_id !== undefined) query = query.where('external_id', '=', wanted.external_id);
+  if (wanted.email !== undefined) query = query.where('email', '=', wanted.email);
+  if (wanted.phone !== undefined) query = query.where('phone_reversed', '=', reversedDigits(wanted.phone));
+  return query.orderBy('client_id', 'desc').limit(limit).execute();
+};

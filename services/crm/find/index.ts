@@ -1,0 +1,2 @@
+export { findClients } from './findClients.ts';
+export { findLeads } from './findLeads.ts';

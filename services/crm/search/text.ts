@@ -1,0 +1,61 @@
+/** What a search compares of a client: two texts, normalised. */
+export interface SearchText {
+  readonly name: string;
+  readonly email: string;
+}
+
+/**
+ * The form in which names, addresses and queries are compared: without case, accents and compatibility
+ * forms, runs of white space as one space. `Żółć  Ångström` becomes `zolc angstrom`.
+ */
+export const normalise = (text: string): string => {
+  const plain = isAscii(text)
+    ? text.toLowerCase()
+    : text
+        .normalize('NFKD')
+        .toLowerCase()
+        .replace(/\p{M}+/gu, '')
+        .replace(/[ßæœøłđðþıς]/g, (letter) => undecomposed[letter] ?? letter);
+  return plain.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+};
+
+export const searchText = (client: {
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+}): SearchText => ({
+  name: normalise(`${client.first_name} ${client.last_name}`),
+  email: normalise(client.email),
+});
+
+/** The test an index only prepares: whatever it offers is shown only if this holds for the row itself. */
+export const contains = ({ name, email }: SearchText, query: string): boolean =>
+  name.includes(query) || email.includes(query);
+
+/** An entry's text as a chunk holds it: each field ends with a line feed, which no normalised text has. */
+export const entryText = ({ name, email }: SearchText): string =>
+  `${name.slice(0, maxFieldCharacters)}\n${email.slice(0, maxFieldCharacters)}\n`;
+export const fieldsPerEntry = 2;
+export const fieldEnd = 10;
+
+/**
+ * The longest name has 201 characters, the longest address 254, but a compatibility form may stand for
+ * eighteen. Cut here, the texts of a chunk fit in a MEDIUMBLOB whatever they hold.
+ */
+const maxFieldCharacters = 640;
+
+const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+
+/** Letters that people type without their stroke or ligature and that Unicode does not take apart. */
+const undecomposed: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ς: 'σ',
+};

@@ -1,0 +1,106 @@
+import type { Generated, GeneratedAlways } from 'kysely';
+
+/** The tables of `migrations/`, as queries see them. */
+export interface Tables {
+  employees: Employees;
+  statuses: Statuses;
+  clients: Clients;
+  client_search_pending: ClientSearchPending;
+  client_search_tails: ClientSearchTails;
+  client_search_entries: ClientSearchEntries;
+  client_search_postings: ClientSearchPostings;
+}
+
+/** All of them belong to a company; in `statuses`, company 0 holds what is global. */
+export const tenantTables: ReadonlySet<keyof Tables> = new Set([
+  'employees',
+  'statuses',
+  'clients',
+  'client_search_pending',
+  'client_search_tails',
+  'client_search_entries',
+  'client_search_postings',
+]);
+
+/** The company whose statuses are everyone's (specification, "Lookups"). */
+export const globalCompanyId = 0;
+
+/** The role that makes an employee an affiliate (specification, "Lookups"). */
+export const affiliateRoleId = 6;
+
+interface Employees {
+  company_id: number;
+  employee_id: Generated<number>;
+  role_id: number;
+  first_name: string;
+  last_name: string;
+  full_name: GeneratedAlways<string>;
+  email: string;
+  phone: string | null;
+  is_active: Generated<number>;
+  is_approved: Generated<number>;
+  affiliate_code: string | null;
+  commission_rate: string | null;
+  affiliate_company_name: string | null;
+  external_id: string | null;
+  created_utc: Generated<Date>;
+  updated_utc: Generated<Date>;
+  listed_as: GeneratedAlways<'employee' | 'affiliate' | null>;
+}
+
+interface Statuses {
+  company_id: number;
+  status_id: Generated<number>;
+  status_name: string;
+  is_lead: GeneratedAlways<number>;
+  is_valid: Generated<number>;
+  is_active: Generated<number>;
+  color_code: Generated<string>;
+  is_listed: GeneratedAlways<number>;
+}
+
+interface Clients {
+  company_id: number;
+  client_id: Generated<number>;
+  status_id: number;
+  first_name: string;
+  last_name: string;
+  email: string;
+  phone: string | null;
+  phone_reversed: GeneratedAlways<string | null>;
+  city: string | null;
+  state: string | null;
+  zip: string | null;
+  package_keyword: string | null;
+  employee_id: number | null;
+  affiliate_id: number | null;
+  external_id: string | null;
+  created_utc: Generated<Date>;
+  updated_utc: Generated<Date>;
+}
+
+interface ClientSearchPending {
+  company_id: number;
+  client_id: number;
+  mark: Generated<number>;
+}
+
+interface ClientSearchTails {
+  company_id: number;
+  chunk: Generated<number>;
+  entries: Generated<number>;
+  texts: Buffer;
+}
+
+interface ClientSearchEntries {
+  company_id: number;
+  entry: number;
+  client_id: number;
+}
+
+interface ClientSearchPostings {
+  company_id: number;
+  chunk: number;
+  gram: Buffer;
+  places: Buffer;
+}
