@@ -1,5 +1,18 @@
 export { type Bus, connectBus } from './bus.ts';
 export { ConfigError, commonConfig, flag, integer, parseConfig, readEnv } from './config.ts';
+export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
+export {
+  CommitOutcomeUnknown,
+  DatabaseUnavailable,
+  duplicateKey,
+  isConnectionLost,
+  isDeadlock,
+  isLockWaitTimeout,
+} from './database/errors.ts';
+export { type MigrationFolder, migrate } from './database/migrate.ts';
+export { acrossTenants, TenantGuardError, tenantIn } from './database/tenant-guard.ts';
+export { type Trx, transaction } from './database/transaction.ts';
+export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type Handler, type LaneServer, serveLane, together } from './lanes/server.ts';
