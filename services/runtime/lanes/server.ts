@@ -121,9 +121,9 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const runArrived = (): void => {
     const entries = arrived;
     arrived = [];
-    const nowMs = performance.now();
     const byOperation = Map.groupBy(entries, (entry) => entry.call.operation);
     for (const [operation, group] of byOperation) {
+      const nowMs = performance.now();
       const live = group.filter((entry) => entry.call.deadlineMs > nowMs);
       if (live.length < group.length) {
         if (expired) expired.value += group.length - live.length;

@@ -1,0 +1,217 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limitLogSubject, limitStream } from '@causeway/proto';
+import { type Bus, connectBus } from '@causeway/runtime';
+import { type TestNats, testNats } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { CountError, type Counter, createCounter } from './counter.ts';
+import { createLimiter, type Limiter } from './limiter.ts';
+import { FencedError, openLimitLog } from './log.ts';
+import { claimPartition, MovedError } from './partition.ts';
+
+let nats: TestNats;
+beforeAll(async () => {
+  nats = await testNats();
+});
+afterAll(() => nats.stop());
+
+/** Keys are never used twice, so that tests may share a server and a minute. */
+let lastKey = 1000;
+const newKey = (): number => ++lastKey;
+
+interface Gateway {
+  readonly bus: Bus;
+  readonly counter: Counter;
+  readonly limiter: Limiter;
+}
+
+const startGateway = async (url = nats.url): Promise<Gateway> => {
+  const bus = await connectBus({ url, name: 'gateway' });
+  onTestFinished(() => bus.close());
+  const log = await openLimitLog(bus.nc, { timeoutMs: 500, replicas: 1 });
+  const counter = createCounter({ bus, log, partitions: 1, timeoutMs: 500 });
+  return { bus, counter, limiter: createLimiter(counter, () => clock) };
+};
+
+/** A test's requests must not straddle a minute: the limiter's clock stands still. */
+const clock = Date.parse('2026-03-01T12:00:30Z');
+
+const takeAll = (gateways: readonly Gateway[], key: number, times: number, limit = 60) =>
+  Promise.allSettled(
+    Array.from({ length: times }, async (_, at) =>
+      gateways[at % gateways.length]!.limiter.take(key, 'read', limit),
+    ),
+  );
+
+const admitted = (results: PromiseSettledResult<{ admitted: boolean }>[]): number =>
+  results.filter((result) => result.status === 'fulfilled' && result.value.admitted).length;
+
+describe('limits are exact', () => {
+  test('with four gateways and many keys at once: the 61st request is the first to be refused', async () => {
+    const gateways = await Promise.all([1, 2, 3, 4].map(() => startGateway()));
+    const keys = Array.from({ length: 50 }, newKey);
+    const results = await Promise.all(keys.map((key) => takeAll(gateways, key, 200)));
+    expect(results.map(admitted)).toEqual(keys.map(() => 60));
+  });
+
+  test('positions are given out once each', async () => {
+    const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
+    const key = newKey();
+    const results = await takeAll(gateways, key, 300, 1000);
+    const positions = results.map((result) => (result.status === 'fulfilled' ? result.value.used : -1));
+    expect(positions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
+  });
+
+  test('buckets of a key and neighbouring keys do not share a count', async () => {
+    const { limiter } = await startGateway();
+    const [key, next] = [newKey(), newKey()];
+    for (const [id, bucket] of [
+      [key, 'read'],
+      [key, 'write'],
+      [key, 'admin'],
+      [key, 'lookup'],
+      [next, 'read'],
+    ] as const)
+      expect((await limiter.take(id, bucket, 5)).used).toBe(1);
+  });
+
+  test('a key over its limit is refused from memory, and gets in when its limit is raised', async () => {
+    const { limiter } = await startGateway();
+    const key = newKey();
+    for (let at = 0; at < 3; at++) await limiter.take(key, 'read', 3);
+    const refused = limiter.take(key, 'read', 3);
+    expect(refused).not.toBeInstanceOf(Promise);
+    expect(refused).toMatchObject({ admitted: false, used: 4, limit: 3 });
+    expect(limiter.take(key, 'read', 3)).toMatchObject({ admitted: false, used: 5 });
+    expect(await limiter.take(key, 'read', 5)).toMatchObject({ admitted: true, used: 4 });
+  });
+
+  test('the next window starts at nothing', async () => {
+    const { counter } = await startGateway();
+    let nowMs = clock;
+    const limiter = createLimiter(counter, () => nowMs);
+    const key = newKey();
+    for (let at = 0; at < 3; at++) await limiter.take(key, 'read', 2);
+    expect((await limiter.take(key, 'read', 2)).admitted).toBe(false);
+    nowMs += 60_000;
+    expect(await limiter.take(key, 'read', 2)).toMatchObject({
+      admitted: true,
+      used: 1,
+      resetSeconds: Date.parse('2026-03-01T12:02:00Z') / 1000,
+    });
+  });
+});
+
+describe('counts survive', () => {
+  test('the kill of their owner in the middle of the load: nobody is let in twice', async () => {
+    const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
+    // The first to count owns the partition.
+    await takeAll([gateways[0]!], newKey(), 1);
+    const keys = Array.from({ length: 20 }, newKey);
+    const first = keys.map((key) => takeAll(gateways, key, 30));
+    await sleep(1);
+    await gateways[0]!.bus.nc.close();
+    const results = await Promise.all(first);
+    const more = await Promise.all(keys.map((key) => takeAll(gateways.slice(1), key, 100)));
+    for (const [at, key] of keys.entries()) {
+      const total = admitted(results[at]!) + admitted(more[at]!);
+      expect(total, `key ${key}`).toBeLessThanOrEqual(60);
+      // A request that was counted but whose answer died with the owner costs its key one of its sixty.
+      const unanswered = results[at]!.filter(({ status }) => status === 'rejected').length;
+      expect(total + unanswered, `key ${key}`).toBeGreaterThanOrEqual(60);
+    }
+  });
+
+  test('the drain of their owner: every request is answered', async () => {
+    const gateways = await Promise.all([1, 2].map(() => startGateway()));
+    const key = newKey();
+    await gateways[0]!.counter.warm();
+    const before = takeAll(gateways, key, 40, 1000);
+    await gateways[0]!.counter.drain();
+    const after = takeAll([gateways[1]!], key, 40, 1000);
+    expect(admitted(await before) + admitted(await after)).toBe(80);
+    expect((await gateways[1]!.limiter.take(key, 'read', 1000)).used).toBe(81);
+  });
+
+  test('a restart of NATS', async () => {
+    const own = await testNats();
+    onTestFinished(() => own.stop());
+    const gateway = await startGateway(own.url);
+    const key = newKey();
+    expect(admitted(await takeAll([gateway], key, 10))).toBe(10);
+    await own.kill();
+    while (gateway.bus.connected()) await sleep(5);
+    const startedMs = performance.now();
+    await expect(gateway.limiter.take(key, 'read', 60)).rejects.toBeInstanceOf(CountError);
+    expect(performance.now() - startedMs).toBeLessThan(100);
+    await own.restart();
+    while (!gateway.bus.connected()) await sleep(5);
+    expect((await gateway.limiter.take(key, 'read', 60)).used).toBe(11);
+  });
+
+  test('more messages than a snapshot replaces', async () => {
+    const first = await startGateway();
+    const window = Math.floor(Date.now() / 60_000);
+    const slot = newKey() * 4;
+    // One request after the other, so that each is a message of its own.
+    for (let at = 1; at <= 1500; at++) expect(await first.counter.count(window, slot)).toBe(at);
+    const jsm = await jetstreamManager(first.bus.nc);
+    const { state } = await jsm.streams.info(limitStream, { subjects_filter: limitLogSubject(0) });
+    expect(state.subjects![limitLogSubject(0)]).toBeLessThan(1100);
+    await first.counter.drain();
+    const second = await startGateway();
+    expect(await second.counter.count(window, slot)).toBe(1501);
+  });
+});
+
+describe('ownership', () => {
+  const listen = () => ({ close: async () => {} });
+
+  test('is taken by exactly one of many that want it at once', async () => {
+    const gateway = await startGateway();
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const claims = await Promise.allSettled(
+      Array.from({ length: 8 }, () => claimPartition(log, 900, listen)),
+    );
+    expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const claim of claims)
+      if (claim.status === 'rejected') expect(claim.reason).toBeInstanceOf(FencedError);
+  });
+
+  test('is lost to whoever takes over, and the loser counts nothing more', async () => {
+    const gateway = await startGateway();
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const former = await claimPartition(log, 901, listen);
+    const window = Math.floor(Date.now() / 60_000);
+    expect(await former.count(window, [4, 4])).toEqual([1, 2]);
+    const present = await claimPartition(log, 901, listen);
+    expect(await present.count(window, [4])).toEqual([3]);
+    await expect(former.count(window, [4])).rejects.toBeInstanceOf(MovedError);
+    expect(former.owned()).toBe(false);
+    expect(await present.count(window, [4])).toEqual([4]);
+  });
+
+  test('of an owner that hangs is taken from it, and exactness holds when it wakes', async () => {
+    const gateway = await startGateway();
+    const other = await startGateway();
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const window = Math.floor(Date.now() / 60_000);
+    // An owner that listens and never answers, as a frozen process would.
+    let asked = 0;
+    const frozen = await claimPartition(log, 0, (partition) => {
+      const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {
+        callback: () => {
+          asked++;
+        },
+      });
+      return { close: async () => subscription.unsubscribe() };
+    });
+    const slot = newKey() * 4;
+    await expect(other.counter.count(window, slot)).rejects.toBeInstanceOf(CountError);
+    await expect(other.counter.count(window, slot)).rejects.toBeInstanceOf(CountError);
+    expect(await other.counter.count(window, slot)).toBe(1);
+    expect(asked).toBeGreaterThanOrEqual(2);
+    await expect(frozen.count(window, [slot])).rejects.toBeInstanceOf(MovedError);
+    expect(await other.counter.count(window, slot)).toBe(2);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from './frame.ts';
+
+const entry = (id: number, body: Buffer) => ({
+  id,
+  call: {
+    operation: 'op',
+    tenant: 1,
+    caller: 2,
+    requestId: 'ü-😀',
+    traceparent: '',
+    budgetMs: 5000,
+    params: ['a', ''],
+    query: 'x=1&y="\\',
+    body,
+  },
+});
+
+test('what is encoded is decoded the same, empty and binary bodies included', () => {
+  const calls = [entry(1, Buffer.alloc(0)), entry(2, Buffer.from([0, 1, 255])), entry(3, Buffer.from('ä'))];
+  expect(decodeCalls(encodeCalls(calls))).toEqual(calls);
+  const answers = [
+    { id: 1, answer: { status: 200, body: 'ä"' } },
+    { id: 2, answer: { status: 204, body: null } },
+    { id: 3, answer: { status: 200, body: Buffer.from([1, 0]), headers: { A: 'b' } } },
+  ];
+  expect(decodeAnswers(encodeAnswers(answers))).toEqual([
+    { id: 1, answer: { status: 200, body: Buffer.from('ä"') } },
+    { id: 2, answer: { status: 204, body: Buffer.alloc(0) } },
+    { id: 3, answer: { status: 200, body: Buffer.from([1, 0]), headers: { A: 'b' } } },
+  ]);
+});
+
+describe('what is not a frame is refused whole', () => {
+  const frame = encodeCalls([entry(1, Buffer.from('hello')), entry(2, Buffer.from('world'))]);
+
+  test('cut short at any byte', () => {
+    for (let length = 0; length < frame.length; length++)
+      expect(() => decodeCalls(frame.subarray(0, length)), `${length} bytes`).toThrow();
+  });
+
+  test('longer than its head says', () => {
+    expect(() => decodeCalls(Buffer.concat([frame, Buffer.from('x')]))).toThrow(/longer/);
+  });
+
+  test('with a body length that is not one', () => {
+    const head = JSON.stringify([[1, 'op', 1, 2, '', '', 1, [], '', -5]]);
+    const bad = Buffer.concat([Buffer.alloc(4), Buffer.from(head)]);
+    bad.writeUInt32LE(head.length, 0);
+    expect(() => decodeCalls(bad)).toThrow(/cut short/);
+  });
+});
