@@ -79,10 +79,10 @@ export interface TenantGuardOptions {
  * A handle without the guard, in the same transaction where there is one, for the few jobs that are about
  * all tenants. `reason` says why, in words; each is logged once, at debug.
  */
-export const acrossTenants = <Handle extends Kysely<never>>(db: Handle, reason: string): Handle => {
+export const acrossTenants = <DB>(db: Kysely<DB>, reason: string): Kysely<DB> => {
   const guard = db.getExecutor().plugins.find((plugin): plugin is GuardPlugin => 'releasedFor' in plugin);
   if (guard === undefined) throw new Error('acrossTenants takes a handle that connectDatabase made');
-  return db.withoutPlugins().withPlugin(guard.releasedFor(reason)) as unknown as Handle;
+  return db.withoutPlugins().withPlugin(guard.releasedFor(reason));
 };
 
 /** For raw SQL: `` sql`… where c.company_id in ${tenantIn(ids)}` ``, written as `(1, 2, 3)`. */
