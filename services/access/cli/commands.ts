@@ -15,6 +15,8 @@ export interface Command {
   readonly words: readonly [noun: string, verb: string];
   readonly about: string;
   readonly options: Readonly<Record<string, Option>>;
+  /** Where the options alone do not say how they go together. */
+  readonly usage?: string;
   /** More sentences for the command's own help. */
   readonly notes?: readonly string[];
   readonly operation: OperatorOperationId;
@@ -84,14 +86,17 @@ export const commands: readonly Command[] = [
       write: { value: 'N', about: 'writing requests a minute, or `default`' },
       admin: { value: 'N', about: 'administrative requests a minute, or `default`' },
     },
-    notes: ['Limits that are not named stay as they are.'],
+    usage: '(--company ID | --key ID) [--read N] [--write N] [--admin N]',
+    notes: ['Limits that are not named stay as they are; `default` takes one back to the configured one.'],
     operation: 'setLimits',
     body: ({ company, key, read, write, admin }) => {
       if ((company === undefined) === (key === undefined))
         throw new UsageError('either --company or --key is required');
       const limits = Object.fromEntries(
         Object.entries({ read, write, admin }).flatMap(([name, text]) =>
-          text === undefined ? [] : [[name, text === 'default' ? null : wholeNumber(name, text)]],
+          text === undefined
+            ? []
+            : [[name, text === 'default' ? null : wholeNumber(name, text, ' or `default`')]],
         ),
       );
       if (Object.keys(limits).length === 0)
@@ -121,9 +126,9 @@ export const commands: readonly Command[] = [
   },
 ];
 
-const wholeNumber = (option: string, text: string | boolean | undefined): number => {
+const wholeNumber = (option: string, text: string | boolean | undefined, orElse = ''): number => {
   const number = typeof text === 'string' && /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(number))
-    throw new UsageError(`--${option} takes a positive whole number, not "${text}"`);
+    throw new UsageError(`--${option} takes a positive whole number${orElse}, not "${text}"`);
   return number;
 };

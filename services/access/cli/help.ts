@@ -8,9 +8,9 @@ export const helpAll = (): string =>
 
 Usage: ${program} <command> [options]
 
-${columns(commands.map((command) => [`  ${usageOf(command)}`, command.about]))}
+${columns(commands.map((command) => [`  ${command.words.join(' ')}`, command.about]))}
 
-Every command takes --json (one JSON object on standard output) and --help.
+Every command takes --json (one JSON object on standard output) and --help (its options).
 The cluster is the running one of STACK_HOME (.stack), or the one that NATS_URL names.
 Exit status: 0 done, 1 refused or not reachable, 2 not understood.
 `;
@@ -30,14 +30,19 @@ ${columns(options)}
 ${notes}`;
 };
 
-export const hintFor = (command?: Command): string =>
-  `${program} ${command ? `${command.words.join(' ')} ` : ''}--help`;
+/** Where a mistaken command line can read more. */
+export const hintFor = (args: readonly string[]): string => {
+  const known = commands.some(({ words }) => words[0] === args[0] && words[1] === args[1]);
+  return `${program} ${known ? `${args[0]} ${args[1]} ` : ''}--help`;
+};
 
-const usageOf = ({ words, options }: Command): string =>
-  [
-    ...words,
-    ...Object.entries(options).map(([name, { value, required }]) => {
+const usageOf = ({ words, usage, options }: Command): string =>
+  [...words, usage ?? optionsOf(options)].join(' ');
+
+const optionsOf = (options: Command['options']): string =>
+  Object.entries(options)
+    .map(([name, { value, required }]) => {
       const text = value ? `--${name} ${value}` : `--${name}`;
       return required ? text : `[${text}]`;
-    }),
-  ].join(' ');
+    })
+    .join(' ');

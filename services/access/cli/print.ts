@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import type { CompanyAnswer, KeyAnswer, LimitsAnswer, OperatorOperationId } from '@causeway/proto';
 import { columns, moment } from './layout.ts';
 
-/** What a person sees of each operation's answer; `values` are those of the command line. */
-export const printers: Readonly<Record<OperatorOperationId, (answer: never, sent: Sent) => string>> = {
+/** What a person sees of each operation's answer. */
+export const printers: Readonly<Record<OperatorOperationId, (answer: never) => string>> = {
   createCompany: ({ company_id, name }: CompanyAnswer) => `Company ${strong(company_id)} · ${name}`,
 
   listCompanies: ({ companies }: { readonly companies: readonly CompanyAnswer[] }) =>
@@ -51,24 +51,24 @@ No gateway accepts it any more (since ${moment(revoked_utc)} UTC).`,
 
 ${columns(Object.entries(limits).map(([name, limit]) => [`  ${name}`, limit === null ? 'default' : String(limit)]))}`,
 
-  createPortalOwner: ({ company_id, email }: { company_id: number; email: string }, { password, madeUp }) =>
-    madeUp
-      ? `Owner of company ${strong(company_id)}'s portal
+  createPortalOwner: ({ company_id, email, password }: OwnerAnswer) =>
+    password === undefined
+      ? `Owner of the portal of company ${strong(company_id)} · ${email}`
+      : `Owner of the portal of company ${strong(company_id)}
 
 ${columns([
   ['  email', email],
   ['  password', strong(password)],
 ])}
 
-Copy the password now: this is the only time it is shown.`
-      : `Owner of company ${strong(company_id)}'s portal · ${email}`,
+Copy the password now: this is the only time it is shown.`,
 };
 
-/** What the answer does not repeat. */
-export interface Sent {
+interface OwnerAnswer {
+  readonly company_id: number;
+  readonly email: string;
+  /** Only where it was made up here. */
   readonly password?: string;
-  /** Nobody knows the password yet. */
-  readonly madeUp: boolean;
 }
 
 const strong = (text: unknown): string => styleText('bold', String(text), { stream: process.stdout });

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { laneSubject, replyPrefix } from '@causeway/proto';
+import {
+  type Bus,
+  childTraceparent,
+  connectBus,
+  createLaneClient,
+  LaneError,
+  randomHex,
+} from '@causeway/runtime';
+
+/** Nothing was done or nothing is known; one sentence a person can act on. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+/** Revoking waits up to five seconds for a gateway that died a moment ago, and may mend the table first. */
+const budgetMs = 20_000;
+
+export interface Cluster {
+  /** Where the cluster was found, for errors; never holds a password. */
+  readonly natsUrl: string;
+  readonly source: string;
+}
+
+/**
+ * The cluster that is meant: the one of STACK_HOME where that is set, else the one NATS_URL names, else the
+ * one of this folder's `.stack`. @throws Unreachable where none runs.
+ */
+export const findCluster = (env: NodeJS.ProcessEnv, root: string): Cluster => {
+  if (!env.STACK_HOME && env.NATS_URL) return { natsUrl: env.NATS_URL, source: 'NATS_URL' };
+  const home = resolve(root, env.STACK_HOME || '.stack');
+  try {
+    const { natsUrl } = JSON.parse(readFileSync(join(home, 'stack.json'), 'utf8')) as Cluster;
+    return { natsUrl, source: home };
+  } catch {
+    throw new Unreachable(
+      `no cluster runs in ${home}: start one with \`npm start\`, or set STACK_HOME or NATS_URL`,
+    );
+  }
+};
+
+export interface OperatorAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** One call on the lane of `access`, as any other service would make it. @throws Unreachable */
+export const call = async (
+  { natsUrl, source }: Cluster,
+  operation: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<OperatorAnswer> => {
+  const instance = `operator-${randomHex(4)}`;
+  let bus: Bus;
+  try {
+    bus = await connectBus({ url: natsUrl, name: 'operator', instance });
+  } catch (error) {
+    if (error instanceof Error && error.name.startsWith('Authorization'))
+      throw new Unreachable(`the NATS server of ${source} does not know this user: check ${source}`);
+    throw new Unreachable(`the cluster of ${source} does not answer: is it running? \`npm start\` starts it`);
+  }
+  const lane = createLaneClient({
+    bus,
+    lane: 'access',
+    subject: laneSubject('access'),
+    replySubject: `${replyPrefix('operator')}.${instance}`,
+  });
+  try {
+    const answer = await lane.request({
+      operation,
+      tenant: 0,
+      caller: 0,
+      requestId: instance,
+      traceparent: childTraceparent(''),
+      budgetMs,
+      params: [],
+      query: '',
+      body: Buffer.from(JSON.stringify(body)),
+    });
+    return { status: answer.status, body: JSON.parse(answer.body.toString()) as OperatorAnswer['body'] };
+  } catch (error) {
+    if (error instanceof LaneError) throw new Unreachable(sentences[error.code]);
+    throw error;
+  } finally {
+    lane.close();
+    await bus.close();
+  }
+};
+
+const sentences: Readonly<Record<LaneError['code'], string>> = {
+  absent: 'the cluster runs, but its access service does not: look at its log, or start it again',
+  disconnected: 'the connection to the cluster was lost before anything was asked',
+  overloaded: 'the access service has too much to do; try again',
+  timeout: 'the access service did not answer in time; what was asked may have been done',
+  too_large: 'that is too long to be sent',
+  closed: 'the connection was closed; what was asked may have been done',
+};

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { type Request, readArguments } from './arguments.ts';
+import { helpAll, helpFor, hintFor } from './help.ts';
+import { madeUpPassword, passwordFromInput } from './password.ts';
+import { UsageError } from './usage-error.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/**
+ * Runs one command line. What is heavy is loaded only when a cluster is asked, so that help, and the
+ * sentence about a typing error, come at once.
+ * @returns the exit status: 0 done, 1 refused or not reachable, 2 not understood.
+ */
+export const run = async (args: readonly string[]): Promise<number> => {
+  try {
+    const request = readArguments(args);
+    if (request.kind === 'run') return await ask(request);
+    process.stdout.write(request.command ? helpFor(request.command) : helpAll());
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`causeway: ${error.message}\nSee: ${hintFor(args)}\n`);
+    return 2;
+  }
+};
+
+const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>): Promise<number> => {
+  const password = await passwordFor(values['password-stdin'], command.operation);
+  const body = command.body({ ...values, ...password?.given });
+  const [{ readEnv }, { call, findCluster, Unreachable }, { printers }] = await Promise.all([
+    import('@causeway/runtime'),
+    import('./cluster.ts'),
+    import('./print.ts'),
+  ]);
+  try {
+    const { status, body: answer } = await call(findCluster(readEnv(), root), command.operation, body);
+    if (status >= 400) return refuse(sentenceOf(answer));
+    const shown = { ...answer, ...password?.shown };
+    const print = printers[command.operation] as (answer: unknown) => string;
+    process.stdout.write(`${json ? JSON.stringify(shown) : print(shown)}\n`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+    return refuse(error.message);
+  }
+};
+
+/** A password that was made up here must be shown, one that was handed in must not. */
+const passwordFor = async (fromInput: string | boolean | undefined, operation: string) => {
+  if (operation !== 'createPortalOwner') return undefined;
+  if (fromInput) return { given: { password: await passwordFromInput() }, shown: {} };
+  const password = madeUpPassword();
+  return { given: { password }, shown: { password } };
+};
+
+const refuse = (sentence: string): number => {
+  process.stderr.write(`causeway: ${sentence}\n`);
+  return 1;
+};
+
+/** The service's own words (specification, "Body shapes"): everything that is wrong, where it says so. */
+const sentenceOf = ({ error, details, requestId }: Refusal): string => {
+  const said = details?.map(({ message }) => message).join('; ') || error || 'the access service refused';
+  return requestId ? `${said} (${requestId} in the log of access)` : said;
+};
+
+interface Refusal {
+  readonly error?: string;
+  readonly details?: readonly { readonly message: string }[];
+  readonly requestId?: string;
+}
