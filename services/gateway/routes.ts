@@ -8,7 +8,7 @@ export interface Match {
 
 /** What a method and path lead to: an operation, or what to say instead. */
 export type Routed =
-  | { readonly match: Match }
+  | { readonly match: Match; readonly allow?: undefined }
   | { readonly match: undefined; readonly allow: string | undefined };
 
 /** Finds operations by method and path. HEAD is answered wherever GET is. */
