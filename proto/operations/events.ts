@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { integerParameter } from '../schemas/query.ts';
+import { limitParameter } from '../schemas/query.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
 import { envelope, envelopeExample, eventPayload, knownEventType } from '../schemas/webhooks.ts';
 
@@ -26,7 +26,7 @@ export const listEvents = defineOperation({
     'In the order asked for, the newest first by default. Walking `order=asc` with the last `nextCursor`, at any time, never skips an event.',
   params: {},
   query: z.strictObject({
-    limit: integerParameter({ min: 1, max: 100, otherwise: 25 }),
+    limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
     cursor: z
       .string()
       .regex(/^[\w-]{1,200}$/, badCursor)

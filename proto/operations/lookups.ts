@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { integerParameter } from '../schemas/query.ts';
+import { limitParameter } from '../schemas/query.ts';
 import { codePoints, fieldName } from '../schemas/text.ts';
 import { count, id } from '../schemas/values.ts';
 
@@ -126,7 +126,7 @@ export const searchClients = defineOperation({
       })
       .default('')
       .meta({ description: 'What to search for: a client ID, or 2 or more characters.' }),
-    limit: integerParameter({ min: 1, max: 25, otherwise: 25 }),
+    limit: limitParameter({ min: 1, max: 25, otherwise: 25 }),
   }),
   answers: {
     200: {

@@ -20,7 +20,7 @@ const missing = recordMissing('subscription');
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
 
 const toolManaged = {
-  description: 'The subscription is managed by a tool, or the key lacks the scope.',
+  description: 'Or the subscription is managed by a tool.',
   example: {
     error: 'the subscription is managed by zapier and cannot be edited here',
     managed_by: 'zapier',

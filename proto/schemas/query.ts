@@ -9,8 +9,8 @@ interface Range {
   readonly otherwise: number;
 }
 
-/** An integer parameter with a default. */
-export const integerParameter = ({ min, max, otherwise }: Range) =>
+/** How many to answer, with a default. */
+export const limitParameter = ({ min, max, otherwise }: Range) =>
   z
     .string()
     .transform((value, context) => {
@@ -23,8 +23,14 @@ export const integerParameter = ({ min, max, otherwise }: Range) =>
       });
       return z.NEVER;
     })
-    .meta({ type: 'integer', minimum: min, maximum: max, default: otherwise })
-    .default(otherwise);
+    .default(otherwise)
+    .meta({
+      type: 'integer',
+      minimum: min,
+      maximum: max,
+      default: otherwise,
+      description: 'How many to answer at most.',
+    });
 
 /** The id of a record as a query parameter. */
 export const idParameter = z

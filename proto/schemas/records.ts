@@ -105,7 +105,7 @@ const invalid = (sentence: string, field: string) => ({
 
 /** The 400 of an action, shown with the problem that is likeliest there. */
 export const actionInvalid = (field: string, sentence = `${field} is required`) => ({
-  description: 'A field is missing, not valid, or not known. All problems are listed at once.',
+  description: 'The request does not follow the rules of its fields.',
   example: invalid(sentence, field),
 });
 
@@ -115,6 +115,6 @@ export const recordMissing = (what: string) => ({
 });
 
 export const externalIdTaken = {
-  description: 'A field is not valid or not known, or the external_id belongs to another record.',
+  description: 'Among the rest: the external_id belongs to another record.',
   example: invalid('external_id is already in use', 'external_id'),
 };

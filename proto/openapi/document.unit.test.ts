@@ -1,0 +1,157 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { errorCodes } from '../errors.ts';
+import { basePath } from '../operation.ts';
+import { operations } from '../operations.ts';
+import { parseBody } from '../parse.ts';
+import { openApiDocument } from './document.ts';
+import type { Json } from './json-schema.ts';
+
+interface Content {
+  readonly schema: { readonly $ref: string };
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+interface Response {
+  readonly $ref?: string;
+  readonly description: string;
+  readonly headers: Json;
+  readonly content?: { readonly 'application/json': Content };
+}
+interface Described extends Json {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: { readonly 'application/json': Content };
+  };
+  readonly responses: Readonly<Record<string, Response>>;
+}
+interface Document extends Json {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, Response>>; readonly schemas: Json };
+}
+
+const document = openApiDocument() as unknown as Document;
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(document, 'document');
+
+const described = (id: string): Described => {
+  const operation = operations.find((candidate) => candidate.id === id)!;
+  return document.paths[basePath + operation.path]![operation.method.toLowerCase()]!;
+};
+
+const resolved = (response: Response): Response =>
+  response.$ref ? document.components.responses[response.$ref.split('/').at(-1)!]! : response;
+
+/** Checks each example of a content against the schema it is shown under. */
+const checkExamples = (content: Content): number => {
+  const examples = [
+    ...('example' in content ? [content.example] : []),
+    ...Object.values(content.examples ?? {}).map(({ value }) => value),
+  ];
+  const validate = ajv.getSchema(`document${content.schema.$ref}`)!;
+  for (const example of examples)
+    expect(validate(example), `${JSON.stringify(example)} ${ajv.errorsText(validate.errors)}`).toBe(true);
+  return examples.length;
+};
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const { valid, errors } = await new Validator().validate(structuredClone(document));
+  expect(errors).toBeUndefined();
+  expect(valid).toBe(true);
+  expect(document.openapi).toBe('3.1.0');
+});
+
+test('it is plain JSON, and the same every time', () => {
+  expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  expect(openApiDocument()).toEqual(document);
+});
+
+test('its examples would be noticed if they did not fit', () => {
+  expect(ajv.getSchema('document#/components/schemas/CreateLeadRequest')!({ first_name: 7 })).toBe(false);
+  expect(ajv.getSchema('document#/components/schemas/LookupError')!({ error: 'x' })).toBe(false);
+});
+
+test('every shared answer shows examples that fit its schema', () => {
+  for (const response of Object.values(document.components.responses))
+    expect(checkExamples(response.content!['application/json'])).toBeGreaterThan(0);
+});
+
+test('the errors of every code are shown in the document', () => {
+  const text = JSON.stringify(document);
+  for (const { message } of Object.values(errorCodes).filter(
+    ({ status }) => ![400, 403, 500].includes(status),
+  ))
+    expect(text).toContain(JSON.stringify(message));
+});
+
+describe.each(operations.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+  const entry = described(id);
+
+  test('is described with its scope, bucket and state', () => {
+    expect(entry).toMatchObject({
+      operationId: id,
+      'x-scope': operation.scope,
+      'x-bucket': operation.bucket,
+      'x-status': operation.implemented ? 'available' : 'planned',
+    });
+    expect('501' in entry.responses).toBe(!operation.implemented);
+  });
+
+  test('lists every error that any request may meet, in the shape of its family', () => {
+    for (const status of ['400', '401', '403', '404', '405', '413', '429', '500', '503', '504']) {
+      const response = resolved(entry.responses[status]!);
+      const family = operation.errorShape === 'lookup' ? /\/Lookup/ : /\/(Error|RateLimitExceeded)$/;
+      expect(response.content!['application/json'].schema.$ref).toMatch(family);
+      expect(checkExamples(response.content!['application/json'])).toBeGreaterThan(0);
+      expect(response.headers).toHaveProperty('X-Request-Id');
+    }
+    expect(resolved(entry.responses['429']!).headers).toHaveProperty('Retry-After');
+    expect(resolved(entry.responses['503']!).headers).not.toHaveProperty('X-RateLimit-Limit');
+  });
+
+  test('shows an example of every success, and nothing in it that is not declared', () => {
+    for (const [status, { schema, example }] of Object.entries(operation.answers)) {
+      const response = entry.responses[status]!;
+      for (const name of ['Limit', 'Remaining', 'Reset', 'Window', 'Policy'])
+        expect(response.headers).toHaveProperty(`X-RateLimit-${name}`);
+      if (!schema) {
+        expect(status).toBe('204');
+        expect(response.content).toBeUndefined();
+        continue;
+      }
+      expect(checkExamples(response.content!['application/json'])).toBe(1);
+      expect(schema.parse(example)).toEqual(example);
+    }
+  });
+
+  test('shows a request that the parser takes', () => {
+    if (!operation.body) return expect(entry.requestBody).toBeUndefined();
+    const content = entry.requestBody!.content['application/json'];
+    expect(checkExamples(content)).toBe(1);
+    expect(() => parseBody(operation, Buffer.from(JSON.stringify(content.example)))).not.toThrow();
+  });
+
+  test('names the parameters of its path', () => {
+    const inPath = (entry.parameters ?? [])
+      .filter((parameter) => parameter.in === 'path')
+      .map(({ name }) => name);
+    expect(inPath).toEqual([...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
+  });
+});
+
+test('query parameters are described as values with their ranges and defaults', () => {
+  expect(described('searchClients').parameters).toMatchObject([
+    { name: 'q', required: false, schema: { type: 'string', default: '' } },
+    { name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 25, default: 25 } },
+  ]);
+  expect(described('listEvents').parameters?.map(({ name }) => name)).toEqual([
+    'limit',
+    'cursor',
+    'type',
+    'order',
+  ]);
+});

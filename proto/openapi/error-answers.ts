@@ -1,0 +1,179 @@
+import { type ErrorCode, methodNotAllowed, missingScope, type ProblemFacts, problem } from '../errors.ts';
+import type { ErrorShape, Operation } from '../operation.ts';
+import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
+import { alsoOn, onCounted, onEvery } from './headers.ts';
+import type { Json } from './json-schema.ts';
+
+/** The error answers of an operation: those that all share, by reference, and its own. */
+export const errorAnswers = (operation: Operation): Json => {
+  const { errorShape, implemented, errors } = operation;
+  const answers: Record<string, Json> = {};
+  for (const { status, name } of shared)
+    if (status !== 501 || !implemented)
+      answers[status] = { $ref: `#/components/responses/${responseName(errorShape, name)}` };
+  answers[400] = answer(errorShape, 400, badRequest(operation), {
+    ...(errors[400] && { operation: errors[400].example }),
+    unknown_parameter: bodyOf(errorShape, unknownParameter),
+  });
+  answers[403] = answer(errorShape, 403, forbidden(operation), {
+    forbidden: bodyOf(errorShape, missingScope(operation.scope)),
+    ...(errors[403] && { operation: errors[403].example }),
+  });
+  for (const [status, own] of Object.entries(errors))
+    if (status !== '400' && status !== '403')
+      answers[status] = answer(
+        errorShape,
+        Number(status),
+        own.description,
+        { operation: own.example },
+        onCounted,
+      );
+  return answers;
+};
+
+/** What every operation may answer, in both shapes, under `components.responses`. */
+export const sharedAnswers = (): Json => {
+  const shapes: readonly ErrorShape[] = ['general', 'lookup'];
+  return Object.fromEntries(
+    shapes.flatMap((shape) =>
+      shared.map(({ status, name, description, codes }) => {
+        const examples = codes.map((code) => [code, exampleOf(shape, code)]);
+        return [responseName(shape, name), answer(shape, status, description, Object.fromEntries(examples))];
+      }),
+    ),
+  );
+};
+
+const shared: readonly SharedAnswer[] = [
+  {
+    status: 401,
+    name: 'Unauthorized',
+    description:
+      'The key is missing, malformed, unknown or revoked. All of these read the same, and none is counted.',
+    codes: ['unauthorized'],
+  },
+  {
+    status: 404,
+    name: 'NotFound',
+    description: 'There is no such path.',
+    codes: ['not_found'],
+  },
+  {
+    status: 405,
+    name: 'MethodNotAllowed',
+    description: 'The path does not take this method.',
+    codes: ['method_not_allowed'],
+  },
+  {
+    status: 413,
+    name: 'PayloadTooLarge',
+    description: 'The request body is over 1 MiB.',
+    codes: ['payload_too_large'],
+  },
+  {
+    status: 429,
+    name: 'RateLimitExceeded',
+    description:
+      'The limit of the window is used up. The window is the UTC minute; try again when it has ended.',
+    codes: ['rate_limit_exceeded'],
+  },
+  {
+    status: 500,
+    name: 'InternalError',
+    description: 'An unexpected failure. `requestId` names it in the logs.',
+    codes: ['internal_error'],
+  },
+  {
+    status: 501,
+    name: 'NotImplemented',
+    description: 'Planned: the operation is not available yet.',
+    codes: ['not_implemented'],
+  },
+  {
+    status: 503,
+    name: 'Unavailable',
+    description:
+      'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), or the service is not there (`service_unavailable`). Not a rate-limit violation: try again after 1-2 seconds.',
+    codes: ['lock_timeout', 'keys_unavailable', 'service_unavailable'],
+  },
+  {
+    status: 504,
+    name: 'Timeout',
+    description: 'The service did not answer in time; what was asked for may have been done.',
+    codes: ['timeout'],
+  },
+];
+
+const exceeded = {
+  bucket: 'read',
+  limit: 60,
+  window: '1m',
+  resetMs: Date.parse('2026-01-15T09:31:00.000Z'),
+  nowMs: Date.parse('2026-01-15T09:30:41.500Z'),
+  currentUsage: 61,
+} as const;
+
+const unknownParameter: ProblemFacts = {
+  code: 'invalid_request',
+  publicMessage: 'unknown query parameter: foo',
+  details: [{ field: 'foo', message: 'unknown query parameter: foo' }],
+};
+
+/** Examples come out of what renders the real answers, so that they cannot differ from them. */
+const exampleOf = (shape: ErrorShape, code: ErrorCode): unknown => {
+  if (code === 'rate_limit_exceeded') return JSON.parse(renderLimitExceeded(shape, exceeded).body);
+  return bodyOf(shape, code === 'method_not_allowed' ? methodNotAllowed('GET, HEAD') : problem(code));
+};
+
+const bodyOf = (shape: ErrorShape, facts: ProblemFacts): unknown =>
+  JSON.parse(renderProblem(shape, facts, { requestId: '7f1c2a9e5b6d4c38' }).body);
+
+const badRequest = ({ query, body, errors }: Operation): string =>
+  [
+    errors[400]?.description,
+    query
+      ? 'A query parameter is unknown, repeated or not valid.'
+      : 'A query parameter was sent; none is known.',
+    body && 'The body is not a JSON object in UTF-8, or a field of it is missing, unknown or not valid.',
+    'Everything that is wrong is listed in `details`.',
+  ]
+    .filter(Boolean)
+    .join(' ');
+
+const forbidden = ({ scope, errors }: Operation): string =>
+  [`The key lacks the scope \`${scope}\` (then the request was not counted).`, errors[403]?.description]
+    .filter(Boolean)
+    .join(' ');
+
+/** Where only counted requests get to; elsewhere the headers of limits are not promised. */
+const afterCount = new Set([400, 429, 500, 501, 504]);
+
+const answer = (
+  shape: ErrorShape,
+  status: number,
+  description: string,
+  examples: Json,
+  common: Json = afterCount.has(status) ? onCounted : onEvery,
+): Json => ({
+  description,
+  headers: { ...common, ...alsoOn[status] },
+  content: {
+    'application/json': {
+      schema: { $ref: `#/components/schemas/${schemaName(shape, status)}` },
+      examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
+    },
+  },
+});
+
+const schemaName = (shape: ErrorShape, status: number): string =>
+  responseName(shape, status === 429 ? 'RateLimitExceeded' : 'Error');
+
+const responseName = (shape: ErrorShape, name: string): string =>
+  shape === 'lookup' ? `Lookup${name}` : name;
+
+interface SharedAnswer {
+  readonly status: number;
+  readonly name: string;
+  readonly description: string;
+  readonly codes: readonly ErrorCode[];
+}

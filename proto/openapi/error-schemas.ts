@@ -1,0 +1,71 @@
+import { errorCodes } from '../errors.ts';
+import type { Json } from './json-schema.ts';
+
+const details = {
+  type: 'array',
+  description: 'With 400: everything that is wrong, the first of it being the text above.',
+  items: {
+    type: 'object',
+    properties: { field: { type: 'string' }, message: { type: 'string' } },
+    required: ['field', 'message'],
+  },
+};
+const common = {
+  details,
+  reason: {
+    enum: ['lock_timeout', 'keys_unavailable', 'service_unavailable', 'timeout'],
+    description: 'With 503 and 504.',
+  },
+  retryAfter: { type: 'integer', description: 'With `lock_timeout`: seconds to wait.' },
+  requestId: { type: 'string', description: 'With 500.' },
+};
+
+/** Both body shapes (specification, "Body shapes"), under `components.schemas`. */
+export const errorSchemas: Json = {
+  Error: {
+    type: 'object',
+    description: 'The general shape of an error.',
+    properties: {
+      error: { type: 'string', description: 'What went wrong, in a sentence.' },
+      ...common,
+      message: { type: 'string', description: 'With `lock_timeout`: what to do.' },
+      hint: { type: 'string' },
+      subscribedEventTypes: { type: 'array', items: { type: 'string' } },
+      managed_by: { type: 'string' },
+      is_tool_managed: { const: true },
+    },
+    required: ['error'],
+  },
+  LookupError: {
+    type: 'object',
+    description: 'The shape of an error of the lookup endpoints.',
+    properties: {
+      error_code: { enum: Object.keys(errorCodes).filter((code) => code !== 'rate_limit_exceeded') },
+      message: { type: 'string', description: 'What went wrong, in a sentence.' },
+      ...common,
+    },
+    required: ['error_code', 'message'],
+  },
+  RateLimitExceeded: {
+    type: 'object',
+    properties: {
+      error: { type: 'string' },
+      retryAfter: { type: 'integer', minimum: 1, description: 'Seconds until the window ends.' },
+      limit: { type: 'integer' },
+      window: { type: 'string' },
+      policy: { type: 'string' },
+      resetUtc: { type: 'string', format: 'date-time' },
+      currentUsage: { type: 'integer', description: 'Requests counted in the window, this one included.' },
+    },
+    required: ['error', 'retryAfter', 'limit', 'window', 'policy', 'resetUtc', 'currentUsage'],
+  },
+  LookupRateLimitExceeded: {
+    type: 'object',
+    properties: {
+      error_code: { const: 'rate_limit_exceeded' },
+      message: { type: 'string' },
+      retry_after_seconds: { type: 'integer', minimum: 1 },
+    },
+    required: ['error_code', 'message', 'retry_after_seconds'],
+  },
+};

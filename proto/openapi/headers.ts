@@ -1,0 +1,54 @@
+import type { Json } from './json-schema.ts';
+
+/** The headers of answers, under `components.headers` (specification, "Limits"; decisions, "Rate limits"). */
+
+const header = (description: string, schema: Json, example: unknown): Json => ({
+  description,
+  schema,
+  example,
+});
+const text = { type: 'string' };
+const integer = { type: 'integer' };
+
+export const headers: Json = {
+  'X-Request-Id': header(
+    'Names this request in logs: the caller’s own id if it sent a sane one, else a new one.',
+    text,
+    '7f1c2a9e5b6d4c38',
+  ),
+  'X-RateLimit-Limit': header('Requests allowed in the window.', integer, 60),
+  'X-RateLimit-Remaining': header('Requests left in the window.', integer, 59),
+  'X-RateLimit-Reset': header('Unix time in seconds at which the window ends.', integer, 1768469460),
+  'X-RateLimit-Window': header('Length of the window.', text, '1m'),
+  'X-RateLimit-Policy': header('`<bucket>:<limit>/<window>`', text, 'read:60/1m'),
+  'RateLimit-Policy': header('The same policy, as the IETF draft has it.', text, '"read";q=60;w=60'),
+  RateLimit: header('Requests left, and seconds until the window ends.', text, '"read";r=59;t=34'),
+  'Retry-After': header('Seconds to wait before the next try.', integer, 1),
+  'WWW-Authenticate': header('The way to authenticate.', text, 'ApiKey header="X-Api-Key"'),
+  Allow: header('The methods that the path takes.', text, 'GET, HEAD'),
+};
+
+const refer = (...names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** On every answer. */
+export const onEvery = refer('X-Request-Id');
+
+/** On every answer to a request that was counted, errors included. */
+export const onCounted = refer(
+  'X-Request-Id',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-RateLimit-Window',
+  'X-RateLimit-Policy',
+  'RateLimit-Policy',
+  'RateLimit',
+);
+
+export const alsoOn: Readonly<Record<number, Json>> = {
+  401: refer('WWW-Authenticate'),
+  405: refer('Allow'),
+  429: refer('Retry-After'),
+  503: refer('Retry-After'),
+};
