@@ -33,7 +33,6 @@ export const createLog = ({ name, instance, level }: LogOptions): LogTarget => {
   const destination = pino.destination({ dest: 1, sync: false, minLength: 8_192, periodicFlush: 500 });
   const log = pino(
     {
-      name,
       level,
       base: { service: name, instance },
       timestamp: pino.stdTimeFunctions.isoTime,

@@ -13,61 +13,89 @@ export interface CounterFamily {
 export interface Metrics {
   readonly registry: Registry;
   counter(name: string, help: string, labelNames?: readonly string[]): CounterFamily;
-  /** Read when scraped. */
-  gauge(name: string, help: string, read: () => number): void;
+  /** Read when scraped. The same name with other labels adds a series. */
+  gauge(name: string, help: string, read: () => number, labels?: Readonly<Record<string, string>>): void;
   /** In seconds, as Prometheus wants it; `observe` takes milliseconds, as JavaScript has them. */
-  timing(
-    name: string,
-    help: string,
-    bucketsSeconds?: readonly number[],
-  ): { observe(elapsedMs: number): void };
+  timing(name: string, help: string): Timing;
 }
 
-const defaultBucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+export interface Timing {
+  observe(elapsedMs: number): void;
+}
 
-/** One registry a process (or a test's part of one): nothing is shared through prom-client's global. */
+const bucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/**
+ * One registry a process (or a test's part of one): nothing is shared through prom-client's global. Asking
+ * twice for one name gives the same metric.
+ */
 export const createMetrics = ({ defaults = false } = {}): Metrics => {
   const registry = new Registry();
   if (defaults) collectDefaultMetrics({ register: registry });
+  const counters = new Map<string, CounterFamily>();
+  const gauges = new Map<string, Series[]>();
+  const timings = new Map<string, Timing>();
   return {
     registry,
-    counter: (name, help, labelNames = []) => {
-      const cells = new Map<string, Cell & { readonly labels: Record<string, string> }>();
-      new Counter({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const { labels, value } of cells.values()) this.inc(labels, value);
-        },
-      });
-      return {
-        cell: (...labelValues) => {
-          const key = labelValues.join('\0');
-          const known = cells.get(key);
-          if (known) return known;
-          const labels = Object.fromEntries(labelNames.map((label, at) => [label, labelValues[at] ?? '']));
-          const fresh = { labels, value: 0 };
-          cells.set(key, fresh);
-          return fresh;
-        },
-      };
+    counter: (name, help, labelNames = []) =>
+      once(counters, name, () => counter(registry, name, help, labelNames)),
+    gauge: (name, help, read, labels = {}) => {
+      once(gauges, name, () => gauge(registry, name, help, Object.keys(labels))).push({ read, labels });
     },
-    gauge: (name, help, read) => {
-      new Gauge({
-        name,
-        help,
-        registers: [registry],
-        collect() {
-          this.set(read());
-        },
-      });
+    timing: (name, help) =>
+      once(timings, name, () => {
+        const histogram = new Histogram({ name, help, buckets: bucketsSeconds, registers: [registry] });
+        return { observe: (elapsedMs) => histogram.observe(elapsedMs / 1000) };
+      }),
+  };
+};
+
+const once = <Value>(known: Map<string, Value>, name: string, make: () => Value): Value => {
+  const value = known.get(name) ?? make();
+  known.set(name, value);
+  return value;
+};
+
+const counter = (
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+): CounterFamily => {
+  const cells = new Map<string, Cell & { readonly labels: Record<string, string> }>();
+  new Counter({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, value } of cells.values()) this.inc(labels, value);
     },
-    timing: (name, help, bucketsSeconds = defaultBucketsSeconds) => {
-      const histogram = new Histogram({ name, help, buckets: [...bucketsSeconds], registers: [registry] });
-      return { observe: (elapsedMs) => histogram.observe(elapsedMs / 1000) };
+  });
+  return {
+    cell: (...labelValues) => {
+      const labels = Object.fromEntries(labelNames.map((label, at) => [label, labelValues[at] ?? '']));
+      return once(cells, labelValues.join('\0'), () => ({ labels, value: 0 }));
     },
   };
 };
+
+const gauge = (registry: Registry, name: string, help: string, labelNames: string[]): Series[] => {
+  const series: Series[] = [];
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      for (const { read, labels } of series) this.set(labels, read());
+    },
+  });
+  return series;
+};
+
+interface Series {
+  readonly read: () => number;
+  readonly labels: Readonly<Record<string, string>>;
+}

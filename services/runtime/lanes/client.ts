@@ -40,7 +40,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     'lane',
     'code',
   ]);
-  metrics?.gauge(`lane_${lane}_in_flight`, `Calls on lane ${lane} waiting for an answer`, () => pending.size);
+  metrics?.gauge('lane_client_in_flight', 'Calls waiting for an answer', () => pending.size, { lane });
 
   const settle = (id: number): PendingCall | undefined => {
     const call = pending.get(id);
