@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
-import { type Guarded, outwait, spawnGuarded } from './guarded.ts';
+import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
 import { freePort } from './ports.ts';
 import type { MysqldProgram } from './toolchain.ts';
 import { Unprovided } from './unprovided.ts';
@@ -14,7 +14,7 @@ export interface MysqlServer {
   readonly url: string;
   readonly pid: number;
   readonly port: number;
-  readonly exited: Promise<unknown>;
+  readonly exited: Promise<Exit>;
   stop(): Promise<void>;
 }
 

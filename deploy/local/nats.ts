@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NatsUser, renderNatsConfig } from '../nats/config.ts';
-import { type Guarded, outwait, spawnGuarded } from './guarded.ts';
+import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
 import type { Program } from './toolchain.ts';
 
 export interface NatsServer {
@@ -13,7 +13,7 @@ export interface NatsServer {
   /** Of the monitoring endpoint (`/healthz`, `/varz`, `/jsz` …), on the loopback. */
   readonly monitorUrl: string;
   readonly pid: number;
-  readonly exited: Promise<unknown>;
+  readonly exited: Promise<Exit>;
   /** The URL for one of the users given at the start. */
   urlFor(user: string): string;
   stop(): Promise<void>;

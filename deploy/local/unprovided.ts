@@ -1,4 +1,4 @@
-/** Something the machine lacks and a person can provide: the message is one sentence with the way out. */
+/** A failure told in one sentence with the way out; its cause, if text, is what a tool itself said. */
 export class Unprovided extends Error {
   override readonly name = 'Unprovided';
 }

@@ -4,29 +4,27 @@
 const tty = process.stderr.isTTY === true;
 const paint = (code, text) => (tty && !process.env.NO_COLOR ? `\x1b[${code}m${text}\x1b[0m` : text);
 
-/** A failure the person can act on: one sentence saying what is wrong and the way out. */
-export class Unprovided extends Error {}
+/** A failure told in one sentence with the way out; its cause, if text, is what a tool itself said. */
+export class Unprovided extends Error {
+  name = 'Unprovided';
+}
 
-/** Runs `work` under a line that counts the seconds; the line stays only when it took long enough to matter. */
+/** Runs `work` under a line that counts the seconds; without a terminal, one that takes long is announced. */
 export async function step(title, work) {
   const began = Date.now();
-  const seconds = () => Math.round((Date.now() - began) / 1000);
-  const draw = () => process.stderr.write(`\r\x1b[2K${paint(2, '›')} ${title} … ${seconds()} s`);
-  let timer;
-  if (tty) {
-    draw();
-    timer = setInterval(draw, 1000);
-  } else {
-    process.stderr.write(`› ${title} …\n`);
-  }
+  const line = () => `${paint(2, '›')} ${title} … ${Math.round((Date.now() - began) / 1000)} s`;
+  const timer = tty
+    ? setInterval(() => process.stderr.write(`\r\x1b[2K${line()}`), 1000)
+    : setTimeout(() => process.stderr.write(`› ${title} …\n`), 1500);
+  if (tty) process.stderr.write(line());
+  const clear = tty ? '\r\x1b[2K' : '';
   try {
     const result = await work();
-    process.stderr.write(
-      `${tty ? '\r\x1b[2K' : ''}${paint(32, '✓')} ${title} ${paint(2, `${seconds()} s`)}\n`,
-    );
+    const took = paint(2, `${((Date.now() - began) / 1000).toFixed(1)} s`);
+    process.stderr.write(`${clear}${paint(32, '✓')} ${title} ${took}\n`);
     return result;
   } catch (error) {
-    if (tty) process.stderr.write('\r\x1b[2K');
+    process.stderr.write(clear);
     throw error;
   } finally {
     clearInterval(timer);
@@ -35,7 +33,7 @@ export async function step(title, work) {
 
 /** Prints the one sentence (and, if there is one, the tool's own words) and ends with status 1. */
 export function giveUp(error) {
-  const expected = error instanceof Unprovided;
+  const expected = error.name === 'Unprovided';
   const detail = expected ? error.cause : error.stack;
   if (typeof detail === 'string' && detail.trim() !== '') process.stderr.write(`${detail.trim()}\n`);
   process.stderr.write(`${paint(31, '✗')} ${error.message}\n`);

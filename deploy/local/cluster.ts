@@ -1,0 +1,167 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { natsUsers } from '../nats/permissions.ts';
+import { type Demo, seedDemoOnce } from './demo.ts';
+import { endLeftovers, stackMark } from './home.ts';
+import { startMigrations } from './migrations.ts';
+import type { StartOptions } from './options.ts';
+import { isPortFree } from './ports.ts';
+import { mysqlLauncher, natsLauncher, type ServiceSpec, serviceSpecs } from './programs.ts';
+import type { Report } from './report.ts';
+import { openSecrets } from './secrets.ts';
+import { runService } from './service-run.ts';
+import { removeStack, type Stack, writeStack } from './stack.ts';
+import { type KeepOptions, type Kept, keep } from './supervisor.ts';
+import type { Toolchain } from './toolchain.ts';
+import { explainDisk, Unprovided } from './unprovided.ts';
+
+export interface ClusterContext {
+  /** The repository. */
+  readonly root: string;
+  readonly home: string;
+  /** The environment of whoever starts the cluster; what the services are given comes from it. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly toolchain: Toolchain;
+  readonly options: StartOptions;
+  readonly report: Report;
+  /** Aborted when the start is called off. */
+  readonly signal: AbortSignal;
+}
+
+export interface Cluster {
+  readonly stack: Stack;
+  /** Ends everything: the edge first, then the services, then the servers. */
+  stop(): Promise<void>;
+}
+
+const host = '127.0.0.1';
+const leftoversGraceMs = 10_000;
+
+/**
+ * Starts the whole cluster and resolves when it is ready; from then on its processes are kept running and
+ * `stack.json` in the home tells of them.
+ * @throws Unprovided for what a person can mend. Nothing is left running after a failure.
+ */
+export const startCluster = async (context: ClusterContext): Promise<Cluster> => {
+  const kept: Kept[] = [];
+  const stop = async () => {
+    removeStack(context.home);
+    await stopInOrder(kept);
+  };
+  try {
+    return { stack: await bringUp(context, kept), stop };
+  } catch (error) {
+    await stop();
+    throw explainDisk(error, context.home);
+  }
+};
+
+const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> => {
+  const { home, env, options, report, signal, root } = context;
+  const secrets = openSecrets(home);
+  const baseUrl = `http://${host}:${options.port}`;
+  let demo: Demo | undefined;
+
+  await endLeftovers(home, leftoversGraceMs);
+  await requirePort(options.port);
+
+  const stack = (): Stack => ({
+    baseUrl,
+    portalUrl: `${baseUrl}/portal`,
+    apiKey: demo?.apiKey ?? '',
+    portalEmail: demo?.portalEmail ?? '',
+    portalPassword: demo?.portalPassword ?? '',
+    mysqlUrl: mysqlUrl(),
+    natsUrl: natsUrl('operator'),
+    processes: kept.map((part) => ({ name: part.name, pid: part.pid(), metricsUrl: part.metricsUrl() })),
+  });
+  const changed = () => {
+    if (demo) writeStack(home, stack());
+  };
+  const start = (part: Pick<KeepOptions, 'name' | 'launch'>): Promise<void> => {
+    signal.throwIfAborted();
+    const one = keep({ ...part, changed, say: report.line });
+    kept.push(one);
+    return orAborted(one.ready, signal);
+  };
+
+  const users = natsUsers(secrets);
+  const mysql = mysqlLauncher(context.toolchain, home);
+  const nats = natsLauncher(context.toolchain, home, users);
+  const mysqlUrl = () => env.MYSQL_URL || mysql.server().url;
+  const natsUrl = (user: string) => env.NATS_URL || nats.server().urlFor(user);
+
+  await report.step('MySQL and NATS', () =>
+    all([
+      ...(env.MYSQL_URL ? [] : [start({ name: 'mysql', launch: mysql.launch })]),
+      ...(env.NATS_URL ? [] : [start({ name: 'nats', launch: nats.launch })]),
+    ]),
+  );
+  await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl()), signal));
+
+  const startService = (spec: ServiceSpec): Promise<void>[] =>
+    Array.from({ length: options.counts[spec.name] }, (_, at) => {
+      const name = `${spec.name}-${at + 1}`;
+      const launch = () =>
+        runService({
+          name,
+          entry: entryOf(root, spec),
+          env: {
+            ...passedOn(env),
+            [stackMark]: home,
+            INSTANCE: name,
+            NATS_URL: natsUrl(spec.name),
+            METRICS_PORT: '0',
+            ...(spec.usesMysql ? { MYSQL_URL: mysqlUrl() } : {}),
+            ...(spec.name === 'gateway' ? { HOST: host, PORT: String(options.port) } : {}),
+          },
+          logFile: join(home, 'logs', `${name}.log`),
+        });
+      return start({ name, launch });
+    });
+  const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
+  await report.step('services', () => all(present.flatMap(startService)));
+
+  demo = await seedDemoOnce({ home, mysqlUrl: mysqlUrl(), natsUrl: natsUrl('operator'), report, signal });
+  signal.throwIfAborted();
+  changed();
+  return stack();
+};
+
+const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
+
+/** Every setting of the environment, but for what belongs to the command that started us. */
+const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+  const own = /^(npm_|MYSQL_URL$|NATS_URL$|PORT$|HOST$|INSTANCE$|METRICS_)/;
+  const settings = Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));
+  return { WEBHOOKS_ALLOW_HTTP: 'true', WEBHOOKS_ALLOW_PRIVATE: 'true', ...settings };
+};
+
+const requirePort = async (port: number): Promise<void> => {
+  if (await isPortFree(port, host)) return;
+  throw new Unprovided(
+    `Port ${port} is taken: stop what listens there, or choose another, as in \`npm start -- --port ${port + 1}\`.`,
+  );
+};
+
+const stopInOrder = async (kept: readonly Kept[]): Promise<void> => {
+  const isServer = ({ name }: Kept) => name === 'mysql' || name === 'nats';
+  const isEdge = ({ name }: Kept) => name.startsWith('gateway-');
+  const stopAll = (parts: readonly Kept[]) => Promise.all(parts.map((part) => part.stop()));
+  await stopAll(kept.filter(isEdge));
+  await stopAll(kept.filter((part) => !isEdge(part) && !isServer(part)));
+  await stopAll(kept.filter(isServer));
+};
+
+/** Waits for all, also when one fails, so that whoever cleans up finds everything in its place. */
+const all = async (parts: readonly Promise<void>[]): Promise<void> => {
+  await Promise.all(parts);
+};
+
+const orAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> =>
+  Promise.race([
+    work,
+    new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    ),
+  ]);

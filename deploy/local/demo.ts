@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { scopes } from '@causeway/proto';
+import { seedDemo } from '../../services/crm/demo.ts';
+import { openOperator } from './operator.ts';
+import type { Report } from './report.ts';
+
+/** What a person is shown to try the cluster with. */
+export interface Demo {
+  readonly apiKey: string;
+  readonly portalEmail: string;
+  readonly portalPassword: string;
+}
+
+const companyNames = ['Brightwater Partners', 'Northgate Advisory', 'Solano Group'];
+const portalEmail = 'owner@brightwater.example';
+
+/** What has been seeded so far: a start that was killed in the middle goes on from there. */
+interface Progress {
+  readonly companyIds: readonly number[];
+  readonly apiKey?: string;
+  readonly portalPassword?: string;
+  readonly peopleSeeded?: boolean;
+}
+
+/** Seeds demo data on a home's first start; later ones only read what was made then. */
+export const seedDemoOnce = async (options: SeedOptions): Promise<Demo> => {
+  const file = join(options.home, 'demo.json');
+  const progress: Progress = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { companyIds: [] };
+  const { apiKey, portalPassword, peopleSeeded } = progress;
+  if (apiKey && portalPassword && peopleSeeded) return { apiKey, portalEmail, portalPassword };
+  return options.report.step('demo data', () => seed(options, file, progress));
+};
+
+const seed = async (options: SeedOptions, file: string, from: Progress): Promise<Demo> => {
+  let progress = from;
+  const note = (more: Partial<Progress>): void => {
+    options.signal.throwIfAborted();
+    progress = { ...progress, ...more };
+    writeFileSync(`${file}.fresh`, JSON.stringify(progress, undefined, 2), { mode: 0o600 });
+    renameSync(`${file}.fresh`, file);
+  };
+
+  const operator = await openOperator(options.natsUrl);
+  try {
+    for (const name of companyNames.slice(progress.companyIds.length)) {
+      const { company_id } = await operator.ask('createCompany', { name });
+      note({ companyIds: [...progress.companyIds, company_id] });
+    }
+    const [company_id = 0] = progress.companyIds;
+    if (!progress.apiKey) {
+      const { value } = await operator.ask('createKey', { company_id, name: 'Demo', scopes: [...scopes] });
+      note({ apiKey: value });
+    }
+    if (!progress.portalPassword) {
+      const password = randomBytes(12).toString('base64url');
+      await operator.ask('createPortalOwner', { company_id, email: portalEmail, password });
+      note({ portalPassword: password });
+    }
+  } finally {
+    await operator.close();
+  }
+  await seedDemo({ mysqlUrl: options.mysqlUrl, companyIds: progress.companyIds });
+  note({ peopleSeeded: true });
+
+  const { apiKey = '', portalPassword = '' } = progress;
+  return { apiKey, portalEmail, portalPassword };
+};
+
+interface SeedOptions {
+  readonly home: string;
+  readonly mysqlUrl: string;
+  /** The operator's. */
+  readonly natsUrl: string;
+  readonly report: Report;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Unprovided } from './unprovided.ts';
+
+/** Where a stack keeps its data, logs and `stack.json`. */
+export const homeOf = (env: NodeJS.ProcessEnv, root: string): string =>
+  resolve(root, env.STACK_HOME || '.stack');
+
+/** The variable by which a stack's processes are known, whatever became of who started them. */
+export const stackMark = 'CAUSEWAY_STACK';
+
+/** @throws Unprovided when the folder cannot be made. */
+export const prepareHome = (home: string): void => {
+  try {
+    for (const folder of ['logs', 'mysql', 'nats'])
+      mkdirSync(join(home, folder), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Unprovided(
+      `${home} cannot be written (${(error as NodeJS.ErrnoException).code}): set STACK_HOME to a folder of your own.`,
+    );
+  }
+};
+
+/**
+ * Takes the stack for this process, or answers undefined when another has it. The lock is the kernel's:
+ * it goes with this process however that ends.
+ */
+export const claim = async (home: string): Promise<(() => void) | undefined> => {
+  const holder = spawn('flock', ['--nonblock', join(home, 'lock'), 'sh', '-c', 'echo held; exec cat'], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const held = await Promise.race([
+    once(holder.stdout, 'data').then(() => true),
+    once(holder, 'exit').then(() => false),
+  ]);
+  if (!held) return undefined;
+  writeFileSync(join(home, 'supervisor.pid'), String(process.pid), { mode: 0o600 });
+  return () => holder.stdin.end();
+};
+
+export const supervisorOf = (home: string): number =>
+  Number(readFileSync(join(home, 'supervisor.pid'), 'utf8'));
+
+/** Ends what a killed supervisor's services have not yet ended by themselves. */
+export const endLeftovers = async (home: string, graceMs: number): Promise<void> => {
+  const endMs = Date.now() + graceMs;
+  for (let left = processesOf(home); left.length > 0; left = processesOf(home)) {
+    for (const pid of left) {
+      try {
+        process.kill(pid, Date.now() > endMs ? 'SIGKILL' : 'SIGTERM');
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+    await sleep(50);
+  }
+};
+
+/** Process ids of the services started for this home. */
+export const processesOf = (home: string): number[] =>
+  readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const marks = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0');
+      return marks.includes(`${stackMark}=${home}`) ? [Number(name)] : [];
+    } catch {
+      return []; // Ended, or somebody else's.
+    }
+  });

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import type { Run } from './supervisor.ts';
+import { Unprovided } from './unprovided.ts';
+
+/** A service may drain this long before it is killed; it ends itself well before (DRAIN_TIMEOUT_MS). */
+const stopGraceMs = 35_000;
+const readyTimeoutMs = 60_000;
+
+/**
+ * Runs one process of a service on this Node. The process says over IPC when it is ready, and ends by
+ * itself when this process is gone; the kernel reminds it (SIGTERM) should it be too busy to notice.
+ */
+export const runService = async ({ name, entry, env, logFile }: ServiceRunOptions): Promise<Run> => {
+  const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
+  const log = openSync(logFile, 'a', 0o600);
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, entry], {
+    env,
+    // A session of its own: a terminal's Ctrl-C goes to the supervisor, which knows the order of stopping.
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  const exited = new Promise<string>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`)),
+  );
+  const ready = new Promise<string | null>((resolve, reject) => {
+    const fail = (reason: string) =>
+      reject(new Unprovided(`${name} ${reason}; its log is ${logFile}.`, { cause: tail(logFile, logStart) }));
+    const timer = setTimeout(() => fail(`was not ready after ${readyTimeoutMs / 1000} s`), readyTimeoutMs);
+    child.on('message', (message) => {
+      if (!isReady(message)) return;
+      clearTimeout(timer);
+      resolve(message.metricsUrl);
+    });
+    void exited.then((how) => {
+      clearTimeout(timer);
+      fail(`ended (${how}) before it was ready`);
+    });
+  });
+  ready.catch(() => {});
+  await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  return {
+    pid: child.pid as number,
+    ready,
+    exited,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+};
+
+interface ServiceRunOptions {
+  readonly name: string;
+  readonly entry: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly logFile: string;
+}
+
+const isReady = (message: unknown): message is { metricsUrl: string | null } =>
+  typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
+
+const tail = (file: string, from: number): string =>
+  readFileSync(file).subarray(from).toString().trim().split('\n').slice(-20).join('\n');

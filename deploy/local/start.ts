@@ -1,0 +1,119 @@
+import { fork } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readEnv } from '@causeway/runtime';
+import { startCluster } from './cluster.ts';
+import { claim, homeOf, prepareHome } from './home.ts';
+import { parseOptions, type StartOptions, usage } from './options.ts';
+import { type Report, remoteReport, replay, terminalReport } from './report.ts';
+import { readyScreen } from './screen.ts';
+import { readStack, type Stack } from './stack.ts';
+import { giveUp } from './toolchain/terminal.mjs';
+import { readToolchain } from './toolchain.ts';
+import { Unprovided } from './unprovided.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** Tells the process that stays from the one that `--detach` started it for. */
+const stays = '--stay';
+
+const main = async (): Promise<void> => {
+  const args = process.argv.slice(2);
+  const staying = args.includes(stays);
+  const options = parseOptions(args.filter((arg) => arg !== stays));
+  if (options.help) return void process.stdout.write(usage);
+  const home = homeOf(readEnv(), root);
+  if (options.detach && !staying) return startDetached(home, args);
+  await run(home, options, staying ? remoteReport : terminalReport);
+};
+
+/** Holds the cluster until it is told to stop. */
+const run = async (home: string, options: StartOptions, report: Report): Promise<void> => {
+  const startedMs = performance.now();
+  prepareHome(home);
+  const release = await claim(home);
+  if (!release) throw new Unprovided(alreadyRuns(home));
+
+  // A first signal calls the start off or ends the cluster; more of them change nothing.
+  const stopAsked = new AbortController();
+  const asked = new Promise<void>((done) => stopAsked.signal.addEventListener('abort', () => done()));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopAsked.abort());
+  if (process.connected) process.once('disconnect', () => ready || stopAsked.abort());
+  let ready = false;
+
+  try {
+    const cluster = await startCluster({
+      root,
+      home,
+      env: readEnv(),
+      toolchain: readToolchain(readEnv()),
+      options,
+      report,
+      signal: stopAsked.signal,
+    });
+    ready = true;
+    announce(cluster.stack, home, performance.now() - startedMs);
+    await asked;
+    report.line('\nStopping …');
+    await cluster.stop();
+    report.line('Stopped; everything is kept for the next start.');
+  } catch (error) {
+    if (!stopAsked.signal.aborted) throw error;
+    report.line('\nCalled off; nothing is left running.');
+  }
+  release();
+  process.exit(0);
+};
+
+const announce = (stack: Stack, home: string, elapsedMs: number): void => {
+  if (process.connected) {
+    process.send?.({ type: 'ready', elapsedMs });
+    process.disconnect();
+  } else {
+    process.stdout.write(readyScreen(stack, { home, elapsedMs, detached: false }));
+  }
+};
+
+/** Starts a process that stays, shows how it gets on, and returns when it is ready. */
+const startDetached = async (home: string, args: readonly string[]): Promise<void> => {
+  prepareHome(home);
+  const log = openSync(join(home, 'logs', 'supervisor.log'), 'a', 0o600);
+  const child = fork(fileURLToPath(import.meta.url), [...args, stays], {
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => child.kill('SIGTERM'));
+  const show = replay();
+  await new Promise<void>((done, reject) => {
+    child.on('message', (message: { type: string; elapsedMs?: number; text?: string; detail?: string }) => {
+      show(message);
+      if (message.type === 'failed') reject(new Unprovided(message.text, { cause: message.detail }));
+      const stack = message.type === 'ready' ? readStack(home) : undefined;
+      if (!stack) return;
+      process.stdout.write(readyScreen(stack, { home, elapsedMs: message.elapsedMs ?? 0, detached: true }));
+      done();
+    });
+    child.on('exit', () =>
+      reject(new Unprovided(`The start ended early; its log is ${home}/logs/supervisor.log.`)),
+    );
+  });
+  process.exit(0);
+};
+
+const alreadyRuns = (home: string): string => {
+  const url = readStack(home)?.baseUrl;
+  return url
+    ? `This stack already runs, at ${url}; \`npm stop\` ends it, and another STACK_HOME with another --port makes a second one.`
+    : 'This stack is being started or stopped by another command; try again in a moment.';
+};
+
+/** To the person, or to the process that waits for this one and tells the person. */
+const fail = (error: Error): void => {
+  if (!process.connected) giveUp(error);
+  const detail = error instanceof Unprovided ? error.cause : error.stack;
+  const message = { type: 'failed', text: error.message, detail: typeof detail === 'string' ? detail : '' };
+  process.send?.(message, () => giveUp(error));
+};
+
+await main().catch(fail);

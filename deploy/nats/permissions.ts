@@ -1,0 +1,94 @@
+import {
+  gatewayBucket,
+  keyBucket,
+  keyRevokedSubject,
+  keyUsedSubject,
+  laneSubject,
+  limitCountSubject,
+  limitLogSubject,
+  limitStream,
+  replyPrefix,
+  type ServiceName,
+} from '@causeway/proto';
+import type { NatsPermissions, NatsUser } from './config.ts';
+
+/**
+ * One user a service, who may touch what it needs and nothing else; locally as in production. The operator
+ * (command line, migrations, tests) may do everything.
+ */
+export const natsUsers = (secretOf: (name: string) => string): NatsUser[] =>
+  Object.entries(permissions).map(([name, allowed]) => ({
+    name,
+    password: secretOf(`nats ${name}`),
+    ...(allowed && { permissions: allowed }),
+  }));
+
+/** Listening to its own inbox, and answering `nats micro ls|ping|stats`. */
+const common = (name: string) => ({
+  publish: [] as string[],
+  subscribe: [`_INBOX_${name}.>`, '$SRV.>'],
+  answers: true,
+});
+
+/** Taking requests from a lane and sending the answers to whoever asked. */
+const lane = (service: ServiceName): NatsPermissions => {
+  const { subscribe, ...rest } = common(service);
+  return { ...rest, publish: [replyPrefix('>')], subscribe: [...subscribe, laneSubject(service)] };
+};
+
+/** What nats.js asks of JetStream to make sure of a stream, read it and follow it. */
+const readsStream = (stream: string): string[] => [
+  `$JS.API.STREAM.INFO.${stream}`,
+  `$JS.API.STREAM.CREATE.${stream}`,
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}.>`,
+  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.>`,
+  `$JS.API.CONSUMER.INFO.${stream}.>`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.>`,
+  `$JS.API.CONSUMER.DELETE.${stream}.>`,
+  `$JS.ACK.${stream}.>`,
+  `$JS.FC.${stream}.>`,
+];
+const bucketStream = (bucket: string): string => `KV_${bucket}`;
+const writesBucket = (bucket: string): string => `$KV.${bucket}.>`;
+
+const withMore = (base: NatsPermissions, more: NatsPermissions): NatsPermissions => ({
+  ...base,
+  publish: [...base.publish, ...more.publish],
+  subscribe: [...base.subscribe, ...more.subscribe],
+});
+
+const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
+  operator: undefined,
+  gateway: withMore(common('gateway'), {
+    publish: [
+      laneSubject('access'),
+      laneSubject('crm'),
+      laneSubject('webhooks'),
+      keyUsedSubject,
+      limitCountSubject('*', '*'),
+      limitLogSubject('*'),
+      writesBucket(gatewayBucket),
+      '$JS.API.INFO',
+      ...readsStream(limitStream),
+      ...readsStream(bucketStream(keyBucket)),
+      ...readsStream(bucketStream(gatewayBucket)),
+    ],
+    subscribe: [`${replyPrefix('gateway')}.>`, keyRevokedSubject, limitCountSubject('*', '*')],
+  }),
+  access: withMore(lane('access'), {
+    publish: [
+      keyRevokedSubject,
+      writesBucket(keyBucket),
+      '$JS.API.INFO',
+      ...readsStream(bucketStream(keyBucket)),
+      ...readsStream(bucketStream(gatewayBucket)),
+    ],
+    subscribe: [keyUsedSubject],
+  }),
+  crm: lane('crm'),
+  webhooks: lane('webhooks'),
+  dispatcher: common('dispatcher'),
+};
