@@ -74,10 +74,11 @@ const counter = (
     },
   });
   return {
-    cell: (...labelValues) => {
-      const labels = Object.fromEntries(labelNames.map((label, at) => [label, labelValues[at] ?? '']));
-      return once(cells, labelValues.join('\0'), () => ({ labels, value: 0 }));
-    },
+    cell: (...labelValues) =>
+      once(cells, labelValues.join('\0'), () => ({
+        labels: Object.fromEntries(labelNames.map((label, at) => [label, labelValues[at] ?? ''])),
+        value: 0,
+      })),
   };
 };
 
