@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasApt, machines, unpackDebian } from './debian.mjs';
+import { withLock } from './lock.mjs';
+import { onPath } from './run.mjs';
+import { Unprovided } from './terminal.mjs';
+
+/**
+ * Programs that only some commands need, fetched the first time one asks for them: those on PATH are taken
+ * as they are, the others come from Debian packages in `cache`.
+ * @param wanted package by program: `{wrk: 'wrk'}`; the program is looked for in the package's `usr/bin`.
+ * @returns `{command, args}` by program; `args` come before any others.
+ */
+export async function providePrograms(cache, wanted) {
+  const missing = Object.keys(wanted).filter((name) => onPath(name) === null);
+  const packages = missing.map((name) => wanted[name]).sort();
+  const id = createHash('sha256').update(`${process.arch} ${packages}`).digest('hex').slice(0, 12);
+  const tree = join(cache, `debian-${id}`);
+  if (missing.length > 0 && !existsSync(tree)) {
+    if (!hasApt()) {
+      throw new Unprovided(
+        `This needs ${missing.join(' and ')}, and this system has no apt to fetch them: install ${packages.join(' and ')}.`,
+      );
+    }
+    mkdirSync(cache, { recursive: true });
+    await withLock(join(cache, 'locks', id), async () => {
+      if (existsSync(tree)) return;
+      await unpackDebian({ packages, target: tree, work: join(cache, `downloads-${id}`) });
+    });
+  }
+  const { triplet, loader } = machines[process.arch];
+  const lib = join(tree, 'usr/lib', triplet);
+  const unpacked = (name) => ({
+    command: join(lib, loader),
+    args: ['--library-path', lib, join(tree, 'usr/bin', name)],
+  });
+  return Object.fromEntries(
+    Object.keys(wanted).map((name) => [
+      name,
+      missing.includes(name) ? unpacked(name) : { command: onPath(name), args: [] },
+    ]),
+  );
+}
