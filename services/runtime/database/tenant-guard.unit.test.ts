@@ -1,0 +1,541 @@
+import { type Kysely, sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectDatabase } from './connect.ts';
+import { acrossTenants, TenantGuardError, tenantIn } from './tenant-guard.ts';
+
+interface Tables {
+  people: { company_id: number; id: number; name: string; email: string; boss_id: number | null };
+  notes: { company_id: number; id: number; person_id: number; text: string };
+  jobs: { id: number; company_id: number; kind: string };
+  companies: { company_id: number; name: string };
+}
+type Db = Kysely<Tables>;
+type Builds = (db: Db) => { compile(): unknown };
+
+/** Compiling needs no server: nothing connects before the first query. */
+const open = () => {
+  const db = connectDatabase<Tables>({
+    url: 'mysql://nobody@127.0.0.1:1/none',
+    poolSize: 1,
+    tenantTables: new Set(['people', 'notes']),
+  });
+  onTestFinished(() => db.close());
+  return db;
+};
+
+const people = (db: Db) => db.selectFrom('people').select('id');
+
+const accepted: Record<string, Builds> = {
+  'a select with the column equal to a value': (db) => people(db).where('company_id', '=', 1),
+  'the value on the left': (db) => people(db).where((eb) => eb(eb.val(1), '=', eb.ref('company_id'))),
+  'a list of values': (db) => people(db).where('company_id', 'in', [0, 1]),
+  'a bigint and a text as value': (db) =>
+    people(db)
+      .where('company_id', '=', 1n as never)
+      .where('name', '=', 'x'),
+  'a qualified column': (db) => people(db).where('people.company_id', '=', 1),
+  'a column in upper case': (db) => people(db).where(sql.ref('people.COMPANY_ID'), '=', 1),
+  'an alias': (db) => db.selectFrom('people as p').select('p.id').where('p.company_id', '=', 1),
+  'the condition among others': (db) =>
+    people(db).where('name', '=', 'x').where('company_id', '=', 1).where('id', '>', 5),
+  'the condition in and() inside of parentheses': (db) =>
+    people(db).where((eb) => eb.and([eb('company_id', '=', 1), eb.or([eb('id', '=', 1), eb('id', '=', 2)])])),
+  'an or whose sides all bind': (db) =>
+    people(db).where((eb) =>
+      eb.or([
+        eb.and([eb('company_id', '=', 1), eb('name', '=', 'x')]),
+        eb.and([eb('company_id', '=', 0), eb('name', '=', 'y')]),
+      ]),
+    ),
+  'a list of tuples': (db) =>
+    people(db).where((eb) =>
+      eb(eb.refTuple('company_id', 'id'), 'in', [eb.tuple(1, 2), eb.tuple(3, 4)] as never),
+    ),
+  'a join on the column': (db) =>
+    db
+      .selectFrom('people as p')
+      .innerJoin('notes as n', (on) =>
+        on.onRef('n.company_id', '=', 'p.company_id').onRef('n.person_id', '=', 'p.id'),
+      )
+      .select('n.text')
+      .where('p.company_id', '=', 1),
+  'a join bound at its other end': (db) =>
+    db
+      .selectFrom('people as p')
+      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
+      .select('n.text')
+      .where('n.company_id', '=', 1),
+  'a join bound in its ON': (db) =>
+    db
+      .selectFrom('people as p')
+      .innerJoin('notes as n', (on) => on.onRef('n.person_id', '=', 'p.id').on('n.company_id', '=', 1))
+      .select('n.text')
+      .where('p.company_id', '=', 1),
+  'a chain of joins through a table that is no tenant table': (db) =>
+    db
+      .selectFrom('companies as c')
+      .innerJoin('people as p', 'p.company_id', 'c.company_id')
+      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
+      .select('n.id')
+      .where('c.company_id', '=', 1),
+  'a left join on the column of the bound side': (db) =>
+    db
+      .selectFrom('people as p')
+      .leftJoin('notes as n', (on) =>
+        on.onRef('n.company_id', '=', 'p.company_id').onRef('n.person_id', '=', 'p.id'),
+      )
+      .select(['p.id', 'n.text'])
+      .where('p.company_id', '=', 1),
+  'a self join': (db) =>
+    db
+      .selectFrom('people as p')
+      .leftJoin('people as boss', (on) =>
+        on.onRef('boss.company_id', '=', 'p.company_id').onRef('boss.id', '=', 'p.boss_id'),
+      )
+      .select('boss.name')
+      .where('p.company_id', '=', 1),
+  'a right join bound on both sides': (db) =>
+    db
+      .selectFrom('people as p')
+      .rightJoin('notes as n', 'n.company_id', 'p.company_id')
+      .select('n.id')
+      .where('n.company_id', '=', 1),
+  'an exists correlated by the column': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('notes as n')
+            .select('n.id')
+            .whereRef('n.company_id', '=', 'people.company_id')
+            .whereRef('n.person_id', '=', 'people.id'),
+        ),
+      ),
+  'an in with a bound subquery': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .where('id', 'in', (eb) => eb.selectFrom('notes').select('person_id').where('company_id', '=', 1)),
+  'a scalar subquery in the select list': (db) =>
+    db
+      .selectFrom('people as p')
+      .select((eb) => [
+        'p.id',
+        eb
+          .selectFrom('notes as n')
+          .select((fn) => fn.fn.countAll<number>().as('count'))
+          .whereRef('n.company_id', '=', 'p.company_id')
+          .as('notes'),
+      ])
+      .where('p.company_id', '=', 1),
+  'a derived table that is bound inside': (db) =>
+    db
+      .selectFrom((eb) => eb.selectFrom('people').select(['id', 'name']).where('company_id', '=', 1).as('p'))
+      .select('p.name'),
+  'a join on a derived table that passes the column on': (db) =>
+    db
+      .selectFrom((eb) =>
+        eb.selectFrom('people').select(['company_id', 'id']).where('company_id', 'in', [1, 2]).as('p'),
+      )
+      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
+      .select('n.id'),
+  'a join on a derived table that selects everything': (db) =>
+    db
+      .selectFrom((eb) => eb.selectFrom('people').selectAll().where('company_id', '=', 1).as('p'))
+      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
+      .select('n.id'),
+  'a common table expression': (db) =>
+    db
+      .with('mine', (q) => q.selectFrom('people').select(['company_id', 'id']).where('company_id', '=', 1))
+      .selectFrom('mine')
+      .innerJoin('notes as n', 'n.company_id', 'mine.company_id')
+      .select('n.id'),
+  'a common table expression with named columns': (db) =>
+    db
+      .with('mine(company_id, number)', (q) =>
+        q
+          .selectFrom('people')
+          .select((eb) => ['company_id', eb.ref('id').as('number')])
+          .where('company_id', '=', 1),
+      )
+      .selectFrom('mine')
+      .innerJoin('notes as n', 'n.company_id', 'mine.company_id')
+      .select('n.id'),
+  'a recursive common table expression that keeps the column': (db) =>
+    db
+      .withRecursive('chain', (q) =>
+        q
+          .selectFrom('people')
+          .select(['company_id', 'id', 'boss_id'])
+          .where('company_id', '=', 1)
+          .where('id', '=', 7)
+          .unionAll((next) =>
+            next
+              .selectFrom('chain')
+              .innerJoin('people as p', (on) =>
+                on.onRef('p.company_id', '=', 'chain.company_id').onRef('p.id', '=', 'chain.boss_id'),
+              )
+              .select(['p.company_id', 'p.id', 'p.boss_id']),
+          ),
+      )
+      .selectFrom('chain')
+      .select('id'),
+  'a union of bound selects': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .unionAll((eb) => eb.selectFrom('notes').select('id').where('company_id', '=', 1)),
+  'a lateral join correlated by the column': (db) =>
+    db
+      .selectFrom('people as p')
+      .leftJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom('notes as n')
+            .select('n.text')
+            .whereRef('n.company_id', '=', 'p.company_id')
+            .whereRef('n.person_id', '=', 'p.id')
+            .limit(1)
+            .as('last'),
+        (on) => on.onTrue(),
+      )
+      .select('last.text')
+      .where('p.company_id', '=', 1),
+  'a locking select': (db) => people(db).where('company_id', '=', 1).forUpdate().skipLocked(),
+  'a table of no tenant': (db) => db.selectFrom('jobs').selectAll(),
+  'raw SQL as an expression': (db) =>
+    people(db)
+      .select(sql<string>`lower(people.email)`.as('mail'))
+      .where('company_id', '=', 1)
+      .where(sql<boolean>`(name = 'a' or name = 'b;--')`),
+  'raw SQL with bound tenant lists, a subquery in it': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .where(sql<boolean>`exists (select 1 from notes n where n.company_id in ${tenantIn([1])})`),
+  'whole raw SQL that says whose rows for each table': () =>
+    sql`select p.id from people p join notes n on n.company_id in ${tenantIn(1)} and n.person_id = p.id
+        where p.company_id in ${tenantIn(1)} and (p.id = 1 or p.id = 2)` as never,
+  'whole raw SQL on no tenant table': () => sql`select get_lock('people.x', 1)` as never,
+  'a select from nothing': (db) => db.selectNoFrom((eb) => eb.lit(1).as('one')),
+  'an update': (db) => db.updateTable('people').set({ name: 'x' }).where('company_id', '=', 1),
+  'an update of joined tables': (db) =>
+    db
+      .updateTable(['people as p', 'notes as n'])
+      .set({ name: 'x' })
+      .whereRef('n.company_id', '=', 'p.company_id')
+      .where('p.company_id', '=', 1),
+  'a delete': (db) => db.deleteFrom('notes').where('company_id', '=', 1).where('id', '<', 9),
+  'a delete with a join': (db) =>
+    db
+      .deleteFrom('notes as n')
+      .using('notes as n')
+      .innerJoin('people as p', 'p.company_id', 'n.company_id')
+      .where('p.company_id', '=', 1),
+  'an insert': (db) => db.insertInto('notes').values({ company_id: 1, id: 1, person_id: 1, text: 'x' }),
+  'an insert of rows with expressions': (db) =>
+    db.insertInto('notes').values([
+      { company_id: 1, id: 1, person_id: 1, text: sql<string>`upper('x')` },
+      { company_id: 2, id: 1, person_id: 1, text: 'y' },
+    ]),
+  'an insert on duplicate key update': (db) =>
+    db
+      .insertInto('notes')
+      .values({ company_id: 1, id: 1, person_id: 1, text: 'x' })
+      .onDuplicateKeyUpdate({ text: sql<string>`concat(notes.text, values(text))` }),
+  'an insert from a bound select': (db) =>
+    db
+      .insertInto('notes')
+      .columns(['company_id', 'person_id', 'text'])
+      .expression((eb) =>
+        eb
+          .selectFrom('people')
+          .select((of) => ['company_id', 'id', of.val('hello').as('text')])
+          .where('company_id', '=', 1),
+      ),
+};
+
+const refused: Record<string, Builds> = {
+  'a select without a condition': (db) => people(db),
+  'a condition on another column': (db) => people(db).where('id', '=', 1),
+  'another comparison': (db) => people(db).where('company_id', '>', 1),
+  'a negated condition': (db) => people(db).where((eb) => eb.not(eb('company_id', '=', 1))),
+  'null and undefined for a value': (db) => people(db).where('company_id', '=', undefined as never),
+  'true for a value': (db) => people(db).where('company_id', '=', true as never),
+  'an object for a value': (db) => people(db).where('company_id', '=', { company_id: 1 } as never),
+  'an empty list': (db) => people(db).where('company_id', 'in', []),
+  'a list with a hole': (db) => people(db).where('company_id', 'in', [1, null as never]),
+  'the column compared with itself': (db) =>
+    people(db).whereRef('people.company_id', '=', 'people.company_id'),
+  'an or with one side that does not bind': (db) =>
+    people(db).where((eb) => eb.or([eb('company_id', '=', 1), eb('name', '=', 'x')])),
+  'a condition in having': (db) => people(db).groupBy('id').having('company_id', '=', 1),
+  'a subquery for a value': (db) =>
+    people(db).where('company_id', 'in', (eb) => eb.selectFrom('companies').select('company_id')),
+  'a raw value': (db) => people(db).where('company_id', '=', sql<number>`(select 1)`),
+  'an alias that another table has': (db) =>
+    db.selectFrom(['people as p', 'jobs as j']).select('p.id').where('j.company_id', '=', 1),
+  'a join that is not on the column': (db) =>
+    db
+      .selectFrom('people as p')
+      .innerJoin('notes as n', 'n.person_id', 'p.id')
+      .select('n.text')
+      .where('p.company_id', '=', 1),
+  'a left join whose ON is to bind the left side': (db) =>
+    db
+      .selectFrom('people as p')
+      .leftJoin('notes as n', (on) => on.on('n.company_id', '=', 1).on('p.company_id', '=', 1))
+      .select('p.id'),
+  'a left join that equates with its bound right side': (db) =>
+    db
+      .selectFrom('people as p')
+      .leftJoin('notes as n', (on) =>
+        on.onRef('n.company_id', '=', 'p.company_id').on('n.company_id', '=', 1),
+      )
+      .select('p.id'),
+  'a right join whose ON is to bind the right side': (db) =>
+    db
+      .selectFrom('people as p')
+      .rightJoin('notes as n', (on) => on.on('n.company_id', '=', 1).on('p.company_id', '=', 1))
+      .select('n.id'),
+  'a cross join': (db) =>
+    db.selectFrom('people as p').crossJoin('notes as n').select('n.id').where('p.company_id', '=', 1),
+  'an unqualified column of two tenant tables': (db) =>
+    db.selectFrom(['people', 'notes']).select('text').where(sql.ref('company_id'), '=', 1),
+  'a self join bound once': (db) =>
+    db
+      .selectFrom('people as p')
+      .innerJoin('people as boss', 'boss.id', 'p.boss_id')
+      .select('boss.name')
+      .where('p.company_id', '=', 1),
+  'an exists that is not correlated': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .where((eb) => eb.exists(eb.selectFrom('notes').select('id').where('text', '=', 'x'))),
+  'an exists correlated by another column': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .where((eb) =>
+        eb.exists(eb.selectFrom('notes as n').select('n.id').whereRef('n.person_id', '=', 'people.id')),
+      ),
+  'a subquery bound to bind what is around it': (db) =>
+    people(db).where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('notes as n')
+          .select('n.id')
+          .where('n.company_id', '=', 1)
+          .whereRef('n.company_id', '=', 'people.company_id'),
+      ),
+    ),
+  'an unbound subquery in the select list, order or limit': (db) =>
+    db
+      .selectFrom('jobs')
+      .select('id')
+      .orderBy((eb) => eb.selectFrom('people').select('name').limit(1)),
+  'an unbound derived table': (db) =>
+    db.selectFrom((eb) => eb.selectFrom('people').select('id').as('p')).select('p.id'),
+  'a derived table that is bound outside only': (db) =>
+    db
+      .selectFrom((eb) => eb.selectFrom('people').select(['company_id', 'id']).as('p'))
+      .select('p.id')
+      .where('p.company_id', '=', 1),
+  'a join on a derived column of another meaning': (db) =>
+    db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('people')
+          .select((of) => of.ref('id').as('company_id'))
+          .where('company_id', '=', 1)
+          .as('p'),
+      )
+      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
+      .select('n.id'),
+  'an unbound common table expression': (db) =>
+    db
+      .with('all_people', (q) => q.selectFrom('people').select('id'))
+      .selectFrom('all_people')
+      .select('id'),
+  'a common table expression named like the table it reads': (db) =>
+    db
+      .with('people', (q) => q.selectFrom('people').selectAll())
+      .selectFrom('people')
+      .select('id')
+      .where('company_id', '=', 1),
+  'a recursive common table expression that leaves its tenant': (db) =>
+    db
+      .withRecursive('chain', (q) =>
+        q
+          .selectFrom('people')
+          .select(['company_id', 'id', 'boss_id'])
+          .where('company_id', '=', 1)
+          .unionAll((next) =>
+            next
+              .selectFrom('chain')
+              .innerJoin('people as p', 'p.id', 'chain.boss_id')
+              .select(['p.company_id', 'p.id', 'p.boss_id']),
+          ),
+      )
+      .selectFrom('chain')
+      .select('id'),
+  'a recursive common table expression that swaps the column': (db) =>
+    db
+      .withRecursive('chain', (q) =>
+        q
+          .selectFrom('people')
+          .select(['company_id', 'id'])
+          .where('company_id', '=', 1)
+          .unionAll(
+            (next) =>
+              next
+                .selectFrom('chain')
+                .innerJoin('people as p', 'p.company_id', 'chain.company_id')
+                .select((eb) => [eb.ref('p.id').as('company_id'), eb.ref('p.id').as('id')]) as never,
+          ),
+      )
+      .selectFrom('chain')
+      .select('id'),
+  'a union with one unbound side': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .unionAll((eb) => eb.selectFrom('notes').select('id')),
+  'an unbound lateral join': (db) =>
+    db
+      .selectFrom('people as p')
+      .innerJoinLateral(
+        (eb) => eb.selectFrom('notes as n').select('n.text').whereRef('n.person_id', '=', 'p.id').as('last'),
+        (on) => on.onTrue(),
+      )
+      .select('last.text')
+      .where('p.company_id', '=', 1),
+  'a table of another schema': (db) =>
+    db.withSchema('other').selectFrom('people').select('id').where('id', '=', 1),
+  'a raw table': (db) =>
+    db.selectFrom(sql<{ id: number }>`people`.as('p')).select('p.id').where(sql.ref('p.company_id'), '=', 1),
+  'a raw reference to a table': (db) =>
+    db.selectFrom(sql.table<Tables['people']>('people').as('p')).selectAll(),
+  'a raw condition in place of the real one': (db) => people(db).where(sql<boolean>`people.company_id = 1`),
+  'raw SQL with an or that undoes the condition': (db) =>
+    people(db).where('company_id', '=', 1).where(sql<boolean>`name = 'x' or 1 = 1`),
+  'raw SQL that closes a foreign parenthesis': (db) =>
+    people(db).where('company_id', '=', 1).where(sql<boolean>`1 = 1) or (1 = 1`),
+  'raw SQL with a comment': (db) => people(db).where(sql<boolean>`1 = 1 -- `).where('company_id', '=', 1),
+  'raw SQL with a version comment': (db) =>
+    people(db).where('company_id', '=', 1).modifyEnd(sql`/*!99999 union select */`),
+  'raw SQL that names a table in a subquery': (db) =>
+    people(db).where('company_id', '=', 1).where(sql<boolean>`exists (select 1 from notes)`),
+  'raw SQL that names a table by an identifier': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .where(sql<boolean>`exists (select 1 from ${sql.id('notes')})`),
+  'raw SQL around an unbound query': (db) =>
+    people(db)
+      .where('company_id', '=', 1)
+      .where(
+        sql<boolean>`exists ${db.selectFrom('jobs').select((eb) => eb.selectFrom('notes').select('id').as('x'))}`,
+      ),
+  'raw SQL appended at the end': (db) =>
+    people(db).where('company_id', '=', 1).modifyEnd(sql`union all select id from people`),
+  'whole raw SQL on a tenant table': () => sql`select * from people where company_id = 1` as never,
+  'whole raw SQL with a tenant list for one table of two': () =>
+    sql`select 1 from people p, notes n where p.company_id in ${tenantIn(1)}` as never,
+  'whole raw SQL with a tenant list on another column': () =>
+    sql`select 1 from people where id in ${tenantIn(1)}` as never,
+  'whole raw SQL that changes a tenant table': () => sql.raw('DELETE FROM `People`') as never,
+  'an update without a condition': (db) => db.updateTable('people').set({ name: 'x' }).where('id', '=', 1),
+  'an update that moves a row to another tenant': (db) =>
+    db.updateTable('people').set({ company_id: 2 }).where('company_id', '=', 1),
+  'an update of joined tables that binds one': (db) =>
+    db
+      .updateTable(['people as p', 'notes as n'])
+      .set({ name: 'x' })
+      .whereRef('n.person_id', '=', 'p.id')
+      .where('p.company_id', '=', 1),
+  'an update with an unbound subquery for a value': (db) =>
+    db
+      .updateTable('people')
+      .set((eb) => ({ name: eb.selectFrom('notes').select('text').limit(1) }))
+      .where('company_id', '=', 1),
+  'a delete without a condition': (db) => db.deleteFrom('notes').where('id', '=', 1),
+  'a delete with an unbound join': (db) =>
+    db
+      .deleteFrom('notes')
+      .using('notes')
+      .innerJoin('people as p', 'p.id', 'notes.person_id')
+      .where('notes.company_id', '=', 1),
+  'an insert without the column': (db) =>
+    db.insertInto('notes').values({ id: 1, person_id: 1, text: 'x' } as never),
+  'an insert with a row that lacks the column': (db) =>
+    db
+      .insertInto('notes')
+      .values([
+        { company_id: 1, id: 1, person_id: 1, text: 'x' },
+        { id: 2, person_id: 1, text: 'y' } as never,
+      ]),
+  'an insert with null for the column': (db) =>
+    db.insertInto('notes').values({ company_id: null as never, id: 1, person_id: 1, text: 'x' }),
+  'an insert with an expression for the column': (db) =>
+    db.insertInto('notes').values({ company_id: sql<number>`1 + 1`, id: 1, person_id: 1, text: 'x' }),
+  'an insert of default values': (db) => db.insertInto('notes').defaultValues(),
+  'an insert that moves a row on a duplicate key': (db) =>
+    db
+      .insertInto('notes')
+      .values({ company_id: 1, id: 1, person_id: 1, text: 'x' })
+      .onDuplicateKeyUpdate({ company_id: 2 }),
+  'an insert from an unbound select': (db) =>
+    db
+      .insertInto('notes')
+      .columns(['company_id', 'person_id'])
+      .expression((eb) => eb.selectFrom('people').select(['company_id', 'id'])),
+  'an insert from a select of another column': (db) =>
+    db
+      .insertInto('notes')
+      .columns(['company_id', 'person_id'])
+      .expression((eb) => eb.selectFrom('people').select(['id', 'id as x']).where('company_id', '=', 1)),
+  'an insert from a select that takes everything': (db) =>
+    db
+      .insertInto('notes')
+      .columns(['person_id', 'company_id'])
+      .expression((eb) => eb.selectFrom('people').selectAll().where('company_id', '=', 1)),
+  'a replace without the column': (db) =>
+    db.replaceInto('notes').values({ id: 1, person_id: 1, text: 'x' } as never),
+  'a change of the schema': (db) => db.schema.dropTable('people'),
+};
+
+const compile = (db: Db, build: Builds) => {
+  const built = build(db) as { compile(db?: unknown): unknown; isRawBuilder?: boolean };
+  return built.isRawBuilder ? built.compile(db) : built.compile();
+};
+
+describe('the tenant guard', () => {
+  for (const [name, build] of Object.entries(accepted)) {
+    it(`accepts ${name}`, () => {
+      expect(() => compile(open(), build)).not.toThrow();
+    });
+  }
+  for (const [name, build] of Object.entries(refused)) {
+    it(`refuses ${name}`, () => {
+      expect(() => compile(open(), build)).toThrow(TenantGuardError);
+    });
+    it(`lets ${name} through acrossTenants`, () => {
+      const db: Db = open();
+      expect(() => compile(acrossTenants(db, 'the test asks for it'), build)).not.toThrow();
+    });
+  }
+
+  it('names the table and the way out', () => {
+    expect(() => people(open()).where('id', '=', 1).compile()).toThrow(
+      'select: nothing binds people.company_id; compare it with a value',
+    );
+  });
+
+  it('guards the column it is told', () => {
+    const db = connectDatabase<Tables>({
+      url: 'mysql://nobody@127.0.0.1:1/none',
+      poolSize: 1,
+      tenantTables: new Set(['people']),
+      tenantColumn: 'boss_id',
+    });
+    onTestFinished(() => db.close());
+    expect(() => people(db).where('company_id', '=', 1).compile()).toThrow(TenantGuardError);
+    expect(() => people(db).where('boss_id', '=', 1).compile()).not.toThrow();
+  });
+});
