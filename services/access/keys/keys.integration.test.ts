@@ -1,0 +1,124 @@
+import { hashKeyValue, keyEntryName, parseKeyValue } from '@causeway/proto';
+import { expect, test } from 'vitest';
+import { operatorOf, testWorld } from '../test-world.ts';
+
+const world = await testWorld();
+await world.startAccess();
+const ask = operatorOf(await world.openBus('operator'));
+const table = await world.openTable();
+
+const newCompany = async (name = 'Acme'): Promise<number> =>
+  (await ask('createCompany', { name })).body.company_id;
+const newKey = async (company_id: number, scopes = ['integrations:read']) =>
+  (await ask('createKey', { company_id, name: 'a key', scopes })).body;
+const entryOf = async (value: string) => (await table.get(keyEntryName(hashKeyValue(value))))?.json();
+
+test('the first company is number 1001, and companies are listed in order', async () => {
+  const first = await ask('createCompany', { name: '  Nordwind GmbH ' });
+  expect(first.status).toBe(201);
+  expect(first.body).toEqual({ company_id: 1001, name: 'Nordwind GmbH', created_utc: expect.any(String) });
+  await newCompany('Second');
+  const { body } = await ask('listCompanies', {});
+  expect(body.companies.slice(0, 2).map((company: { name: string }) => company.name)).toEqual([
+    'Nordwind GmbH',
+    'Second',
+  ]);
+});
+
+test('a created key is shown once, works by its hash at once, and is stored nowhere', async () => {
+  const company_id = await newCompany();
+  const { status, body } = await ask('createKey', {
+    company_id,
+    name: 'Zapier',
+    scopes: ['admin', 'integrations:read'],
+  });
+  expect(status).toBe(201);
+  const { value, ...shown } = body;
+  expect(parseKeyValue(value, 'crm')).toEqual({ companyId: company_id });
+  expect(shown).toEqual({
+    id: expect.any(Number),
+    company_id,
+    name: 'Zapier',
+    scopes: ['integrations:read', 'admin'],
+    masked: `crm_${company_id}_…${value.slice(-4)}`,
+    is_active: true,
+    created_utc: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    revoked_utc: null,
+    last_used_utc: null,
+  });
+  expect(await entryOf(value)).toEqual({
+    version: 1,
+    id: body.id,
+    companyId: company_id,
+    scopes: ['integrations:read', 'admin'],
+    active: true,
+  });
+  const stored = JSON.stringify(await world.database.query('SELECT * FROM api_keys'));
+  expect(stored).not.toContain(value.slice(-20));
+  const { body: listed } = await ask('listKeys', { company_id });
+  expect(listed).toEqual({ keys: [shown] });
+});
+
+test('keys of one company are not listed with those of another', async () => {
+  const [one, other] = [await newCompany(), await newCompany()];
+  const { id } = await newKey(one);
+  await newKey(other);
+  const { body } = await ask('listKeys', { company_id: one });
+  expect(body.keys.map((key: { id: number }) => key.id)).toEqual([id]);
+  const everyones = (await ask('listKeys', {})).body.keys.map(
+    (key: { company_id: number }) => key.company_id,
+  );
+  expect(everyones).toEqual(expect.arrayContaining([one, other]));
+});
+
+test('a key cannot be made for a company that does not exist', async () => {
+  const { status, body } = await ask('createKey', { company_id: 999_999, name: 'x', scopes: ['admin'] });
+  expect({ status, body }).toEqual({ status: 404, body: { error: 'company not found' } });
+});
+
+test('a scope that does not exist is refused and named', async () => {
+  const { status, body } = await ask('createKey', { company_id: 1001, name: 'x', scopes: ['everything'] });
+  expect(status).toBe(400);
+  expect(body.error).toContain('must be one of integrations:read, integrations:write');
+});
+
+test('a revoked key stays in the table as refused, and in the list with its time', async () => {
+  const company_id = await newCompany();
+  const { value, id } = await newKey(company_id);
+  const { status, body } = await ask('revokeKey', { id });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ id, is_active: false, revoked_utc: expect.any(String) });
+  expect(await entryOf(value)).toMatchObject({ version: 2, active: false });
+  expect((await ask('listKeys', { company_id })).body.keys).toEqual([body]);
+});
+
+test('revoking a key twice answers the same twice', async () => {
+  const { value, id } = await newKey(await newCompany());
+  const first = await ask('revokeKey', { id });
+  expect(await ask('revokeKey', { id })).toEqual(first);
+  expect(await entryOf(value)).toMatchObject({ version: 2, active: false });
+});
+
+test('revoking a key that does not exist answers 404', async () => {
+  expect(await ask('revokeKey', { id: 999_999 })).toEqual({ status: 404, body: { error: 'key not found' } });
+});
+
+test('many keys made at once are all there, each with a value of its own', async () => {
+  const company_id = await newCompany();
+  const keys = await Promise.all(Array.from({ length: 40 }, () => newKey(company_id)));
+  expect(new Set(keys.map((key) => key.value)).size).toBe(40);
+  expect(new Set(keys.map((key) => key.id)).size).toBe(40);
+  for (const { value } of keys) expect(await entryOf(value)).toMatchObject({ active: true });
+});
+
+test('a body that is not one is refused', async () => {
+  expect(await ask('revokeKey', { id: '7' })).toMatchObject({ status: 400 });
+  expect(await ask('createCompany', { name: ' ' })).toMatchObject({
+    status: 400,
+    body: { error: 'name is required' },
+  });
+  expect(await ask('createCompany', { name: 'x', colour: 'red' })).toMatchObject({
+    status: 400,
+    body: { error: 'unknown field: colour' },
+  });
+});

@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import {
+  type GatewayAnswer,
+  type KeyTableChange,
+  keyBucket,
+  keyRevokedSubject,
+  laneSubject,
+  type OperatorOperationId,
+  replyPrefix,
+} from '@causeway/proto';
+import {
+  type Bus,
+  childTraceparent,
+  connectBus,
+  createLaneClient,
+  createLog,
+  randomHex,
+} from '@causeway/runtime';
+import { cleanUp, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import { type KV, Kvm } from '@nats-io/kv';
+import { openGatewayBucket } from './key-table/bucket.ts';
+import { type AccessTables, tenantTables } from './schema.ts';
+import { type AccessOptions, createAccess } from './service.ts';
+
+const folders = [{ name: 'access', folder: join(import.meta.dirname, 'migrations') }];
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
+
+/** A database and a NATS server of this file's own, nothing running on them yet. */
+export const testWorld = async () => {
+  const database = await testDatabase({ folders });
+  const nats = await testNats();
+  const openDb = () => database.connect<AccessTables>({ tenantTables });
+  const openBus = (name: string): Promise<Bus> => busOf(nats, name);
+  return {
+    database,
+    nats,
+    openDb,
+    openBus,
+    /** Starts a replica of the service, drained at the end of the test or file that started it. */
+    startAccess: async (options: Partial<AccessOptions> = {}) => {
+      const bus = await openBus('access');
+      const instance = `access-${randomHex(3)}`;
+      const service = await createAccess({
+        bus,
+        db: openDb(),
+        instance,
+        log,
+        keyPrefix: 'crm',
+        replicas: 1,
+        ...options,
+      });
+      cleanUp(() => service.drain());
+      return { ...service, bus };
+    },
+    openTable: async (): Promise<KV> => new Kvm((await openBus('observer')).nc).open(keyBucket),
+  };
+};
+
+const busOf = async ({ url }: TestNats, name: string): Promise<Bus> => {
+  const bus = await connectBus({ url, name });
+  cleanUp(() => bus.close());
+  return bus;
+};
+
+/** The command line's end of the lane. */
+export const operatorOf = (bus: Bus) => {
+  const lane = createLaneClient({
+    bus,
+    lane: 'access',
+    subject: laneSubject('access'),
+    replySubject: `${replyPrefix('operator')}.${randomHex(4)}`,
+  });
+  cleanUp(() => lane.close());
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  return async (operation: OperatorOperationId, body: unknown): Promise<{ status: number; body: any }> => {
+    const answer = await lane.request({
+      operation,
+      tenant: 0,
+      caller: 0,
+      requestId: randomHex(8),
+      traceparent: childTraceparent(''),
+      budgetMs: 20_000,
+      params: [],
+      query: '',
+      body: Buffer.from(JSON.stringify(body)),
+    });
+    return { status: answer.status, body: JSON.parse(answer.body.toString()) };
+  };
+};
+
+/** A gateway as the key table knows it: listed, renewing, and answering changes after `answerAfterMs`. */
+export const joinAsGateway = async (
+  bus: Bus,
+  instance: string,
+  { answerAfterMs = 0, renews = true } = {},
+) => {
+  const bucket = await openGatewayBucket(bus, 1);
+  const heard: { change: KeyTableChange; answeredMs: number }[] = [];
+  const subscription = bus.nc.subscribe(keyRevokedSubject, {
+    callback: (_, message) => {
+      const change = message.json<KeyTableChange>();
+      setTimeout(() => {
+        if (bus.nc.isClosed()) return;
+        heard.push({ change, answeredMs: performance.now() });
+        message.respond(JSON.stringify({ instance } satisfies GatewayAnswer));
+      }, answerAfterMs);
+    },
+  });
+  await bucket.put(instance, 'here');
+  const timer = setInterval(() => {
+    if (renews) void bucket.put(instance, 'here').catch(() => {});
+  }, 1000);
+  cleanUp(() => clearInterval(timer));
+  return {
+    heard,
+    /** Stops answering but stays listed. */
+    fallSilent: () => subscription.unsubscribe(),
+    leave: async () => {
+      clearInterval(timer);
+      subscription.unsubscribe();
+      await bucket.delete(instance);
+    },
+    /** Stops everything at once, as a kill would. */
+    die: () => {
+      clearInterval(timer);
+      subscription.unsubscribe();
+    },
+  };
+};
