@@ -8,8 +8,10 @@ import {
   sql,
 } from 'kysely';
 import type { Log } from '../log.ts';
+import type { Database } from './connect.ts';
 import { assertBound } from './tenant-check.ts';
 import { rulesFor, type TenantListNode } from './tenant-rules.ts';
+import type { Trx } from './transaction.ts';
 
 export { TenantGuardError } from './tenant-rules.ts';
 
@@ -35,26 +37,22 @@ export const createTenantGuard = ({ tenantTables, tenantColumn, log }: TenantGua
   const checked = new WeakSet<RootOperationNode>();
   const reasons = new Set<string>();
 
-  const plugin: GuardPlugin = {
+  const released = (reason: string): KyselyPlugin => {
+    if (!reasons.has(reason)) log?.debug({ reason }, 'queries across tenants');
+    reasons.add(reason);
+    return releasing;
+  };
+  const pluginThat = (check: (node: RootOperationNode) => void): GuardPlugin => ({
     transformQuery: ({ node }) => {
-      assertBound(rules, node);
+      check(node);
       checked.add(node);
       return node;
     },
     transformResult: async ({ result }) => result,
-    releasedFor: (reason) => {
-      if (!reasons.has(reason)) log?.debug({ reason }, 'queries across tenants');
-      reasons.add(reason);
-      return releasing;
-    },
-  };
-  const releasing: KyselyPlugin = {
-    transformQuery: ({ node }) => {
-      checked.add(node);
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
+    released,
+  });
+  const plugin = pluginThat((node) => assertBound(rules, node));
+  const releasing = pluginThat(() => {});
   return {
     plugin,
     assertChecked: ({ query, sql: text }) => {
@@ -78,12 +76,16 @@ export interface TenantGuardOptions {
 /**
  * A handle without the guard, in the same transaction where there is one, for the few jobs that are about
  * all tenants. `reason` says why, in words; each is logged once, at debug.
+ * (Overloaded, as the tables' type is not inferred through an intersection.)
  */
-export const acrossTenants = <DB>(db: Kysely<DB>, reason: string): Kysely<DB> => {
-  const guard = db.getExecutor().plugins.find((plugin): plugin is GuardPlugin => 'releasedFor' in plugin);
+export function acrossTenants<DB>(db: Database<DB>, reason: string): Kysely<DB>;
+export function acrossTenants<DB>(db: Trx<DB>, reason: string): Kysely<DB>;
+export function acrossTenants<DB>(db: Kysely<DB>, reason: string): Kysely<DB>;
+export function acrossTenants<DB>(db: Kysely<DB>, reason: string): Kysely<DB> {
+  const guard = db.getExecutor().plugins.find((plugin): plugin is GuardPlugin => 'released' in plugin);
   if (guard === undefined) throw new Error('acrossTenants takes a handle that connectDatabase made');
-  return db.withoutPlugins().withPlugin(guard.releasedFor(reason));
-};
+  return db.withoutPlugins().withPlugin(guard.released(reason));
+}
 
 /** For raw SQL: `` sql`… where c.company_id in ${tenantIn(ids)}` ``, written as `(1, 2, 3)`. */
 export const tenantIn = (ids: TenantId | readonly TenantId[]): Expression<unknown> => {
@@ -97,5 +99,5 @@ export const tenantIn = (ids: TenantId | readonly TenantId[]): Expression<unknow
 export type TenantId = number | bigint | string;
 
 interface GuardPlugin extends KyselyPlugin {
-  releasedFor(reason: string): KyselyPlugin;
+  released(reason: string): KyselyPlugin;
 }

@@ -1,0 +1,196 @@
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CompiledQuery, sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMetrics } from '../metrics.ts';
+import { testDatabase } from '../testing/index.ts';
+import { connectDatabase } from './connect.ts';
+import { DatabaseUnavailable, duplicateKey } from './errors.ts';
+import { acrossTenants, TenantGuardError } from './tenant-guard.ts';
+
+interface Tables {
+  accounts: {
+    company_id: number;
+    id?: number;
+    name: string;
+    balance?: number | string;
+    rate?: string;
+    is_open?: number;
+    created_utc?: Date;
+  };
+}
+
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures` }];
+const database = await testDatabase({ folders });
+const tenantTables = new Set(['accounts']);
+
+describe('a database', () => {
+  it('sets each connection to UTC, strict mode and READ COMMITTED', async () => {
+    const db = database.connect<Tables>();
+    const { rows } = await sql`select @@time_zone as zone, @@transaction_isolation as isolation,
+      @@sql_mode as mode, @@innodb_lock_wait_timeout as wait, @@character_set_client as chars`.execute(db);
+    expect(rows[0]).toMatchObject({ zone: '+00:00', isolation: 'READ-COMMITTED', wait: 2, chars: 'utf8mb4' });
+    expect(rows[0]).toHaveProperty('mode', expect.stringContaining('STRICT_ALL_TABLES'));
+  });
+
+  it('reads back what it wrote: dates, decimals, large numbers, text beyond the BMP', async () => {
+    const db = database.connect<Tables>({ tenantTables });
+    const created = new Date('2026-02-03T04:05:06.789Z');
+    const row = { company_id: 2, name: "Ünï '\\ 😀", balance: '9007199254740993', rate: '12.50', is_open: 0 };
+    const { insertId } = await db
+      .insertInto('accounts')
+      .values({ ...row, created_utc: created })
+      .executeTakeFirstOrThrow();
+    const read = await db
+      .selectFrom('accounts')
+      .selectAll()
+      .where('company_id', '=', 2)
+      .where('created_utc', '=', created)
+      .executeTakeFirstOrThrow();
+    expect(read).toMatchObject({ ...row, id: Number(insertId), created_utc: created });
+    expect(JSON.stringify(read.created_utc)).toBe('"2026-02-03T04:05:06.789Z"');
+  });
+
+  it('takes an object among the values for text, not for a condition', async () => {
+    const db = database.connect<Tables>({ tenantTables });
+    const found = await db
+      .selectFrom('accounts')
+      .select('id')
+      .where('company_id', '=', 0)
+      .where('name', '=', { name: 1 } as never)
+      .execute();
+    expect(found).toEqual([]);
+  });
+
+  it('names the unique key that an insert ran into', async () => {
+    const db = database.connect<Tables>({ tenantTables });
+    const insert = () => db.insertInto('accounts').values({ company_id: 3, name: "o'key" }).execute();
+    await insert();
+    const error = await insert().catch((thrown: unknown) => thrown);
+    expect(duplicateKey(error)).toBe('by_name');
+    expect(duplicateKey(new Error('else'))).toBeUndefined();
+  });
+
+  it('refuses an unguarded query before it is sent', async () => {
+    const db = database.connect<Tables>({ tenantTables });
+    await expect(db.selectFrom('accounts').selectAll().execute()).rejects.toThrow(TenantGuardError);
+    await expect(db.executeQuery(CompiledQuery.raw('select * from accounts'))).rejects.toThrow(
+      'came past the tenant guard',
+    );
+    const elsewhere = database.connect<Tables>().selectFrom('accounts').selectAll().compile();
+    await expect(db.executeQuery(elsewhere)).rejects.toThrow('came past the tenant guard');
+  });
+
+  it('executes a query that was compiled once as often as wanted', async () => {
+    const db = database.connect<Tables>({ tenantTables });
+    const query = db.selectFrom('accounts').select('name').where('company_id', '=', 0).compile();
+    for (let run = 0; run < 3; run++) expect((await db.executeQuery(query)).rows).toHaveLength(2);
+    const all = acrossTenants(db, 'the test counts').selectFrom('accounts').select('name').compile();
+    expect((await db.executeQuery(all)).rows.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('says where it could not connect, and when it can again', async () => {
+    const url = new URL(database.url);
+    const port = await closedPort();
+    url.port = String(port);
+    const db = connectDatabase<Tables>({ url: url.href, poolSize: 1, tenantTables });
+    onTestFinished(() => db.close());
+    expect(db.isUp()).toBe(true);
+    const error = await db.ping().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DatabaseUnavailable);
+    expect(error).toMatchObject({
+      kind: 'unreachable',
+      message: `cannot connect to MySQL at 127.0.0.1:${port}: ECONNREFUSED`,
+    });
+    expect(db.isUp()).toBe(false);
+    await forward(port, Number(new URL(database.url).port));
+    await expect.poll(() => db.isUp()).toBe(true);
+  });
+
+  it('bounds the wait for a connection, and the number who wait', async () => {
+    const metrics = createMetrics();
+    const db = database.connect<Tables>({ poolSize: 1, acquireTimeoutMs: 100, queueLimit: 2, metrics });
+    const slow = sql`do sleep(0.4)`.execute(db);
+    await sleep(50);
+    const waiting = [1, 2, 3].map(() => db.ping().catch((error: unknown) => error));
+    expect(await metrics.registry.metrics()).toMatch(/database_connections_in_use 1\n/);
+    const outcomes = await Promise.all(waiting);
+    expect(outcomes.map((error) => (error as DatabaseUnavailable).kind)).toEqual(['busy', 'busy', 'busy']);
+    expect(outcomes.map(String).filter((text) => text.includes('too many wait'))).toHaveLength(1);
+    await slow;
+    await db.ping();
+    expect(db.use()).toEqual({ inUse: 0, waiting: 0 });
+  });
+
+  it('gives up on a server that accepts and says nothing', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as { port: number };
+    const db = connectDatabase<Tables>({
+      url: `mysql://me:secret-word@127.0.0.1:${port}/x`,
+      poolSize: 1,
+      tenantTables,
+      connectTimeoutMs: 100,
+    });
+    onTestFinished(() => db.close());
+    const error = (await db.ping().catch((thrown: unknown) => thrown)) as Error;
+    expect(error.message).toContain('ETIMEDOUT');
+    expect(error.message).not.toContain('secret-word');
+  });
+
+  it('goes on after every connection was killed', async () => {
+    const db = database.connect<Tables>({ poolSize: 3 });
+    const ids = await Promise.all(
+      [1, 2, 3].map(
+        async () =>
+          (await sql<{ id: number }>`select connection_id() as id, sleep(0.05)`.execute(db)).rows[0]?.id,
+      ),
+    );
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) await database.query('KILL ?', [id]);
+    await sleep(50);
+    await Promise.all([1, 2, 3, 4, 5, 6].map(() => db.ping()));
+  });
+
+  it('ends a select that runs too long', async () => {
+    const db = database.connect<Tables>({ session: { selectTimeoutMs: 50 } });
+    const long = sql`select count(*) from information_schema.columns a, information_schema.columns b,
+      information_schema.columns c where a.table_name < b.table_name and b.table_name < c.table_name`;
+    await expect(long.execute(db)).rejects.toMatchObject({ errno: 3024 });
+  });
+
+  it('waits for what is in flight before it closes, and takes nothing afterwards', async () => {
+    const db = database.connect<Tables>({ poolSize: 2 });
+    let finished = 0;
+    const slow = sql`do sleep(0.2)`.execute(db).then(() => finished++);
+    db.background(() => sleep(100).then(() => finished++));
+    await sleep(50);
+    await db.close();
+    expect(finished).toBe(2);
+    await slow;
+    await expect(db.ping()).rejects.toMatchObject({ name: 'DatabaseUnavailable', kind: 'closed' });
+    await db.close();
+  });
+});
+
+const closedPort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};
+
+/** Lets a server appear on a port where none was. */
+const forward = async (port: number, to: number): Promise<void> => {
+  const { connect } = await import('node:net');
+  const server = createServer((socket) => {
+    const inner = connect(to, '127.0.0.1');
+    socket.pipe(inner).pipe(socket);
+    inner.on('error', () => socket.destroy());
+    socket.on('error', () => inner.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+};

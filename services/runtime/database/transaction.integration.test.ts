@@ -1,0 +1,309 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import { createConnection } from 'mysql2/promise';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createMetrics } from '../metrics.ts';
+import { testDatabase } from '../testing/index.ts';
+import type { Database } from './connect.ts';
+import { CommitOutcomeUnknown } from './errors.ts';
+import { acrossTenants } from './tenant-guard.ts';
+import { transaction } from './transaction.ts';
+import { parseMysqlUrl } from './url.ts';
+
+interface Tables {
+  accounts: { company_id: number; id?: number; name: string; balance?: number };
+}
+
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures` }];
+const database = await testDatabase({ folders });
+const metrics = createMetrics();
+const db = database.connect<Tables>({
+  tenantTables: new Set(['accounts']),
+  session: { lockWaitTimeoutS: 1 },
+  metrics,
+});
+
+const add = (on: Kysely<Tables>, name: string, amount: number) =>
+  on
+    .updateTable('accounts')
+    .set((eb) => ({ balance: eb('balance', '+', amount) }))
+    .where('company_id', '=', 1)
+    .where('name', '=', name)
+    .execute();
+
+const balances = async () => {
+  const rows = await database.query<{ name: string; balance: number }>(
+    'SELECT name, balance FROM accounts WHERE company_id = 1 ORDER BY name',
+  );
+  return Object.fromEntries(rows.map(({ name, balance }) => [name, balance]));
+};
+
+const connectionIdOf = async (on: Kysely<Tables>): Promise<number> => {
+  const { rows } = await sql<{ id: number }>`select connection_id() as id`.execute(on);
+  return rows[0]?.id ?? 0;
+};
+
+const retries = async (reason: string): Promise<number> => {
+  const values = (await metrics.registry.getSingleMetric('database_transaction_retries_total')?.get())
+    ?.values;
+  return values?.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+};
+
+/** Two parties that wait for each other at most once each. */
+const meeting = () => {
+  let arrived = 0;
+  let open: (() => void) | undefined;
+  const both = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return async () => {
+    if (++arrived === 2) open?.();
+    await Promise.race([both, sleep(2_000)]);
+  };
+};
+
+beforeEach(async () => {
+  await database.query('DELETE FROM accounts WHERE company_id = 1');
+  await database.query("INSERT INTO accounts (company_id, name) VALUES (1, 'a'), (1, 'b')");
+});
+
+describe('a transaction', () => {
+  it('commits and returns what its work returned', async () => {
+    const result = await transaction(db, async (trx) => {
+      await add(trx, 'a', 5);
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect(await balances()).toEqual({ a: 5, b: 0 });
+  });
+
+  it('rolls back when its work throws, and throws the same', async () => {
+    const failure = new Error('no');
+    const work = transaction(db, async (trx) => {
+      await add(trx, 'a', 5);
+      throw failure;
+    });
+    await expect(work).rejects.toBe(failure);
+    expect(await balances()).toEqual({ a: 0, b: 0 });
+  });
+
+  it('is begun anew after a deadlock, so that both sides commit', async () => {
+    const before = await retries('deadlock');
+    const meet = meeting();
+    const runs = { first: 0, second: 0 };
+    await Promise.all([
+      transaction(db, async (trx) => {
+        runs.first++;
+        await add(trx, 'a', 1);
+        await meet();
+        await add(trx, 'b', 1);
+      }),
+      transaction(db, async (trx) => {
+        runs.second++;
+        await add(trx, 'b', 10);
+        await meet();
+        await add(trx, 'a', 10);
+      }),
+    ]);
+    expect(await balances()).toEqual({ a: 11, b: 11 });
+    expect(runs.first + runs.second).toBe(3);
+    expect(await retries('deadlock')).toBe(before + 1);
+  });
+
+  it('commits none of twenty writers twice when all fight for the same rows', async () => {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        transaction(
+          db,
+          async (trx) => {
+            await add(trx, at % 2 ? 'a' : 'b', 1);
+            await add(trx, at % 2 ? 'b' : 'a', 1);
+          },
+          { attempts: 20 },
+        ),
+      ),
+    );
+    expect(await balances()).toEqual({ a: 20, b: 20 });
+  });
+
+  it('does nothing more, and commits nothing, when its work hides the deadlock', async () => {
+    const meet = meeting();
+    let hidden = 0;
+    const party = (first: string, second: string) =>
+      transaction(db, async (trx) => {
+        await add(trx, first, 1);
+        await meet();
+        try {
+          await add(trx, second, 1);
+        } catch {
+          hidden++;
+          await add(trx, first, 100).catch(() => {});
+        }
+      });
+    await Promise.all([party('a', 'b'), party('b', 'a')]);
+    expect(hidden).toBe(1);
+    expect(await balances()).toEqual({ a: 2, b: 2 });
+  });
+
+  it('is begun anew when a lock is not granted in time', async () => {
+    const holder = await createConnection(parseMysqlUrl(database.url));
+    onTestFinished(() => holder.destroy());
+    await holder.query('BEGIN');
+    await holder.query("SELECT * FROM accounts WHERE company_id = 1 AND name = 'a' FOR UPDATE");
+    let runs = 0;
+    await transaction(db, async (trx) => {
+      if (++runs === 2) await holder.query('ROLLBACK');
+      await add(trx, 'b', 1);
+      await add(trx, 'a', 1);
+    });
+    expect(runs).toBe(2);
+    expect(await balances()).toEqual({ a: 1, b: 1 });
+  });
+
+  it('gives up after its attempts and throws what stopped the last', async () => {
+    const holder = await createConnection(parseMysqlUrl(database.url));
+    onTestFinished(() => holder.destroy());
+    await holder.query('BEGIN');
+    await holder.query("SELECT * FROM accounts WHERE company_id = 1 AND name = 'a' FOR UPDATE");
+    let runs = 0;
+    const work = transaction(
+      db,
+      async (trx) => {
+        runs++;
+        await add(trx, 'a', 1);
+      },
+      { attempts: 2 },
+    );
+    await expect(work).rejects.toMatchObject({ errno: 1205 });
+    expect(runs).toBe(2);
+  });
+
+  it('is begun anew when its connection is killed between two statements', async () => {
+    let runs = 0;
+    await transaction(db, async (trx) => {
+      await add(trx, 'a', 1);
+      if (++runs === 1) await database.query('KILL ?', [await connectionIdOf(trx)]);
+      await add(trx, 'b', 1);
+    });
+    expect(runs).toBe(2);
+    expect(await balances()).toEqual({ a: 1, b: 1 });
+    expect(db.use().inUse).toBe(0);
+  });
+
+  it('is begun anew when its connection is killed in the middle of a statement', async () => {
+    let runs = 0;
+    await transaction(db, async (trx) => {
+      await add(trx, 'a', 1);
+      if (++runs > 1) return;
+      const id = await connectionIdOf(trx);
+      const killed = sleep(100).then(() => database.query('KILL ?', [id]));
+      await Promise.all([sql`do sleep(5)`.execute(trx), killed]);
+    });
+    expect(runs).toBe(2);
+    expect(await balances()).toEqual({ a: 1, b: 0 });
+  });
+
+  it('commits nothing alone when its work hides that the connection was lost', async () => {
+    let runs = 0;
+    await transaction(db, async (trx) => {
+      await add(trx, 'a', 1);
+      if (++runs === 1) {
+        await database.query('KILL ?', [await connectionIdOf(trx)]);
+        await add(trx, 'a', 1).catch(() => {});
+        await add(trx, 'b', 1).catch(() => {});
+      }
+    });
+    expect(runs).toBe(2);
+    expect(await balances()).toEqual({ a: 1, b: 0 });
+  });
+
+  it('says that the outcome is unknown when the connection is lost during COMMIT, and is not begun anew', async () => {
+    // A global read lock lets the work through and holds its COMMIT up until the connection is killed.
+    const blocker = await createConnection(parseMysqlUrl(database.url));
+    onTestFinished(() => blocker.destroy());
+    let runs = 0;
+    let effects = 0;
+    const work = transaction(db, async (trx) => {
+      runs++;
+      trx.onCommit(() => effects++);
+      await add(trx, 'a', 1);
+      const id = await connectionIdOf(trx);
+      await blocker.query('FLUSH TABLES WITH READ LOCK');
+      setTimeout(() => void database.query('KILL ?', [id]), 200);
+    });
+    await expect(work).rejects.toBeInstanceOf(CommitOutcomeUnknown);
+    expect(runs).toBe(1);
+    expect(effects).toBe(0);
+    await blocker.query('UNLOCK TABLES');
+  });
+
+  it('runs its effects in order, after the commit and not before', async () => {
+    const seen: string[] = [];
+    await transaction(db, async (trx) => {
+      await add(trx, 'a', 5);
+      trx.onCommit(async () => seen.push(`first ${(await balances()).a}`));
+      trx.onCommit(() => seen.push('second'));
+      await sleep(20);
+      expect(seen).toEqual([]);
+    });
+    await expect.poll(() => seen).toEqual(expect.arrayContaining(['second', 'first 5']));
+  });
+
+  it('runs no effect after a rollback', async () => {
+    let effects = 0;
+    await transaction(db, async (trx) => {
+      trx.onCommit(() => effects++);
+      await add(trx, 'a', 5);
+      throw new Error('no');
+    }).catch(() => {});
+    await sleep(20);
+    expect(effects).toBe(0);
+  });
+
+  it('runs an effect once, however many attempts it took', async () => {
+    let runs = 0;
+    let effects = 0;
+    await transaction(db, async (trx) => {
+      trx.onCommit(() => effects++);
+      if (++runs === 1) await database.query('KILL ?', [await connectionIdOf(trx)]);
+      await add(trx, 'a', 5);
+    });
+    await expect.poll(() => effects).toBe(1);
+    expect(runs).toBe(2);
+  });
+
+  it('has succeeded even if an effect fails', async () => {
+    await transaction(db, async (trx) => {
+      await add(trx, 'a', 5);
+      trx.onCommit(() => {
+        throw new Error('nobody listens');
+      });
+    });
+    expect(await balances()).toMatchObject({ a: 5 });
+  });
+
+  it('refuses to be begun inside of another', async () => {
+    const work = transaction(db, (trx) => transaction(trx as unknown as Database<Tables>, async () => {}));
+    await expect(work).rejects.toThrow('a transaction was begun inside another');
+    expect(db.use().inUse).toBe(0);
+  });
+
+  it('stays itself across tenants', async () => {
+    await transaction(db, async (trx) => {
+      const all = acrossTenants(trx, 'the test adds to every tenant');
+      await all.updateTable('accounts').set({ balance: 7 }).execute();
+      expect(await connectionIdOf(all)).toBe(await connectionIdOf(trx));
+      throw new Error('undo');
+    }).catch((error: Error) => expect(error.message).toBe('undo'));
+    expect(await balances()).toEqual({ a: 0, b: 0 });
+  });
+
+  it('takes nothing more once it has ended', async () => {
+    let kept: Kysely<Tables> | undefined;
+    await transaction(db, async (trx) => {
+      kept = trx;
+    });
+    await expect(add(kept as Kysely<Tables>, 'a', 1)).rejects.toThrow('already committed');
+  });
+});

@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { describeAddress, parseMysqlUrl, withDatabase } from './url.ts';
+
+describe('a MySQL URL', () => {
+  it('says where and as whom, percent signs decoded', () => {
+    expect(parseMysqlUrl('mysql://me:p%40ss%2Fword@db.example:3307/crm')).toEqual({
+      host: 'db.example',
+      port: 3307,
+      user: 'me',
+      password: 'p@ss/word',
+      database: 'crm',
+    });
+  });
+
+  it('has the usual port, and may be of IPv6 or name a socket', () => {
+    expect(parseMysqlUrl('mysql://me@[::1]/x')).toMatchObject({ host: '::1', port: 3306 });
+    expect(describeAddress(parseMysqlUrl('mysql://me@[::1]/x'))).toBe('[::1]:3306');
+    const local = parseMysqlUrl('mysql://me@localhost/x?socket=/run/mysqld.sock');
+    expect(describeAddress(local)).toBe('/run/mysqld.sock');
+  });
+
+  it('asks for TLS, checked or not, with an authority of its own', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-test-url-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'ca.pem'), 'an authority');
+    const sslOf = (query: string) => parseMysqlUrl(`mysql://me@db/x?${query}`).ssl;
+    expect(sslOf('tls=verify')).toEqual({ rejectUnauthorized: true });
+    expect(sslOf('tls=encrypt')).toEqual({ rejectUnauthorized: false });
+    expect(sslOf('tls=off')).toBeUndefined();
+    expect(sslOf(`tls=verify&tlsCaFile=${folder}/ca.pem`)).toEqual({
+      rejectUnauthorized: true,
+      ca: 'an authority',
+    });
+    expect(() => sslOf('tls=maybe')).toThrow('tls must be verify, encrypt or off');
+  });
+
+  it('is refused without its password being told', () => {
+    const wrong = ['pg://me:secret@db/x', 'me:secret@db', 'mysql://me:secret@db/x?multipleStatements=true'];
+    for (const url of wrong) {
+      expect(() => parseMysqlUrl(url)).toThrow(/MySQL URL/);
+      expect(() => parseMysqlUrl(url)).not.toThrow(/secret/);
+    }
+  });
+
+  it('can be turned to another database', () => {
+    expect(withDatabase('mysql://me:pw@db:1/x?tls=verify', 'y')).toBe('mysql://me:pw@db:1/y?tls=verify');
+    expect(parseMysqlUrl(withDatabase('mysql://me:pw@db:1/x', '')).database).toBe('');
+  });
+});

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { createConnection } from 'mysql2/promise';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseMysqlUrl } from '../database/url.ts';
+import { provided, testDatabase, testNats } from './index.ts';
+
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/fixtures` }];
+
+describe('a test database', () => {
+  it('is as the migrations leave it, and nobody else uses it', async () => {
+    const one = await testDatabase({ folders });
+    const other = await testDatabase({ folders });
+    await one.query("INSERT INTO accounts (company_id, name) VALUES (5, 'here only')");
+    expect(
+      await one.query('SELECT company_id, name, name_length FROM accounts ORDER BY id DESC LIMIT 1'),
+    ).toEqual([{ company_id: 5, name: 'here only', name_length: 9 }]);
+    expect(await other.query('SELECT COUNT(*) AS count FROM accounts')).toEqual([{ count: 2 }]);
+    expect(await other.query('SELECT file FROM schema_migrations')).toEqual([
+      { file: 'fixtures/001-accounts.sql' },
+    ]);
+    const create = (await other.query('SHOW CREATE TABLE accounts'))[0];
+    expect(create).toHaveProperty('Create Table', expect.stringContaining('UNIQUE KEY `by_name`'));
+  });
+
+  it('checks values as strictly as production does', async () => {
+    const { query } = await testDatabase({ folders });
+    await expect(
+      query('INSERT INTO accounts (company_id, name) VALUES (5, ?)', ['x'.repeat(101)]),
+    ).rejects.toThrow('Data too long');
+  });
+
+  it('is gone at the end of its test', async () => {
+    const admin = await createConnection(parseMysqlUrl(provided('mysqlUrl')));
+    let name = '';
+    // Registered before the database, so run after it was dropped.
+    onTestFinished(async () => {
+      const [rows] = await admin.query('SHOW DATABASES LIKE ?', [name]);
+      await admin.end();
+      expect(rows).toEqual([]);
+    });
+    name = (await testDatabase({ folders })).name;
+  });
+
+  it.fails('fails the test that leaves a connection open', async () => {
+    const { url } = await testDatabase({ folders });
+    const leaked = await createConnection(parseMysqlUrl(url));
+    setTimeout(() => leaked.destroy(), 3_000);
+  });
+});
+
+describe('a test NATS', () => {
+  it('has JetStream, keeps its store over a kill, and its URL over a restart', async () => {
+    const nats = await testNats();
+    const first = await connect({ servers: nats.url, reconnect: false });
+    const manager = await jetstreamManager(first);
+    await manager.streams.add({ name: 'S', subjects: ['s'] });
+    await jetstream(first).publish('s', 'kept');
+    expect(first.info?.max_payload).toBe(4 * 2 ** 20);
+    await nats.kill();
+    await first.closed();
+    await expect(connect({ servers: nats.url, reconnect: false })).rejects.toThrow();
+    await nats.restart();
+    const second = await connect({ servers: nats.url });
+    onTestFinished(() => second.close());
+    const info = await (await jetstreamManager(second)).streams.info('S');
+    expect(info.state.messages).toBe(1);
+  });
+
+  it('can be made to hang and to go on', async () => {
+    const nats = await testNats();
+    const connection = await connect({ servers: nats.url });
+    onTestFinished(() => connection.close());
+    nats.pause();
+    let answered = false;
+    const flushed = connection.flush().then(() => {
+      answered = true;
+    });
+    await sleep(100);
+    expect(answered).toBe(false);
+    nats.resume();
+    await flushed;
+  });
+
+  it('takes more configuration, and says what is wrong with it', async () => {
+    const nats = await testNats({ authorization: { user: 'u', password: 'p' } });
+    await expect(connect({ servers: nats.url, reconnect: false })).rejects.toThrow(/authorization/i);
+    const connection = await connect({ servers: nats.url, user: 'u', pass: 'p' });
+    await connection.close();
+    await expect(testNats({ jetstream: { store_dir: '/proc/nowhere' } })).rejects.toThrow(/did not start/);
+  });
+
+  it('leaves no process behind', async () => {
+    const folder: { of?: string } = {};
+    onTestFinished(() => {
+      const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+      expect(stdout).not.toContain(folder.of);
+    });
+    const nats = await testNats();
+    const { stdout } = spawnSync('ps', ['-eo', 'pid,ppid,args'], { encoding: 'utf8' });
+    const own = stdout
+      .split('\n')
+      .find((line) => line.includes('causeway-test-nats-') && line.includes(` ${process.pid} `));
+    folder.of = /causeway-test-nats-\w+/.exec(own ?? '')?.[0] ?? 'not found';
+    expect(folder.of).not.toBe('not found');
+    await nats.restart();
+  });
+});
