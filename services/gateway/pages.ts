@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { basePath } from '@causeway/proto';
 import { openApiDocument } from '@causeway/proto/openapi';
 
@@ -13,24 +15,46 @@ export interface Pages {
   isPage(path: string): boolean;
 }
 
-/** The contract itself is public: `GET /api/v1/openapi.json`. */
+const openApiPath = `${basePath}/openapi.json`;
+
+/** The contract itself is public, and a person who opens the address in a browser is told where to go. */
 export const createPages = (): Pages => {
-  const pages = new Map<string, Page>([
-    [
-      `${basePath}/openapi.json`,
-      {
-        status: 200,
-        body: Buffer.from(JSON.stringify(openApiDocument())),
-        headers: [
-          ['Content-Type', 'application/json'],
-          ['Cache-Control', 'public, max-age=300'],
-          ['X-Content-Type-Options', 'nosniff'],
-        ],
-      },
-    ],
+  const contract: Page = {
+    status: 200,
+    body: Buffer.from(JSON.stringify(openApiDocument())),
+    headers: [['Content-Type', 'application/json'], ['Cache-Control', 'public, max-age=300'], noSniff],
+  };
+  const welcome = welcomePage();
+  const pages = new Map([
+    [openApiPath, contract],
+    ['/', welcome],
+    ['/portal', welcome],
   ]);
   return {
     find: (method, path) => (method === 'GET' || method === 'HEAD' ? pages.get(path) : undefined),
     isPage: (path) => pages.has(path),
+  };
+};
+
+const noSniff = ['X-Content-Type-Options', 'nosniff'] as const;
+
+const welcomePage = (): Page => {
+  const body = readFileSync(new URL('../../admin-ui/public/index.html', import.meta.url));
+  // The page's one style sheet is inside it, and nothing else may be loaded or run.
+  const style = /<style>([\s\S]*?)<\/style>/.exec(body.toString())?.[1] ?? '';
+  const styleHash = createHash('sha256').update(style).digest('base64');
+  return {
+    status: 200,
+    body,
+    headers: [
+      ['Content-Type', 'text/html; charset=utf-8'],
+      ['Cache-Control', 'no-cache'],
+      [
+        'Content-Security-Policy',
+        `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      ],
+      noSniff,
+      ['Referrer-Policy', 'no-referrer'],
+    ],
   };
 };
