@@ -56,7 +56,7 @@ export const recordKeyUses = ({ bus, db, log, now }: KeyUsesOptions): KeyUses =>
     callback: (error, message) => {
       if (error) return;
       try {
-        take(message.json<KeyUse[]>());
+        take(readReport(message.data));
       } catch (cause) {
         log.error({ error: cause }, 'report of key uses cannot be read');
       }
@@ -78,6 +78,16 @@ export interface KeyUsesOptions {
   readonly log: Log;
   readonly now: () => Date;
 }
+
+/** @throws on anything that is not a list of uses: one wrong value would spoil the statement for all. */
+const readReport = (data: Uint8Array): readonly KeyUse[] => {
+  const uses = JSON.parse(Buffer.from(data).toString()) as KeyUse[];
+  const isUse = (use: unknown) => Array.isArray(use) && use.length === 3 && use.every(isPositive);
+  if (!Array.isArray(uses) || !uses.every(isUse)) throw new Error('not a list of [key, company, minute]');
+  return uses;
+};
+
+const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 
 /** One statement for each minute and 500 keys, in the order of the key, so that two writers queue up. */
 const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {

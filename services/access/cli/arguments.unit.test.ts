@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { readArguments } from './arguments.ts';
+import { commands } from './commands.ts';
+import { helpAll, helpFor } from './help.ts';
+import { columns } from './layout.ts';
+import { madeUpPassword } from './password.ts';
+
+const bodyOf = (line: string) => {
+  const request = readArguments(line.split(' '));
+  if (request.kind !== 'run') throw new Error('not a command');
+  return {
+    operation: request.command.operation,
+    body: request.command.body(request.values),
+    json: request.json,
+  };
+};
+
+test.each([
+  ['company create --name Acme', 'createCompany', { name: 'Acme' }],
+  ['company list', 'listCompanies', {}],
+  [
+    'key create --company 1001 --name k --scopes admin,events:read',
+    'createKey',
+    { company_id: 1001, name: 'k', scopes: ['admin', 'events:read'] },
+  ],
+  [
+    'key create --company=1001 --name=k --scopes=admin,',
+    'createKey',
+    { company_id: 1001, name: 'k', scopes: ['admin'] },
+  ],
+  ['key list', 'listKeys', {}],
+  ['key list --company 1001', 'listKeys', { company_id: 1001 }],
+  ['key revoke --id 7', 'revokeKey', { id: 7 }],
+  [
+    'limits set --company 1001 --read 5 --write default',
+    'setLimits',
+    { company_id: 1001, read: 5, write: null },
+  ],
+  ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],
+])('%s asks for %s', (line, operation, body) => {
+  expect(bodyOf(line)).toEqual({ operation, body, json: false });
+  expect(bodyOf(`${line} --json`)).toEqual({ operation, body, json: true });
+});
+
+test.each([
+  ['key', '"key create" or "key list" or "key revoke"?'],
+  ['key make', 'there is no command "key make"; "key create" or "key list" or "key revoke"?'],
+  ['keys list', 'there is no command "keys"'],
+  ['--json', 'a command comes first, not --json'],
+  ['company create', '--name is required'],
+  ['key revoke --id', "option '--id <value>' argument missing"],
+  ['key revoke --id 1 --id 2', '--id is given twice'],
+  ['key revoke --id=1 2', "unexpected argument '2'"],
+  ['key revoke --id 1 --force', "unknown option '--force'"],
+  ['key revoke --id seven', '--id takes a positive whole number, not "seven"'],
+  ['key revoke --id 0', '--id takes a positive whole number, not "0"'],
+  ['key revoke --id 99999999999999999999', '--id takes a positive whole number, not "99999999999999999999"'],
+  ['limits set --read 5', 'either --company or --key is required'],
+  ['limits set --key 1 --company 1 --read 5', 'either --company or --key is required'],
+  ['limits set --key 1', 'at least one of --read, --write and --admin is required'],
+  ['limits set --key 1 --read -5', "option '--read' argument is ambiguous"],
+  ['limits set --key 1 --read none', '--read takes a positive whole number or `default`, not "none"'],
+])('%s is not understood: %s', (line, sentence) => {
+  expect(() => bodyOf(line)).toThrow(sentence);
+});
+
+test('the help lists every command, and each command every option of its own', () => {
+  for (const command of commands) {
+    expect(helpAll()).toContain(`  ${command.words.join(' ')} `);
+    const help = helpFor(command);
+    for (const name of [...Object.keys(command.options), 'json', 'help'])
+      expect(help).toContain(`  --${name}`);
+    expect(readArguments([...command.words, '--help'])).toEqual({ kind: 'help', command });
+  }
+  expect(readArguments([])).toEqual({ kind: 'help' });
+});
+
+test('help fits a terminal of 120 characters', () => {
+  for (const text of [helpAll(), ...commands.map(helpFor)])
+    for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(120);
+});
+
+test('columns line up, also after letters that are more than one unit long', () => {
+  expect(
+    columns([
+      ['a', 'b'],
+      ['🐎🐎', 'c'],
+      ['', 'd'],
+    ]),
+  ).toBe('a   b\n🐎🐎  c\n    d');
+});
+
+test('made-up passwords differ and are long enough to be taken', () => {
+  const made = new Set(Array.from({ length: 100 }, madeUpPassword));
+  expect(made.size).toBe(100);
+  for (const password of made) expect(password).toMatch(/^([2-9a-hj-km-np-z]{5}-){3}[2-9a-hj-km-np-z]{5}$/);
+});

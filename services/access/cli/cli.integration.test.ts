@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { parseKeyValue, scopes } from '@causeway/proto';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { verifyPassword } from '../portal/password.ts';
+import { testWorld } from '../test-world.ts';
+
+const world = await testWorld();
+const service = await world.startAccess();
+
+const emptyHome = await mkdtemp(join(tmpdir(), 'causeway-test-cli-'));
+cleanUp(() => rm(emptyHome, { recursive: true }));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command line as a program of its own, against the test's NATS server unless told otherwise. */
+const causeway = async (
+  args: readonly string[],
+  { env = { NATS_URL: world.nats.url }, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
+): Promise<Outcome> => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+    env: { HOME: emptyHome, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.end(input);
+  const [code, out, err] = await Promise.all([
+    new Promise<number | null>((resolve) => child.once('exit', resolve)),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, out, err };
+};
+const json = async (...args: string[]) => {
+  const { code, out, err } = await causeway([...args, '--json']);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+};
+const newCompany = async (name = 'Acme'): Promise<string> =>
+  String((await json('company', 'create', '--name', name)).company_id);
+
+test('a company is made and listed', async () => {
+  const made = await json('company', 'create', '--name', 'Nordwind & Söhne');
+  expect(made).toEqual({
+    company_id: expect.any(Number),
+    name: 'Nordwind & Söhne',
+    created_utc: expect.any(String),
+  });
+  const { companies } = await json('company', 'list');
+  expect(companies).toContainEqual(made);
+});
+
+test('a key is made, listed without its value, and revoked', async () => {
+  const company = await newCompany();
+  const made = await json(
+    'key',
+    'create',
+    '--company',
+    company,
+    '--name',
+    'Zapier',
+    '--scopes',
+    scopes.join(','),
+  );
+  expect(made).toMatchObject({
+    id: expect.any(Number),
+    company_id: Number(company),
+    name: 'Zapier',
+    scopes,
+    is_active: true,
+  });
+  expect(parseKeyValue(made.value, 'crm')).toEqual({ companyId: Number(company) });
+  const { keys } = await json('key', 'list', '--company', company);
+  const { value, ...shown } = made;
+  expect(keys).toEqual([shown]);
+  expect(await json('key', 'revoke', '--id', String(made.id))).toMatchObject({
+    id: made.id,
+    is_active: false,
+  });
+});
+
+test('limits of a company and of a key are set and taken back', async () => {
+  const company = await newCompany();
+  const { id } = await json('key', 'create', '--company', company, '--name', 'k', '--scopes', 'admin');
+  expect(
+    await json('limits', 'set', '--company', company, '--read', '500', '--write', '50', '--admin', '5'),
+  ).toEqual({
+    company_id: Number(company),
+    limits: { read: 500, write: 50, admin: 5 },
+  });
+  expect(await json('limits', 'set', '--key', String(id), '--read', '7')).toEqual({
+    company_id: Number(company),
+    id,
+    limits: { read: 7, write: null, admin: null },
+  });
+  expect((await json('limits', 'set', '--key', String(id), '--read', 'default')).limits.read).toBeNull();
+});
+
+test("a portal owner's password is made up, or read from standard input and then not repeated", async () => {
+  const company = await newCompany();
+  const made = await json('portal-owner', 'create', '--company', company, '--email', 'ada@example.com');
+  expect(made).toEqual({
+    id: expect.any(Number),
+    company_id: Number(company),
+    email: 'ada@example.com',
+    password: expect.any(String),
+  });
+  const hash = async (id: number) =>
+    (
+      await world.database.query<{ password_hash: string }>(
+        'SELECT password_hash FROM portal_users WHERE id = ?',
+        [id],
+      )
+    )[0]!.password_hash;
+  expect(await verifyPassword(made.password, await hash(made.id))).toBe(true);
+
+  const args = [
+    'portal-owner',
+    'create',
+    '--company',
+    company,
+    '--email',
+    'grace@example.com',
+    '--password-stdin',
+    '--json',
+  ];
+  const { code, out } = await causeway(args, { input: 'a password of her own\n' });
+  expect(code).toBe(0);
+  const given = JSON.parse(out);
+  expect(given).toEqual({ id: expect.any(Number), company_id: Number(company), email: 'grace@example.com' });
+  expect(await verifyPassword('a password of her own', await hash(given.id))).toBe(true);
+
+  const short = await causeway(args, { input: 'short\n' });
+  expect(short).toEqual({ code: 1, out: '', err: 'causeway: password must be at least 12 characters\n' });
+});
+
+test('a person is told the value once, and that it is shown once', async () => {
+  const company = await newCompany();
+  const { code, out, err } = await causeway([
+    'key',
+    'create',
+    '--company',
+    company,
+    '--name',
+    'Zapier',
+    '--scopes',
+    'admin',
+  ]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toMatch(/^ {2}crm_\d+_[0-9A-Za-z]{40}$/m);
+  expect(out).toContain('this is the only time it is shown');
+  const list = await causeway(['key', 'list', '--company', company]);
+  expect(list.out).toMatch(
+    /^ID +COMPANY +NAME +KEY +STATUS +LAST USED \(UTC\) +SCOPES\n\d+ +\d+ +Zapier +crm_\d+_…\w{4} +active +– +admin\n$/,
+  );
+  expect(list.out).not.toContain('\u001b');
+});
+
+test.each([
+  [['key', 'revoke', '--id', '999999'], 'key not found'],
+  [['key', 'list', '--company', '5'], 'company not found'],
+  [['key', 'create', '--company', '5', '--name', 'k', '--scopes', 'admin'], 'company not found'],
+  [['limits', 'set', '--company', '5', '--read', '1'], 'company not found'],
+  [['company', 'create', '--name', ' '], 'name is required'],
+  [
+    ['portal-owner', 'create', '--company', '1001', '--email', 'nobody'],
+    'email must be one valid email address',
+  ],
+])('%s is refused in one sentence, with status 1: %s', async (args, sentence) => {
+  expect(await causeway([...args, '--json'])).toEqual({ code: 1, out: '', err: `causeway: ${sentence}\n` });
+});
+
+test('a command line that is not understood ends with status 2 and names the help', async () => {
+  expect(await causeway(['key', 'create', '--company', 'x', '--name', 'k', '--scopes', 'admin'])).toEqual({
+    code: 2,
+    out: '',
+    err: 'causeway: --company takes a positive whole number, not "x"\nSee: npm run -s causeway -- key create --help\n',
+  });
+});
+
+test('help needs no cluster', async () => {
+  const { code, out } = await causeway(['key', 'create', '--help'], { env: { STACK_HOME: emptyHome } });
+  expect(code).toBe(0);
+  expect(out).toContain('--scopes A,B');
+});
+
+test('without a cluster, the sentence says how to start one', async () => {
+  expect(await causeway(['company', 'list'], { env: { STACK_HOME: emptyHome } })).toEqual({
+    code: 1,
+    out: '',
+    err: `causeway: no cluster runs in ${emptyHome}: start one with \`npm start\`, or set STACK_HOME or NATS_URL\n`,
+  });
+  const { code, err } = await causeway(['company', 'list'], { env: { NATS_URL: 'nats://127.0.0.1:1' } });
+  expect(code).toBe(1);
+  expect(err).toBe(
+    'causeway: the cluster of NATS_URL does not answer: is it running? `npm start` starts it\n',
+  );
+});
+
+test('the cluster of STACK_HOME is asked before the one of NATS_URL', async () => {
+  await writeFile(join(emptyHome, 'stack.json'), JSON.stringify({ natsUrl: world.nats.url }));
+  const { code, err } = await causeway(['company', 'list'], {
+    env: { STACK_HOME: emptyHome, NATS_URL: 'nats://127.0.0.1:1' },
+  });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+});
+
+test('a cluster without its access service is told apart from none at all', async () => {
+  await service.drain();
+  expect(await causeway(['company', 'list'])).toEqual({
+    code: 1,
+    out: '',
+    err: 'causeway: the cluster runs, but its access service does not: look at its log, or start it again\n',
+  });
+});

@@ -1,0 +1,222 @@
+import {
+  companyEntryName,
+  hashKeyValue,
+  type KeyEntry,
+  keyBucket,
+  keyEntryName,
+  metaEntryName,
+} from '@causeway/proto';
+import { createLog } from '@causeway/runtime';
+import { Kvm } from '@nats-io/kv';
+import { expect, test, vi } from 'vitest';
+import { operatorOf, testWorld } from '../test-world.ts';
+import { readTable } from './read.ts';
+import { reconcile } from './reconcile.ts';
+import { writeEntry } from './write.ts';
+
+const never = 3_600_000;
+const now = () => new Date();
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
+const textsOf = async (table: Parameters<typeof readTable>[0]) =>
+  Object.fromEntries([...(await readTable(table))].map(([name, { text }]) => [name, text]));
+
+test('a bucket that was deleted is filled again at the next check, revoked keys and limits included', async () => {
+  const world = await testWorld();
+  await world.startAccess({ checkIntervalMs: 200 });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const keys = [];
+  for (let at = 0; at < 3; at++)
+    keys.push((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body);
+  await ask('revokeKey', { id: keys[0].id });
+  await ask('setLimits', { company_id, read: 5 });
+  const table = await world.openTable();
+  const before = await textsOf(table);
+  expect(Object.keys(before)).toHaveLength(3 + 1 + 1);
+
+  await table.destroy();
+  await vi.waitFor(async () => expect(await textsOf(table)).toEqual(before), { timeout: 5000 });
+});
+
+test('a NATS server that comes back without its store is filled as soon as it is back', async () => {
+  const world = await testWorld();
+  await world.startAccess({ checkIntervalMs: never });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const { value } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  await (await world.openTable()).destroy();
+  await world.nats.restart();
+  const table = await world.openTable();
+  await vi.waitFor(
+    async () =>
+      expect((await table.get(keyEntryName(hashKeyValue(value))))?.json()).toMatchObject({ active: true }),
+    { timeout: 10_000 },
+  );
+});
+
+test('an operation whose entry cannot be written, the bucket being gone, makes the table anew and succeeds', async () => {
+  const world = await testWorld();
+  await world.startAccess({ checkIntervalMs: never });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const first = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  const table = await world.openTable();
+  await table.destroy();
+  const { status, body: second } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
+  expect(status).toBe(201);
+  for (const { value } of [first, second])
+    expect((await table.get(keyEntryName(hashKeyValue(value))))?.json()).toMatchObject({ active: true });
+});
+
+test('the table is marked complete after every other entry', async () => {
+  const world = await testWorld();
+  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
+  await insertKeys(world, 700);
+  const bus = await world.openBus('observer');
+  await world.startAccess({ checkIntervalMs: never });
+  const held = await readTable(await new Kvm(bus.nc).open(keyBucket));
+  expect(held.size).toBe(700 + 1 + 1);
+  const meta = held.get(metaEntryName)!;
+  for (const [name, { revision }] of held)
+    if (name !== metaEntryName) expect(revision).toBeLessThan(meta.revision);
+});
+
+test('a table that is right already is not written to', async () => {
+  const world = await testWorld();
+  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
+  await insertKeys(world, 50);
+  const db = world.openDb();
+  const table = await startedTable(world);
+  const { last_seq } = (await table.status()).streamInfo.state;
+  expect(await reconcile({ db, log, now }, table)).toBe(0);
+  await world.startAccess({ checkIntervalMs: never });
+  expect((await table.status()).streamInfo.state.last_seq).toBe(last_seq);
+  await world.database.query("UPDATE api_keys SET is_active = 0, version = version + 1 WHERE name = 'key 7'");
+  expect(await reconcile({ db, log, now }, table)).toBe(1);
+});
+
+test('two replicas that start on an empty NATS at once build one table', async () => {
+  const world = await testWorld();
+  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
+  await insertKeys(world, 300);
+  await Promise.all([world.startAccess(), world.startAccess()]);
+  const held = await readTable(await world.openTable());
+  expect(held.size).toBe(300 + 1 + 1);
+});
+
+test('of many versions written at once, in any order and by two writers, the newest stays', async () => {
+  const world = await testWorld();
+  const [one, other] = [await startedTable(world), await world.openTable()];
+  const versions = Array.from({ length: 40 }, (_, at) => at + 1).sort(() => Math.random() - 0.5);
+  await Promise.all(
+    versions.map((version, at) => writeEntry(at % 2 ? one : other, 'company.1', { version })),
+  );
+  expect((await one.get('company.1'))?.json()).toEqual({ version: 40 });
+  expect(await writeEntry(one, 'company.1', { version: 39 })).toBe(false);
+  expect((await one.get('company.1'))?.json()).toEqual({ version: 40 });
+});
+
+test('changes of one key through two replicas at once leave the table as the database is', async () => {
+  const world = await testWorld();
+  await Promise.all([world.startAccess(), world.startAccess()]);
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const { id, value } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  await Promise.all([
+    ...Array.from({ length: 20 }, (_, at) => ask('setLimits', { id, read: at + 1 })),
+    ask('revokeKey', { id }),
+  ]);
+  const [row] = await world.database.query<{ limit_read: number; version: number }>('SELECT * FROM api_keys');
+  const table = await world.openTable();
+  expect((await table.get(keyEntryName(hashKeyValue(value))))?.json()).toMatchObject({
+    version: row!.version,
+    active: false,
+    limits: { read: row!.limit_read },
+  });
+  expect(row!.version).toBe(22);
+});
+
+test('a key that the database has lost is refused, and is good again when the database has it again', async () => {
+  const world = await testWorld();
+  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
+  await insertKeys(world, 2);
+  const db = world.openDb();
+  const table = await startedTable(world);
+  const [name, text] = Object.entries(await textsOf(table)).find(([entry]) => entry.startsWith('key.'))!;
+  const { id } = JSON.parse(text!) as KeyEntry;
+  await world.database.query('CREATE TABLE kept SELECT * FROM api_keys WHERE id = ?', [id]);
+  await world.database.query('DELETE FROM api_keys WHERE id = ?', [id]);
+  expect(await reconcile({ db, log, now }, table)).toBe(1);
+  expect((await table.get(name))?.json()).toMatchObject({ id, active: false });
+  expect(await reconcile({ db, log, now }, table)).toBe(0);
+  await world.database.query('INSERT INTO api_keys SELECT * FROM kept');
+  await reconcile({ db, log, now }, table);
+  expect((await table.get(name))?.string()).toBe(text);
+});
+
+test('after a restored backup the database counts again, but a revoked key stays revoked', async () => {
+  const world = await testWorld();
+  await world.startAccess({ checkIntervalMs: never });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const { id, value } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  await world.database.query('CREATE TABLE backup_of_keys SELECT * FROM api_keys');
+  await ask('revokeKey', { id });
+  await ask('setLimits', { company_id, read: 5 });
+  await world.database.query('DELETE FROM api_keys');
+  await world.database.query('INSERT INTO api_keys SELECT * FROM backup_of_keys');
+  await world.database.query('UPDATE companies SET version = 1, limit_read = NULL');
+
+  const table = await world.openTable();
+  await reconcile({ db: world.openDb(), log, now }, table);
+  expect((await table.get(companyEntryName(company_id)))?.json()).toEqual({ version: 3 });
+  expect((await table.get(keyEntryName(hashKeyValue(value))))?.json()).toMatchObject({
+    version: 3,
+    active: false,
+  });
+  const { body } = await ask('listKeys', { company_id });
+  expect(body.keys[0]).toMatchObject({ is_active: false, revoked_utc: expect.any(String) });
+});
+
+test('what somebody else wrote into an entry is put right', async () => {
+  const world = await testWorld();
+  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
+  const db = world.openDb();
+  const table = await startedTable(world);
+  const right = (await table.get('company.1001'))!.string();
+  for (const wrong of ['not JSON', '{"version":1,"limits":{"read":1000000}}', '{}']) {
+    await table.put('company.1001', wrong);
+    await reconcile({ db, log, now }, table);
+    expect((await table.get('company.1001'))!.string()).toBe(right);
+  }
+  await table.delete('company.1001');
+  await reconcile({ db, log, now }, table);
+  expect((await table.get('company.1001'))!.string()).toBe(right);
+});
+
+type World = Awaited<ReturnType<typeof testWorld>>;
+
+const insertKeys = async ({ database }: World, count: number): Promise<void> => {
+  const rows = Array.from({ length: count }, (_, at) => [
+    1001,
+    `key ${at}`,
+    hashOf(at),
+    'crm',
+    'abcd',
+    'admin',
+    new Date(),
+  ]);
+  await database.query(
+    'INSERT INTO api_keys (company_id, name, key_hash, prefix, last4, scopes, created_utc) VALUES ?',
+    [rows],
+  );
+};
+
+const hashOf = (at: number): Buffer => Buffer.from(hashKeyValue(`key ${at}`), 'base64url');
+
+/** The table as a service leaves it that has started and is gone again. */
+const startedTable = async (world: World) => {
+  const service = await world.startAccess({ checkIntervalMs: never });
+  await service.drain();
+  return world.openTable();
+};

@@ -1,0 +1,134 @@
+import { type KeyUse, keyUsedSubject } from '@causeway/proto';
+import { expect, test, vi } from 'vitest';
+import { operatorOf, testWorld } from '../test-world.ts';
+
+const world = await testWorld();
+await Promise.all([world.startAccess(), world.startAccess()]);
+const ask = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+const newKey = async (): Promise<number> =>
+  (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body.id;
+
+const thisMinute = () => Math.floor(Date.now() / 60_000);
+const iso = (minute: number) => new Date(minute * 60_000).toISOString();
+const report = async (uses: readonly KeyUse[]): Promise<void> => {
+  gateway.nc.publish(keyUsedSubject, JSON.stringify(uses));
+  await gateway.nc.flush();
+};
+const lastUsed = async (id: number): Promise<string | null> =>
+  (await ask('listKeys', { company_id })).body.keys.find((key: { id: number }) => key.id === id)
+    .last_used_utc;
+/** The uses of one report are written in its order: when this one is, those before it have been. */
+const written = async (id: number, minute: number) =>
+  vi.waitFor(async () => expect(await lastUsed(id)).toBe(iso(minute)), { timeout: 5000, interval: 100 });
+
+test("a reported use becomes the key's last use, to the minute", async () => {
+  const id = await newKey();
+  const minute = thisMinute() - 5;
+  await report([[id, company_id, minute]]);
+  await written(id, minute);
+});
+
+test('the last use never goes backwards, in one report, in one batch or later', async () => {
+  const [id, marker] = [await newKey(), await newKey()];
+  const minute = thisMinute() - 5;
+  await report([
+    [id, company_id, minute],
+    [id, company_id, minute - 3],
+  ]);
+  await report([[id, company_id, minute - 2]]);
+  await written(id, minute);
+  await report([
+    [id, company_id, minute - 1],
+    [marker, company_id, minute],
+  ]);
+  await written(marker, minute);
+  expect(await lastUsed(id)).toBe(iso(minute));
+});
+
+test('a revoked key keeps the time of its last use', async () => {
+  const [id, marker] = [await newKey(), await newKey()];
+  const minute = thisMinute() - 5;
+  await report([[id, company_id, minute]]);
+  await written(id, minute);
+  await ask('revokeKey', { id });
+  await report([
+    [id, company_id, minute + 2],
+    [marker, company_id, minute + 2],
+  ]);
+  await written(marker, minute + 2);
+  expect(await lastUsed(id)).toBe(iso(minute));
+});
+
+test('a report from a clock that is ahead counts for now', async () => {
+  const id = await newKey();
+  await report([[id, company_id, thisMinute() + 60 * 24]]);
+  await vi.waitFor(async () => expect(await lastUsed(id)).not.toBeNull(), { timeout: 5000, interval: 100 });
+  expect(new Date((await lastUsed(id))!).getTime()).toBeLessThanOrEqual(Date.now());
+});
+
+test('a key named with the wrong company is not touched', async () => {
+  const [id, marker] = [await newKey(), await newKey()];
+  const minute = thisMinute() - 5;
+  await report([
+    [id, company_id + 1, minute],
+    [marker, company_id, minute],
+  ]);
+  await written(marker, minute);
+  expect(await lastUsed(id)).toBeNull();
+});
+
+test('a report of thousands of keys is written whole', async () => {
+  const rows = Array.from({ length: 1700 }, (_, at) => [
+    company_id,
+    `many ${at}`,
+    Buffer.from(String(at).padStart(32, '.')),
+    'crm',
+    'abcd',
+    'admin',
+    new Date(),
+  ]);
+  await world.database.query(
+    'INSERT INTO api_keys (company_id, name, key_hash, prefix, last4, scopes, created_utc) VALUES ?',
+    [rows],
+  );
+  const ids = await world.database.query<{ id: number }>("SELECT id FROM api_keys WHERE name LIKE 'many %'");
+  const minute = thisMinute() - 5;
+  await report(ids.map(({ id }, at) => [id, company_id, minute - (at % 3)]));
+  await vi.waitFor(
+    async () => {
+      const [count] = await world.database.query<{ used: number }>(
+        "SELECT COUNT(last_used_utc) AS used FROM api_keys WHERE name LIKE 'many %'",
+      );
+      expect(count!.used).toBe(1700);
+    },
+    { timeout: 5000, interval: 100 },
+  );
+});
+
+test('a report that cannot be read harms no other', async () => {
+  const id = await newKey();
+  const minute = thisMinute() - 5;
+  gateway.nc.publish(keyUsedSubject, 'not JSON');
+  gateway.nc.publish(keyUsedSubject, '{"0":1}');
+  gateway.nc.publish(keyUsedSubject, '[["a",null,{}],7]');
+  await report([[id, company_id, minute]]);
+  await written(id, minute);
+});
+
+test('a service that stops writes what has been reported to it', async () => {
+  const own = await testWorld();
+  const service = await own.startAccess();
+  const askOwn = operatorOf(await own.openBus('operator'));
+  const made = (await askOwn('createCompany', { name: 'Acme' })).body;
+  const { id } = (await askOwn('createKey', { company_id: made.company_id, name: 'k', scopes: ['admin'] }))
+    .body;
+  service.bus.nc.publish(keyUsedSubject, JSON.stringify([[id, made.company_id, thisMinute() - 1]]));
+  await service.bus.nc.flush();
+  await service.drain();
+  const [row] = await own.database.query<{ last_used_utc: Date | null }>(
+    'SELECT last_used_utc FROM api_keys',
+  );
+  expect(row!.last_used_utc).not.toBeNull();
+});
