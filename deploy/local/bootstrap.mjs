@@ -25,7 +25,10 @@ try {
     process.env.CAUSEWAY_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'causeway'),
   );
   await ensurePackages(root, cache);
-  const toolchain = await ensureToolchain(root, cache);
+  const { MYSQL_URL, NATS_URL } = process.env;
+  // Tests kill and hang NATS servers, so they start their own even where one is given for the rest.
+  const given = { mysql: Boolean(MYSQL_URL), nats: Boolean(NATS_URL) && !/\btest\.ts$/.test(entry) };
+  const toolchain = await ensureToolchain(root, cache, given);
   handOver(toolchain, resolve(root, entry), args);
 } catch (error) {
   giveUp(error);

@@ -15,29 +15,29 @@ const recipe = 1;
  * `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer: {command, args} | null}`.
  * A server is null when the environment names one to use instead.
  */
-export async function ensureToolchain(root, cache) {
-  const mysqldOnPath = process.env.MYSQL_URL ? null : onPath('mysqld');
-  const natsOnPath = process.env.NATS_URL ? null : onPath('nats-server');
-  const file = join(cache, `toolchain-${key(root, cache, mysqldOnPath, natsOnPath)}.json`);
+export async function ensureToolchain(root, cache, given) {
+  const mysqldOnPath = given.mysql ? null : onPath('mysqld');
+  const natsOnPath = given.nats ? null : onPath('nats-server');
+  const file = join(cache, `toolchain-${key(root, cache, given, mysqldOnPath, natsOnPath)}.json`);
   if (complete(file)) return file;
 
   return withLock(join(cache, 'locks', 'toolchain'), async () => {
     if (complete(file)) return file;
-    const toolchain = await make(root, cache, mysqldOnPath, natsOnPath);
+    const toolchain = await make(root, cache, given, mysqldOnPath, natsOnPath);
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(toolchain, null, 2));
     renameSync(`${file}.${process.pid}`, file);
     return file;
   });
 }
 
-async function make(root, cache, mysqldOnPath, natsOnPath) {
+async function make(root, cache, given, mysqldOnPath, natsOnPath) {
   const glibc = await glibcVersion();
   const ownMysqld = mysqldOnPath !== null && (await isMysqlNewEnough(mysqldOnPath));
   const ownNats = natsOnPath !== null && (await isNatsNewEnough(natsOnPath));
   const needs = {
     node: !isNewEnough(glibc),
-    mysqld: !process.env.MYSQL_URL && !ownMysqld,
-    natsServer: !process.env.NATS_URL && !ownNats,
+    mysqld: !given.mysql && !ownMysqld,
+    natsServer: !given.nats && !ownNats,
   };
   const packages = [
     ...(needs.node ? ['libc6', 'libstdc++6', 'libgcc-s1'] : []),
@@ -60,8 +60,8 @@ async function make(root, cache, mysqldOnPath, natsOnPath) {
           libraries: debian,
         })
       : plainNode(root),
-    mysqld: process.env.MYSQL_URL ? null : needs.mysqld ? mysqldFrom(debian) : mysqldInstalled(mysqldOnPath),
-    natsServer: process.env.NATS_URL
+    mysqld: given.mysql ? null : needs.mysqld ? mysqldFrom(debian) : mysqldInstalled(mysqldOnPath),
+    natsServer: given.nats
       ? null
       : { command: needs.natsServer ? join(debian, 'usr/sbin/nats-server') : natsOnPath, args: [] },
   };
@@ -112,11 +112,10 @@ function complete(file) {
 }
 
 /** Everything the choice depends on; another answer to any of it is another toolchain. */
-function key(root, cache, ...programs) {
+function key(root, cache, given, ...programs) {
   const stamp = (file) =>
     file === null ? 'none' : `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`;
   const node = stamp(existsSync(packagedNode(root)) ? packagedNode(root) : null);
-  const given = [process.env.MYSQL_URL ? 'mysql given' : '', process.env.NATS_URL ? 'nats given' : ''];
   return short(
     [
       recipe,
@@ -125,7 +124,7 @@ function key(root, cache, ...programs) {
       process.arch,
       cache,
       node,
-      ...given,
+      JSON.stringify(given),
       ...programs.map(stamp),
     ].join('\n'),
   );

@@ -1,0 +1,204 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { freePort } from './ports.ts';
+import { readStack, type Stack } from './stack.ts';
+
+const entry = (name: string) => join(import.meta.dirname, name);
+const homes: string[] = [];
+
+const newHome = (): string => {
+  // Longer than a socket's path may be: a deep home has to work as well.
+  const home = join(mkdtempSync(join(tmpdir(), 'causeway-cluster-')), 'x'.repeat(120));
+  homes.push(home);
+  return home;
+};
+
+/** A command as its npm script runs it, once the bootstrap has handed over. */
+const command = (name: string, home: string, ...args: string[]) => {
+  const child = spawn(process.execPath, [entry(name), ...args], {
+    env: { ...process.env, STACK_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { text: '' };
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said.text += data));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, text: said.text }));
+  return { child, said, ended };
+};
+
+const startDetached = async (home: string, port: number): Promise<Stack> => {
+  const { code, text } = await command('start.ts', home, '--port', String(port), '--detach').ended;
+  expect(text).toContain('Causeway is running');
+  expect(code).toBe(0);
+  return readStack(home) as Stack;
+};
+
+const lookUpEmployees = async ({ baseUrl, apiKey }: Stack): Promise<{ status: number; count: number }> => {
+  const url = `${baseUrl}/api/v1/integrations/lookups/employees`;
+  const response = await fetch(url, { headers: { 'X-Api-Key': apiKey } });
+  const { count } = (await response.json()) as { count: number };
+  return { status: response.status, count };
+};
+
+/** Everything that was started for a home, mysqld and nats-server included, by its environment or arguments. */
+const processesAbout = (home: string): string[] =>
+  readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
+    try {
+      const about =
+        readFileSync(`/proc/${pid}/environ`, 'utf8') + readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return about.includes(home)
+        ? [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').slice(-80)}`]
+        : [];
+    } catch {
+      return [];
+    }
+  });
+
+const nothingLeft = (home: string) =>
+  vi.waitFor(() => expect(processesAbout(home)).toEqual([]), { timeout: 30_000, interval: 200 });
+
+afterAll(async () => {
+  for (const home of homes) {
+    await command('stop.ts', home).ended;
+    rmSync(resolve(home, '..'), { recursive: true, force: true });
+  }
+});
+
+describe('a running stack', () => {
+  const home = newHome();
+  let port = 0;
+  let stack: Stack;
+
+  beforeAll(async () => {
+    port = await freePort();
+    stack = await startDetached(home, port);
+  });
+
+  test('answers a real lookup with the demo key', async () => {
+    const { status, count } = await lookUpEmployees(stack);
+    expect(status).toBe(200);
+    expect(count).toBeGreaterThan(0);
+  });
+
+  test('describes itself in stack.json, for its owner only', () => {
+    expect(statSync(join(home, 'stack.json')).mode & 0o777).toBe(0o600);
+    expect(stack).toMatchObject({
+      baseUrl: `http://127.0.0.1:${port}`,
+      portalUrl: expect.stringContaining(`http://127.0.0.1:${port}/`),
+      apiKey: expect.stringMatching(/^crm_\d+_[A-Za-z0-9]+$/),
+      portalEmail: expect.stringContaining('@'),
+      portalPassword: expect.stringMatching(/^.{12,}$/),
+      mysqlUrl: expect.stringMatching(/^mysql:\/\/causeway:.+@127\.0\.0\.1:\d+\/causeway$/),
+      natsUrl: expect.stringMatching(/^nats:\/\/operator:.+@127\.0\.0\.1:\d+$/),
+    });
+    const names = stack.processes.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['mysql', 'nats', 'access-1', 'crm-1', 'gateway-1']));
+    for (const { pid } of stack.processes) expect(() => process.kill(pid as number, 0)).not.toThrow();
+  });
+
+  test('has metrics where stack.json says', async () => {
+    const gateway = stack.processes.find(({ name }) => name === 'gateway-1');
+    const response = await fetch(`${gateway?.metricsUrl}/metrics`);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('process_cpu');
+  });
+
+  test('cannot be started a second time; the answer says where it runs', async () => {
+    const { code, text } = await command('start.ts', home, '--port', String(await freePort())).ended;
+    expect(code).toBe(1);
+    expect(text).toContain(`already runs, at http://127.0.0.1:${port}`);
+  });
+
+  test('keeps its port: a second stack that wants it is told in one sentence, and leaves nothing behind', async () => {
+    const other = newHome();
+    const { code, text } = await command('start.ts', other, '--port', String(port)).ended;
+    expect(code).toBe(1);
+    expect(text).toMatch(new RegExp(`✗ Port ${port} is taken: .*--port ${port + 1}`));
+    await nothingLeft(other);
+  });
+
+  test('stands beside another with its own home and port', async () => {
+    const other = newHome();
+    const second = await startDetached(other, await freePort());
+    expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
+    expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 });
+    expect((await lookUpEmployees({ ...second, apiKey: stack.apiKey })).status).toBe(401);
+    expect((await command('stop.ts', other).ended).text).toContain('Stopped');
+    await nothingLeft(other);
+    expect(existsSync(join(other, 'stack.json'))).toBe(false);
+    expect((await command('stop.ts', other).ended).text).toContain('Nothing runs');
+  });
+
+  test.each(['gateway-1', 'crm-1', 'access-1', 'nats', 'mysql'])(
+    'has %s back after it is killed, and stack.json tells the new process',
+    async (name) => {
+      const pidOf = () => readStack(home)?.processes.find((part) => part.name === name)?.pid as number;
+      const before = pidOf();
+      process.kill(before, 'SIGKILL');
+      await vi.waitFor(() => expect(pidOf()).not.toBe(before), { timeout: 20_000, interval: 50 });
+      await vi.waitFor(async () => expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 }), {
+        timeout: 20_000,
+        interval: 100,
+      });
+    },
+  );
+
+  test('leaves no process when its supervisor is killed, and the next start has the same key and data', async () => {
+    const { count } = await lookUpEmployees(stack);
+    expect(processesAbout(home).length).toBeGreaterThanOrEqual(stack.processes.length);
+    process.kill(Number(readFileSync(join(home, 'supervisor.pid'), 'utf8')), 'SIGKILL');
+    await nothingLeft(home);
+    const again = await startDetached(home, port);
+    expect(again.apiKey).toBe(stack.apiKey);
+    expect(await lookUpEmployees(again)).toEqual({ status: 200, count });
+  });
+});
+
+describe('in the foreground', () => {
+  const ready = async (run: { said: { text: string }; child: ChildProcess }) =>
+    vi.waitFor(() => expect(run.said.text).toContain('Ctrl-C ends it'), { timeout: 60_000, interval: 50 });
+
+  test('the curl line on the screen works when pasted; Ctrl-C twice ends all of it with exit code 0', async () => {
+    const home = newHome();
+    const run = command('start.ts', home, '--port', String(await freePort()));
+    await ready(run);
+    const line = run.said.text.match(/curl .*/)?.[0] as string;
+    const curl = spawn('sh', ['-c', line.replace('curl', 'curl -s')], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [answer] = (await once(curl.stdout, 'data')) as [Buffer];
+    expect(JSON.parse(answer.toString())).toMatchObject({ employees: expect.any(Array) });
+    run.child.kill('SIGINT');
+    await sleep(50);
+    run.child.kill('SIGINT');
+    expect(await run.ended).toMatchObject({ code: 0 });
+    await nothingLeft(home);
+  });
+
+  test('a Ctrl-C in the middle of a start leaves nothing running', async () => {
+    const home = newHome();
+    const run = command('start.ts', home, '--port', String(await freePort()));
+    await vi.waitFor(() => expect(run.said.text).toContain('schema'), { timeout: 60_000, interval: 10 });
+    run.child.kill('SIGINT');
+    expect(await run.ended).toMatchObject({ code: 0 });
+    await nothingLeft(home);
+  });
+});
+
+test('a port held by any other program is named, and nothing is started', async () => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const { port } = holder.address() as { port: number };
+  const home = newHome();
+  const { code, text } = await command('start.ts', home, '--port', String(port)).ended;
+  holder.close();
+  expect(code).toBe(1);
+  expect(text.trim().split('\n')).toHaveLength(1);
+  expect(text).toContain(`Port ${port} is taken`);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { parseOptions } from './options.ts';
+
+test('without options it is one of each on port 8080, in the foreground', () => {
+  expect(parseOptions([])).toEqual({
+    port: 8080,
+    counts: { gateway: 1, access: 1, crm: 1, webhooks: 1, dispatcher: 1 },
+    detach: false,
+    help: false,
+  });
+});
+
+test('every count and the port can be chosen', () => {
+  const args = '--port 9000 --gateways 4 --access 2 --crm 3 --webhooks 5 --dispatchers=6 --detach'.split(' ');
+  expect(parseOptions(args)).toEqual({
+    port: 9000,
+    counts: { gateway: 4, access: 2, crm: 3, webhooks: 5, dispatcher: 6 },
+    detach: true,
+    help: false,
+  });
+});
+
+test.each([
+  ['--port', '0'],
+  ['--port', '65536'],
+  ['--port', '80a'],
+  ['--gateways', '0'],
+  ['--crm', '1.5'],
+  ['--dispatchers', '33'],
+])('%s %s is refused in a sentence that names the option and the value', (name, value) => {
+  expect(() => parseOptions([name, value])).toThrow(
+    new RegExp(`^${name} takes a whole number from 1 to \\d+, not "${value}"`),
+  );
+});
+
+test('an option that does not exist is refused with the way to the list', () => {
+  expect(() => parseOptions(['--gateway', '2'])).toThrow(/--gateway.*npm start -- --help/);
+  expect(() => parseOptions(['now'])).toThrow(/'now'.*npm start -- --help/);
+});

@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { readEnv } from '@causeway/runtime';
+import type { TestProject } from 'vitest/node';
+import { startCluster } from './cluster.ts';
+import { prepareHome } from './home.ts';
+import { parseOptions } from './options.ts';
+import { freePort } from './ports.ts';
+import { terminalReport } from './report.ts';
+import type { Stack } from './stack.ts';
+import { readToolchain } from './toolchain.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The cluster the API tests run against. */
+    stack: Stack;
+    /** Its home: `stack.json` there tells of its processes as they change. */
+    stackHome: string;
+  }
+}
+
+/** A whole cluster for the run, in a home of its own, with two gateways on a free port. */
+export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
+  const home = mkdtempSync(join(tmpdir(), 'causeway-test-stack-'));
+  const removeHome = () => rmSync(home, { recursive: true, force: true });
+  prepareHome(home);
+  try {
+    const cluster = await startCluster({
+      root: resolve(import.meta.dirname, '../..'),
+      home,
+      env: readEnv(),
+      toolchain: readToolchain(readEnv()),
+      options: parseOptions(['--port', String(await freePort()), '--gateways', '2']),
+      report: terminalReport,
+      signal: new AbortController().signal,
+    });
+    provide('stack', cluster.stack);
+    provide('stackHome', home);
+    return async () => {
+      await cluster.stop();
+      removeHome();
+    };
+  } catch (error) {
+    removeHome();
+    throw error;
+  }
+};

@@ -1,0 +1,34 @@
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+export const none: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+export const add = (a: Counts, b: Counts): Counts => ({
+  passed: a.passed + b.passed,
+  failed: a.failed + b.failed,
+  skipped: a.skipped + b.skipped,
+});
+
+/**
+ * Counts a report of vitest's JSON reporter. What failed outside of any test (a file that cannot be loaded,
+ * an error nobody caught, a run that was cut off) counts as one failure: nothing red may read as green.
+ */
+export const countsOfReport = (report: unknown, exitedWell: boolean): Counts => {
+  const numbers = (report ?? {}) as Partial<Report>;
+  const failed = numbers.numFailedTests ?? 0;
+  return {
+    passed: numbers.numPassedTests ?? 0,
+    failed: failed === 0 && (!exitedWell || report === undefined) ? 1 : failed,
+    skipped: (numbers.numPendingTests ?? 0) + (numbers.numTodoTests ?? 0),
+  };
+};
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests: number;
+}

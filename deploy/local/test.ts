@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { add, type Counts, countsOfReport, none } from './test-counts.ts';
+import { giveUp, step } from './toolchain/terminal.mjs';
+
+const root = resolve(import.meta.dirname, '../..');
+const program = (path: string): string => join(root, 'node_modules', path);
+
+const main = async (filters: readonly string[]): Promise<number> => {
+  const results = [
+    await check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
+    await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
+    await vitest('unit and integration tests', ['unit', 'integration'], filters, 330),
+    await vitest('API tests against a cluster', ['api'], filters, 240),
+  ];
+  const { passed, failed, skipped } = results.reduce(add, none);
+  process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  return failed === 0 ? 0 : 1;
+};
+
+/** A program whose exit code is the verdict: one test. */
+const check = (title: string, args: readonly string[], boundS: number): Promise<Counts> =>
+  judged(title, args, boundS, ({ code }) => (code === 0 ? { ...none, passed: 1 } : { ...none, failed: 1 }));
+
+const vitest = async (
+  title: string,
+  projects: readonly string[],
+  filters: readonly string[],
+  boundS: number,
+): Promise<Counts> => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-test-report-'));
+  const report = join(folder, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const chosen = projects.map((name) => `--project=${name}`);
+  const args = [
+    program('vitest/vitest.mjs'),
+    'run',
+    ...filters,
+    ...chosen,
+    '--passWithNoTests',
+    ...reporters,
+  ];
+  try {
+    return await judged(title, args, boundS, ({ code }) => countsOfReport(readReport(report), code === 0));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** Runs one step; what it printed is shown only when it failed. */
+const judged = async (
+  title: string,
+  args: readonly string[],
+  boundS: number,
+  judge: (run: Run) => Counts,
+): Promise<Counts> => {
+  let counts = none;
+  let output = '';
+  try {
+    await step(title, async () => {
+      const run = await runNode(args, boundS);
+      counts = judge(run);
+      output = `${run.output.trim()}\n✗ ${title}: ${counts.failed} failed (exit code ${run.code})\n`;
+      if (counts.failed > 0) throw new Error('failed');
+    });
+  } catch (error) {
+    if (counts.failed === 0) throw error;
+    process.stdout.write(output);
+  }
+  return counts;
+};
+
+const readReport = (file: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+interface Run {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs a script on this Node, never longer than its bound. */
+const runNode = (args: readonly string[], boundS: number): Promise<Run> =>
+  new Promise((done, reject) => {
+    const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    // Servers that it started end with it, as the kernel tells them to.
+    const bound = setTimeout(() => {
+      output += `\nStopped: it took longer than ${boundS} s.\n`;
+      child.kill('SIGKILL');
+    }, boundS * 1000);
+    child.once('error', reject);
+    child.once('exit', () => {
+      // A process left behind that holds the pipes must not keep the run from ending.
+      setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), 2000).unref();
+    });
+    child.once('close', (code) => {
+      clearTimeout(bound);
+      done({ code: code ?? 1, output });
+    });
+  });
+
+await main(process.argv.slice(2)).then((code) => process.exit(code), giveUp);

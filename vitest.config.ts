@@ -1,0 +1,39 @@
+import { defineConfig } from 'vitest/config';
+
+// Test files say by their name what they need: `*.unit.test.ts` nothing, `*.integration.test.ts` real
+// servers, and those under e2e a running cluster. The setups start these, once a run, when files want them.
+const ours = '{proto,services,deploy}';
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: [`${ours}/**/*.unit.test.ts`, 'e2e/**/*.unit.test.ts'],
+          testTimeout: 10_000,
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: [`${ours}/**/*.integration.test.ts`],
+          globalSetup: ['deploy/local/test-servers.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'api',
+          include: ['e2e/api/**/*.test.ts'],
+          globalSetup: ['deploy/local/test-cluster.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
