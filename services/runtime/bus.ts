@@ -70,7 +70,7 @@ export const connectBus = async ({ url, name, instance, log }: BusOptions): Prom
     close: async () => {
       // A drain waits for a server that may be gone; closing does not, and what had to be sent is flushed.
       if (up && !nc.isClosed())
-        await Promise.race([nc.flush(), new Promise((done) => setTimeout(done, 1000))]);
+        await Promise.race([nc.flush(), new Promise((done) => setTimeout(done, 1000).unref())]);
       await nc.close();
     },
   };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { laneSubject, replyPrefix } from '@causeway/proto';
+import { laneSubject, replyPrefix } from '@causeway/proto/subjects';
 import {
   type Bus,
   childTraceparent,
@@ -8,7 +8,7 @@ import {
   createLaneClient,
   LaneError,
   randomHex,
-} from '@causeway/runtime';
+} from '@causeway/runtime/client';
 
 /** Nothing was done or nothing is known; one sentence a person can act on. */
 export class Unreachable extends Error {

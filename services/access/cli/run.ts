@@ -28,7 +28,7 @@ const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>)
   const password = await passwordFor(values['password-stdin'], command.operation);
   const body = command.body({ ...values, ...password?.given });
   const [{ readEnv }, { call, findCluster, Unreachable }, { printers }] = await Promise.all([
-    import('@causeway/runtime'),
+    import('@causeway/runtime/client'),
     import('./cluster.ts'),
     import('./print.ts'),
   ]);
