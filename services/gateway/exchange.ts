@@ -123,6 +123,7 @@ const forward = async (
 
   const body = incoming instanceof Promise ? await incoming : incoming;
   if (body === 'too_large') throw problem('payload_too_large');
+  if (exchange.over()) return; // The client has gone: nobody waits for the work.
   const answer = await gateway.lanes[operation.service].request({
     operation: operation.id,
     tenant: key.companyId,
@@ -149,6 +150,8 @@ interface Exchange {
   readonly head: Head;
   readonly requestId: string;
   readonly traceparent: string;
+  /** Whether it has been answered or its client has gone. */
+  over(): boolean;
   identify(key: KeyEntry, operation: Operation<OperationId>): void;
   counted(bucket: Bucket, verdict: Verdict): void;
   answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
@@ -207,6 +210,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
     head,
     requestId,
     traceparent,
+    over: () => over,
     answer,
     identify: (identified, found) => {
       key = identified;
