@@ -1,5 +1,6 @@
 import type * as uWebSockets from 'uWebSockets.js';
 import { createRequire } from 'node:module';
+import { readEnv } from '@causeway/runtime';
 
 export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 
@@ -8,6 +9,6 @@ export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
  * state. The library reads the setting when it is loaded, so it cannot be imported statically.
  */
 export const loadUws = (): typeof uWebSockets => {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
+  readEnv().UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
   return createRequire(import.meta.url)('uWebSockets.js') as typeof uWebSockets;
 };

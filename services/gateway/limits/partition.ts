@@ -23,8 +23,12 @@ export interface Partition {
   release(): Promise<void>;
 }
 
-/** After so many messages one carries the whole state and replaces all before it, which bounds a replay. */
-const snapshotEvery = 1000;
+/**
+ * After so many messages one carries the whole state and replaces all before it, which bounds a replay. A
+ * large state is written less often, so that snapshots stay a small part of what is written.
+ */
+const snapshotDue = (messages: number, slots: number): boolean =>
+  messages >= Math.max(1000, slots / 20) && slots <= maxSnapshotSlots;
 /** A snapshot of more slots would be too large a message; the log's age then bounds the replay. */
 const maxSnapshotSlots = 100_000;
 
@@ -79,7 +83,7 @@ const createPartition = async (
           return bump(counts, window, slot);
         }),
       );
-      const snapshot = ++sinceSnapshot >= snapshotEvery && slotCount(counts) <= maxSnapshotSlots;
+      const snapshot = snapshotDue(++sinceSnapshot, slotCount(counts));
       if (snapshot) {
         forgetBefore(counts, windowOf(Date.now()) - 1);
         sinceSnapshot = 0;

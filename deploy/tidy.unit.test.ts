@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+// The structure of the house as tests: what README and the design promise a newcomer stays true.
+
+const root = resolve(import.meta.dirname, '..');
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)));
+const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
+const isTest = (file: string): boolean => /\.test\.ts$|\/test-[\w-]+\.ts$|^e2e\//.test(file);
+const sources = tracked.filter((file) => /\.(ts|mjs)$/.test(file) && file !== 'vitest.config.ts');
+
+const importsOf = (file: string): string[] =>
+  [
+    ...textOf(file).matchAll(
+      /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g,
+    ),
+  ].map((match) => match[1] ?? match[2] ?? match[3]!);
+
+/** The room a file is in: `proto`, `services/crm`, `deploy`, `e2e`. */
+const roomOf = (file: string): string => {
+  const [first, second] = file.split('/');
+  return first === 'services' ? `services/${second}` : first!;
+};
+
+/** The room an import leads to, or undefined where it leads out of the house. */
+const targetRoom = (file: string, specifier: string): string | undefined => {
+  if (specifier.startsWith('.')) return roomOf(normalize(join(dirname(file), specifier)));
+  const own = /^@causeway\/(\w+)/.exec(specifier)?.[1];
+  if (!own) return undefined;
+  return own === 'proto' || own === 'e2e' ? own : own === 'local' ? 'deploy' : `services/${own}`;
+};
+
+describe('dependencies point one way', () => {
+  const mayImport = (room: string): readonly string[] => {
+    if (room === 'proto') return ['proto'];
+    if (room === 'services/runtime') return ['proto', room];
+    if (room.startsWith('services/')) return ['proto', 'services/runtime', room];
+    return [];
+  };
+  const bound = sources.filter((file) => mayImport(roomOf(file)).length > 0);
+
+  test.each(bound)('%s', (file) => {
+    const allowed = mayImport(roomOf(file));
+    const astray = importsOf(file).filter((specifier) => {
+      const target = targetRoom(file, specifier);
+      return target !== undefined && !allowed.includes(target);
+    });
+    expect(astray).toEqual([]);
+  });
+});
+
+test('the environment is read in one place', () => {
+  // What runs before any package is installed has no runtime to ask; tests hand their own on.
+  const excepted = (file: string): boolean =>
+    file === 'services/runtime/config.ts' || file.endsWith('.mjs') || isTest(file);
+  expect(sources.filter((file) => !excepted(file) && textOf(file).includes('process.env'))).toEqual([]);
+});
+
+test('relative imports carry their extension, and lead to a file', () => {
+  const broken = sources.flatMap((file) =>
+    importsOf(file)
+      .filter((specifier) => specifier.startsWith('.'))
+      .filter(
+        (specifier) => !existsSync(join(root, dirname(file), specifier)) || !/\.(ts|mjs)$/.test(specifier),
+      )
+      .map((specifier) => `${file} → ${specifier}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('no file has grown past what one sitting can read', () => {
+  const maxLines = 350;
+  const long = sources
+    .filter((file) => !isTest(file))
+    .map((file) => ({ file, lines: textOf(file).split('\n').length }))
+    .filter(({ lines }) => lines > maxLines);
+  expect(long).toEqual([]);
+});
+
+test('every file is used: imported, started or named by a package', () => {
+  const imported = new Set(
+    sources.flatMap((file) =>
+      importsOf(file)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => normalize(join(dirname(file), specifier))),
+    ),
+  );
+  const named = tracked
+    .filter((file) => file.endsWith('package.json') || file === 'vitest.config.ts')
+    .flatMap((file) =>
+      [...textOf(file).matchAll(/[\w./-]+\.(?:ts|mjs)/g)].map(([path]) =>
+        normalize(join(dirname(file), path)),
+      ),
+    );
+  const entries = new Set([...named, ...sources.filter((file) => file.endsWith('/main.ts'))]);
+  const dead = sources.filter(
+    (file) => !imported.has(file) && !entries.has(file) && !/\.test\.ts$/.test(file),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('links in the documents lead somewhere', () => {
+  const broken = tracked
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) =>
+      [...textOf(file).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+        .map((match) => match[1]!)
+        .filter((target) => !existsSync(join(root, dirname(file), target)))
+        .map((target) => `${file} → ${target}`),
+    );
+  expect(broken).toEqual([]);
+});
+
+test('nothing names an address of a package registry', () => {
+  const lock = textOf('package-lock.json');
+  expect(lock).not.toMatch(/"resolved": "https?:/);
+});
