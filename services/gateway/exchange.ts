@@ -124,6 +124,8 @@ const forward = async (
   const body = incoming instanceof Promise ? await incoming : incoming;
   if (body === 'too_large') throw problem('payload_too_large');
   if (exchange.over()) return; // The client has gone: nobody waits for the work.
+  // Its service may not be there at all yet.
+  if (!operation.implemented) throw problem('not_implemented');
   const answer = await gateway.lanes[operation.service].request({
     operation: operation.id,
     tenant: key.companyId,
