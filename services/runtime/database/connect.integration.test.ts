@@ -20,7 +20,7 @@ interface Tables {
   };
 }
 
-const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures` }];
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures/migrations` }];
 const database = await testDatabase({ folders });
 const tenantTables = new Set(['accounts']);
 

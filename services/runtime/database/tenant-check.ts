@@ -7,20 +7,19 @@ import type {
   UpdateQueryNode,
   WithNode,
 } from 'kysely';
+import { addFacts, close, type Facts, factsOf } from './tenant-facts.ts';
+import { boundAt, exposesColumn, type Output, outputOf, unionOf } from './tenant-outputs.ts';
 import { assertRaw } from './tenant-raw.ts';
 import { TenantGuardError, type TenantRules } from './tenant-rules.ts';
 import {
   always,
-  close,
   columnKey,
   columnOf,
-  type Facts,
-  factsOf,
   isTenantValue,
   isValueNode,
   type Loose,
+  named,
   nameOf,
-  resolve,
   type Scope,
   type Source,
   tableNameOf,
@@ -52,12 +51,6 @@ interface Context {
   readonly outer: Scope | undefined;
   /** Common table expressions in sight: whether each exposes a bound tenant column. */
   readonly ctes: ReadonlyMap<string, boolean>;
-}
-
-/** One column of a select's result; `*` where the select takes all of a source, or of every source. */
-interface Output {
-  readonly name: string;
-  readonly bound: boolean;
 }
 
 const checkQuery = (context: Context, node: OperationNode): readonly Output[] => {
@@ -93,8 +86,7 @@ const checkSelect = (
   let outputs: readonly Output[] = selections.map((one) => outputOf(context.rules, scope, one));
   afterBase?.(outputs);
   for (const { expression } of setOperations) {
-    const others = checkQuery(context, unwrap(expression));
-    outputs = outputs.map(({ name, bound }, at) => ({ name, bound: bound && others[at]?.bound === true }));
+    outputs = unionOf(outputs, checkQuery(context, unwrap(expression)));
   }
   return outputs;
 };
@@ -104,8 +96,8 @@ const checkUpdate = (around: Context, node: UpdateQueryNode): void => {
   const { table, from, joins, where, updates = [], with: _, ...rest } = node;
   const tables = [...(table ? [table] : []), ...(from?.froms ?? [])];
   const scope = checkScope(context, 'update', { tables, joins, where: where?.where });
-  if ([...scope.sources.values()].some(({ kind }) => kind === 'tenant'))
-    assertUnmoved(context.rules, updates);
+  const touchesTenant = [...scope.sources.values()].some(({ kind }) => kind === 'tenant');
+  if (touchesTenant) assertUnmoved(context.rules, updates);
   for (const part of [...updates, ...Object.values(rest)]) visitAny({ ...context, outer: scope }, part);
 };
 
@@ -117,8 +109,8 @@ const checkDelete = (around: Context, node: DeleteQueryNode): void => {
   const scope = checkScope(context, 'delete', { tables, joins, where: where?.where });
   for (const target of from.froms) {
     const { alias } = named(target);
-    if (!scope.sources.has(alias))
-      throw new TenantGuardError(`delete from ${alias}, which using does not name`);
+    if (scope.sources.has(alias)) continue;
+    throw new TenantGuardError(`delete from ${alias}, which using does not name`);
   }
   for (const part of Object.values(rest)) visitAny({ ...context, outer: scope }, part);
 };
@@ -136,11 +128,10 @@ const checkInsert = (around: Context, node: InsertQueryNode): void => {
   const at = columns.findIndex((column) => nameOf(column.column) === rules.column);
   if (at === -1) throw new TenantGuardError(`insert into ${table} does not give ${rules.column}`);
   const rows = values?.kind === 'ValuesNode' ? ((values as Loose).values as readonly Loose[]) : [];
-  const given = outputs
-    ? outputs[at]?.bound === true
-    : rows.length > 0 && rows.every((row) => givesValue(row, at));
-  if (!given)
+  const given = outputs ? boundAt(outputs, at) : rows.length > 0 && rows.every((row) => givesValue(row, at));
+  if (!given) {
     throw new TenantGuardError(`insert into ${table} does not give a value for ${rules.column} in each row`);
+  }
   assertUnmoved(rules, onDuplicateKey?.updates ?? []);
 };
 
@@ -152,10 +143,10 @@ const givesValue = (row: Loose, at: number): boolean => {
 
 const assertUnmoved = (rules: TenantRules, updates: readonly OperationNode[]): void => {
   for (const update of updates) {
-    const column = (update as Loose).column;
-    if (column && columnOf(column)?.column === rules.column) {
-      throw new TenantGuardError(`an update may not change ${rules.column}`);
-    }
+    const column = columnOf(unwrap((update as Loose).column ?? update))?.column;
+    // A column that is raw SQL could be any.
+    if (column !== undefined && column !== rules.column) continue;
+    throw new TenantGuardError(`an update may not change ${rules.column}`);
   }
 };
 
@@ -179,8 +170,9 @@ const checkScope = (context: Context, verb: string, { tables, joins = [], where 
     if (on) addFacts(facts, factsOf(scope, rules.column, on.on), joinType, joined);
   }
   if (where) addFacts(facts, factsOf(scope, rules.column, where), 'InnerJoin', '');
-  for (const [alias, { exposes }] of scope.sources)
+  for (const [alias, { exposes }] of scope.sources) {
     if (exposes) scope.bound.add(columnKey(alias, rules.column));
+  }
   close(facts);
   for (const [alias, { kind }] of scope.sources) {
     if (kind !== 'tenant' || scope.bound.has(columnKey(alias, rules.column))) continue;
@@ -195,23 +187,6 @@ const checkScope = (context: Context, verb: string, { tables, joins = [], where 
   visitAny(inside, where);
   return scope;
 };
-
-/** Keeps of an ON what it says of the rows that come out: an outer join's restricts the optional side only. */
-const addFacts = (
-  facts: Facts,
-  { bound, edges }: Facts,
-  joinType: JoinNode['joinType'],
-  joined: string,
-): void => {
-  const inner = ['InnerJoin', 'CrossJoin', 'LateralInnerJoin', 'LateralCrossJoin'].includes(joinType);
-  const left = joinType === 'LeftJoin' || joinType === 'LateralLeftJoin';
-  const restricts = (key: string): boolean =>
-    inner || (left && isOf(joined, key)) || (joinType === 'RightJoin' && !isOf(joined, key));
-  for (const key of bound) if (restricts(key)) facts.bound.add(key);
-  for (const [name, edge] of edges) if (restricts(edge.to)) facts.edges.set(name, edge);
-};
-
-const isOf = (alias: string, key: string): boolean => key.startsWith(`${alias}\0`);
 
 const plain: Source = { kind: 'plain', exposes: false };
 
@@ -247,17 +222,6 @@ const tableSource = ({ rules, ctes }: Context, node: OperationNode): Source => {
   return rules.tables.has(name) ? { kind: 'tenant', exposes: false } : plain;
 };
 
-/** A FROM item's own node and the name that conditions call it by. */
-const named = (item: OperationNode): { readonly alias: string; readonly node: OperationNode } => {
-  if (item.kind !== 'AliasNode') {
-    const node = unwrap(item);
-    return { node, alias: node.kind === 'TableNode' ? tableNameOf(node).name : '' };
-  }
-  const { alias, node } = item as OperationNode & { alias: OperationNode; node: OperationNode };
-  const written = alias.kind === 'RawNode' ? (alias as Loose).sqlFragments?.[0] : undefined;
-  return { node: unwrap(node), alias: written?.match(/^\W*(\w+)/)?.[1]?.toLowerCase() ?? nameOf(alias) };
-};
-
 const withCtes = (context: Context, node: WithNode | undefined): Context => {
   if (!node) return context;
   const ctes = new Map(context.ctes);
@@ -268,7 +232,7 @@ const withCtes = (context: Context, node: WithNode | undefined): Context => {
     const exposes = (outputs: readonly Output[]) =>
       exposesColumn(
         context.rules,
-        columns ? columns.map((named, at) => ({ name: named, bound: outputs[at]?.bound === true })) : outputs,
+        columns ? columns.map((named, at) => ({ name: named, bound: boundAt(outputs, at) })) : outputs,
       );
     const query = unwrap(expression);
     if (node.recursive && query.kind === 'SelectQueryNode') {
@@ -289,29 +253,6 @@ const withCtes = (context: Context, node: WithNode | undefined): Context => {
     }
   }
   return inner;
-};
-
-const outputOf = (rules: TenantRules, scope: Scope, selection: OperationNode): Output => {
-  const item = (selection as never as { selection: OperationNode }).selection;
-  if (item.kind === 'SelectAllNode') return { name: '*', bound: anyBound(rules, scope, undefined) };
-  if (item.kind === 'ReferenceNode' && (item as Loose).column?.kind === 'SelectAllNode') {
-    const table = (item as Loose).table;
-    return { name: '*', bound: anyBound(rules, scope, table && tableNameOf(table).name) };
-  }
-  const { alias, node } = named(item);
-  const key = resolve(scope, rules.column, node);
-  const bound = isValueNode(node) || (key !== undefined && scope.bound.has(key));
-  return { name: alias || (columnOf(node)?.column ?? ''), bound };
-};
-
-const anyBound = (rules: TenantRules, scope: Scope, alias: string | undefined): boolean =>
-  [...scope.sources.keys()].some(
-    (name) => (alias === undefined || alias === name) && scope.bound.has(columnKey(name, rules.column)),
-  );
-
-const exposesColumn = (rules: TenantRules, outputs: readonly Output[]): boolean => {
-  const own = outputs.filter(({ name }) => name === rules.column || name === '*');
-  return own.some(({ bound }) => bound) && own.every(({ name, bound }) => bound || name === '*');
 };
 
 const checkRaw = (context: Context, node: OperationNode, whole: boolean): void =>

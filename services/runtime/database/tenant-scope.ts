@@ -19,35 +19,7 @@ export interface Scope {
 /** `alias NUL column`, in lower case. */
 export type ColumnKey = string;
 
-/**
- * What a condition says of columns: those it sets equal to values, and those it sets equal to another
- * (`from` bound makes `to` bound).
- */
-export interface Facts {
-  readonly bound: Set<ColumnKey>;
-  readonly edges: Map<string, { readonly from: ColumnKey; readonly to: ColumnKey }>;
-}
-
 export const columnKey = (alias: string, column: string): ColumnKey => `${alias}\0${column}`;
-
-/** Reads a condition in the scope whose columns it names. Only `and`, `or`, `=` and `in` say anything. */
-export const factsOf = (scope: Scope, column: string, condition: OperationNode): Facts => {
-  const facts: Facts = { bound: new Set(), edges: new Map() };
-  gather(facts, scope, column, condition);
-  return facts;
-};
-
-/** Adds to `bound` everything that the edges lead to. */
-export const close = ({ bound, edges }: Facts): void => {
-  for (let grown = true; grown; ) {
-    grown = false;
-    for (const { from, to } of edges.values()) {
-      if (!bound.has(from) || bound.has(to)) continue;
-      bound.add(to);
-      grown = true;
-    }
-  }
-};
 
 /**
  * A column's key in this scope; `always` for a column of an outer query that is bound there; undefined for
@@ -67,6 +39,9 @@ export const resolve = (scope: Scope, tenantColumn: string, node: OperationNode)
   }
   return undefined;
 };
+
+/** Whether a key is of this source. */
+export const isOf = (alias: string, key: ColumnKey): boolean => key.startsWith(`${alias}\0`);
 
 /** The key of what is bound by an outer query. */
 export const always: ColumnKey = '';
@@ -108,6 +83,28 @@ export const tableNameOf = (node: OperationNode): { name: string; inSchema: bool
   return { name: nameOf(table.identifier), inSchema: table.schema !== undefined };
 };
 
+/** A FROM item's own node and the name that conditions call it by. */
+export const named = (item: OperationNode): { readonly alias: string; readonly node: OperationNode } => {
+  if (item.kind !== 'AliasNode') {
+    const node = unwrap(item);
+    return { node, alias: node.kind === 'TableNode' ? tableNameOf(node).name : '' };
+  }
+  const { alias, node } = item as OperationNode & { alias: OperationNode; node: OperationNode };
+  const written = alias.kind === 'RawNode' ? (alias as Loose).sqlFragments?.[0] : undefined;
+  return { node: unwrap(node), alias: written?.match(/^\W*(\w+)/)?.[1]?.toLowerCase() ?? nameOf(alias) };
+};
+
+/** Whose column an unqualified name is: the only source's, or the tenant column of the only tenant table. */
+const soleOwner = (scope: Scope, isTenantColumn: boolean): string | undefined => {
+  let owner: string | undefined;
+  for (const [alias, { kind }] of scope.sources) {
+    if (scope.sources.size > 1 && !(isTenantColumn && kind === 'tenant')) continue;
+    if (owner !== undefined) return undefined;
+    owner = alias;
+  }
+  return owner;
+};
+
 /** The fields of all the nodes that are read here, as their union is what the tree holds. */
 export interface Loose extends OperationNode {
   readonly node?: OperationNode;
@@ -126,82 +123,3 @@ export interface Loose extends OperationNode {
   readonly sqlFragments?: readonly string[];
   readonly parameters?: readonly OperationNode[];
 }
-
-const gather = (facts: Facts, scope: Scope, column: string, condition: OperationNode): void => {
-  const node = condition as Loose;
-  const { left, right } = node;
-  if (node.kind === 'ParensNode' && node.node) gather(facts, scope, column, node.node);
-  else if (node.kind === 'BinaryOperationNode') gatherComparison(facts, scope, column, node);
-  else if (node.kind === 'AndNode' && left && right) {
-    gather(facts, scope, column, left);
-    gather(facts, scope, column, right);
-  } else if (node.kind === 'OrNode' && left && right) {
-    gatherEither(facts, factsOf(scope, column, left), factsOf(scope, column, right));
-  }
-};
-
-/** What holds on both sides of an `or`. */
-const gatherEither = (facts: Facts, left: Facts, right: Facts): void => {
-  close(left);
-  close(right);
-  for (const key of left.bound) if (right.bound.has(key)) facts.bound.add(key);
-  for (const [name, edge] of left.edges) if (right.edges.has(name)) facts.edges.set(name, edge);
-};
-
-const gatherComparison = (facts: Facts, scope: Scope, column: string, node: Loose): void => {
-  const operator = (node.operator as Loose).operator;
-  const left = unwrap(node.leftOperand as OperationNode) as Loose;
-  const right = unwrap(node.rightOperand as OperationNode) as Loose;
-  if (left.kind === 'TupleNode') {
-    if (operator === 'in') gatherTuples(facts, scope, column, left, right.values ?? []);
-    if (operator === '=') gatherTuples(facts, scope, column, left, [right]);
-    return;
-  }
-  const leftKey = resolve(scope, column, left);
-  if (operator === 'in' && leftKey !== undefined && isValueList(right)) facts.bound.add(leftKey);
-  if (operator !== '=') return;
-  const rightKey = resolve(scope, column, right);
-  if (leftKey !== undefined && rightKey !== undefined) addEquality(facts, leftKey, rightKey);
-  else if (leftKey !== undefined && isValueNode(right)) facts.bound.add(leftKey);
-  else if (rightKey !== undefined && isValueNode(left)) facts.bound.add(rightKey);
-};
-
-/** `(company_id, id) in ((1, 2), (3, 4))`. */
-const gatherTuples = (
-  facts: Facts,
-  scope: Scope,
-  column: string,
-  left: Loose,
-  rows: readonly OperationNode[],
-): void => {
-  const tuples = rows.map((row) => (unwrap(row) as Loose).values ?? []);
-  for (const [at, item] of (left.values ?? []).entries()) {
-    const key = resolve(scope, column, item);
-    if (key === undefined || tuples.length === 0) continue;
-    if (tuples.every((tuple) => tuple[at] && isValueNode(tuple[at]))) facts.bound.add(key);
-  }
-};
-
-const addEquality = (facts: Facts, left: ColumnKey, right: ColumnKey): void => {
-  facts.edges.set(`${left}\0=\0${right}`, { from: left, to: right });
-  facts.edges.set(`${right}\0=\0${left}`, { from: right, to: left });
-};
-
-const isValueList = (node: Loose): boolean => {
-  if (isTenantList(node)) return true;
-  const values = node.values ?? [];
-  if (values.length === 0) return false;
-  if (node.kind === 'PrimitiveValueListNode') return values.every(isTenantValue);
-  return node.kind === 'ValueListNode' && values.every(isValueNode);
-};
-
-/** Whose column an unqualified name is: the only source's, or the tenant column of the only tenant table. */
-const soleOwner = (scope: Scope, isTenantColumn: boolean): string | undefined => {
-  let owner: string | undefined;
-  for (const [alias, { kind }] of scope.sources) {
-    if (scope.sources.size > 1 && !(isTenantColumn && kind === 'tenant')) continue;
-    if (owner !== undefined) return undefined;
-    owner = alias;
-  }
-  return owner;
-};

@@ -15,7 +15,7 @@ interface Tables {
   accounts: { company_id: number; id?: number; name: string; balance?: number };
 }
 
-const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures` }];
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures/migrations` }];
 const database = await testDatabase({ folders });
 const metrics = createMetrics();
 const db = database.connect<Tables>({

@@ -71,7 +71,7 @@ const connectTo = (url: string): Promise<Connection> =>
 const digestOf = async (folders: readonly MigrationFolder[]): Promise<string> => {
   const hash = createHash('sha256');
   for (const { name, folder } of folders) {
-    for (const file of (await readdir(folder)).sort()) {
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()) {
       hash.update(`${name}/${file}\0`).update(await readFile(join(folder, file)));
     }
   }

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseMysqlUrl } from '../database/url.ts';
 import { provided, testDatabase, testNats } from './index.ts';
 
-const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/fixtures` }];
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/fixtures/migrations` }];
 
 describe('a test database', () => {
   it('is as the migrations leave it, and nobody else uses it', async () => {
