@@ -102,5 +102,5 @@ interface ClientSearchPostings {
   company_id: number;
   chunk: number;
   gram: Buffer;
-  places: Buffer;
+  occurrences: Buffer;
 }

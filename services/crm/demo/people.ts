@@ -1,3 +1,4 @@
+import { normalise } from '../search/text.ts';
 import type { Random } from './random.ts';
 
 export interface DemoPerson {
@@ -35,11 +36,7 @@ export const contactOf = (random: Random, firstName: string, lastName: string, n
   };
 };
 
-const plain = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z]/g, '');
+const plain = (name: string): string => normalise(name).replace(/[^a-z]/g, '');
 
 const domains = ['example.com', 'mail.example', 'example.org', 'post.example', 'example.net', 'work.example'];
 

@@ -27,11 +27,12 @@ CREATE TABLE client_search_entries (
   PRIMARY KEY (company_id, entry)
 );
 
--- Per full chunk and three bytes of text: the places in the chunk that contain them. Written once.
+-- Per full chunk and three bytes of text: where in the chunk they occur, as `search/postings.ts` writes it.
+-- Written once. The chunk comes before the gram, so that a chunk is written, and lies, in one piece.
 CREATE TABLE client_search_postings (
   company_id BIGINT UNSIGNED NOT NULL,
   chunk INT UNSIGNED NOT NULL,
   gram BINARY(3) NOT NULL,
-  places VARBINARY(512) NOT NULL,
+  occurrences MEDIUMBLOB NOT NULL,
   PRIMARY KEY (company_id, chunk, gram)
 );

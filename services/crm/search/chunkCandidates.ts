@@ -1,13 +1,15 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
+import { chooseGrams } from './chooseGrams.ts';
 import {
-  decodePlaces,
+  alignedPlaces,
   entriesPerChunk,
+  type Gram,
   gramBytes,
   gramRange,
   gramsOfQuery,
-  intersectPlaces,
-  weight,
+  placesOf,
+  type QueryGram,
 } from './postings.ts';
 
 /**
@@ -21,27 +23,18 @@ export async function* chunkCandidates(
   query: Buffer,
 ): AsyncGenerator<readonly number[]> {
   if (chunks === 0) return;
-  const condition = await gramCondition(db, companyId, chunks - 1, query);
+  const grams = await gramsToRead(db, companyId, chunks - 1, query);
   let pageSize = firstPageChunks;
   for (let end = chunks; end > 0; end -= pageSize, pageSize = nextPagesChunks) {
     const page = Array.from({ length: Math.min(pageSize, end) }, (_, at) => end - 1 - at);
-    // Every chunk by its number: a range of chunks would read all of their grams.
-    const rows = await db
-      .selectFrom('client_search_postings')
-      .select(['chunk', 'gram', 'places'])
-      .where('company_id', '=', companyId)
-      .where('chunk', 'in', page)
-      .where((eb) =>
-        'grams' in condition
-          ? eb('gram', 'in', condition.grams)
-          : eb.and([eb('gram', '>=', condition.from), eb('gram', '<=', condition.to)]),
-      )
-      .execute();
-    const setsOfChunk = Map.groupBy(rows, ({ chunk }) => chunk);
+    const postingsOf = Map.groupBy(
+      await (grams ? readGrams(db, companyId, page, grams) : readBeginning(db, companyId, page, query)),
+      ({ chunk }) => chunk,
+    );
     yield page.flatMap((chunk) => {
-      const sets = (setsOfChunk.get(chunk) ?? []).map(({ places }) => places);
-      if (!('grams' in condition)) return entriesOf(chunk, union(sets));
-      return sets.length === condition.grams.length ? entriesOf(chunk, intersectPlaces(sets)) : [];
+      const postings = postingsOf.get(chunk) ?? [];
+      const places = grams ? aligned(grams, postings) : anyOf(postings);
+      return places.map((place) => chunk * entriesPerChunk + place).reverse();
     });
   }
 }
@@ -50,38 +43,79 @@ export async function* chunkCandidates(
 const firstPageChunks = 8;
 const nextPagesChunks = 256;
 
-/** More make the rest fewer, but every one costs a row a chunk. */
-const maxGrams = 4;
+interface Posting {
+  readonly chunk: number;
+  readonly gram: Buffer;
+  readonly occurrences: Buffer;
+}
 
-type GramCondition = { readonly grams: readonly Buffer[] } | { readonly from: Buffer; readonly to: Buffer };
-
-/** The query's grams that are rarest in the last chunk; for one or two bytes, all grams that begin with them. */
-const gramCondition = async (
+/** One or two bytes are no gram but the beginning of some: undefined. The last chunk says which are rare. */
+const gramsToRead = async (
   db: Kysely<Tables>,
   companyId: number,
   chunk: number,
   query: Buffer,
-): Promise<GramCondition> => {
-  if (query.length < 3) {
-    const [from, to] = gramRange(query);
-    return { from, to };
-  }
-  const grams = gramsOfQuery(query).map(gramBytes);
-  if (grams.length <= maxGrams) return { grams };
+): Promise<readonly QueryGram[] | undefined> => {
+  const grams = gramsOfQuery(query);
+  if (grams.length <= 1) return grams.length === 0 ? undefined : grams;
   const rows = await db
     .selectFrom('client_search_postings')
-    .select((eb) => ['gram', eb.fn<number>('length', ['places']).as('bytes')])
+    .select((eb) => ['gram', eb.fn<number>('length', ['occurrences']).as('bytes')])
     .where('company_id', '=', companyId)
     .where('chunk', '=', chunk)
-    .where('gram', 'in', grams)
+    .where('gram', 'in', distinctBytes(grams))
     .execute();
-  const weights = new Map(rows.map(({ gram, bytes }) => [gram.toString('latin1'), weight(bytes)]));
-  const weigh = (gram: Buffer): number => weights.get(gram.toString('latin1')) ?? 0;
-  return { grams: grams.sort((one, other) => weigh(one) - weigh(other)).slice(0, maxGrams) };
+  const weights = new Map(rows.map(({ gram, bytes }) => [gramOf(gram), bytes]));
+  return chooseGrams(grams, ({ gram }) => weights.get(gram) ?? 0);
 };
 
-const entriesOf = (chunk: number, places: readonly number[]): readonly number[] =>
-  places.map((place) => chunk * entriesPerChunk + place).reverse();
+/** Every chunk is asked for by its number: of a range of chunks, MySQL would read all the grams. */
+const readGrams = (
+  db: Kysely<Tables>,
+  companyId: number,
+  page: readonly number[],
+  grams: readonly QueryGram[],
+): Promise<Posting[]> =>
+  db
+    .selectFrom('client_search_postings')
+    .select(['chunk', 'gram', 'occurrences'])
+    .where('company_id', '=', companyId)
+    .where('chunk', 'in', page)
+    .where('gram', 'in', distinctBytes(grams))
+    .execute();
 
-const union = (sets: readonly Buffer[]): readonly number[] =>
-  [...new Set(sets.flatMap(decodePlaces))].sort((one, other) => one - other);
+const readBeginning = (
+  db: Kysely<Tables>,
+  companyId: number,
+  page: readonly number[],
+  beginning: Buffer,
+): Promise<Posting[]> => {
+  const [from, to] = gramRange(beginning);
+  return db
+    .selectFrom('client_search_postings')
+    .select(['chunk', 'gram', 'occurrences'])
+    .where('company_id', '=', companyId)
+    .where('chunk', 'in', page)
+    .where('gram', '>=', from)
+    .where('gram', '<=', to)
+    .execute();
+};
+
+const aligned = (grams: readonly QueryGram[], postings: readonly Posting[]): readonly number[] => {
+  const occurrencesOf = new Map(postings.map(({ gram, occurrences }) => [gramOf(gram), occurrences]));
+  const found = grams.flatMap(({ gram, offset }) => {
+    const occurrences = occurrencesOf.get(gram);
+    return occurrences ? [{ offset, occurrences }] : [];
+  });
+  return found.length === grams.length ? alignedPlaces(found) : [];
+};
+
+const anyOf = (postings: readonly Posting[]): readonly number[] =>
+  [...new Set(postings.flatMap(({ occurrences }) => placesOf(occurrences)))].sort(
+    (one, other) => one - other,
+  );
+
+const distinctBytes = (grams: readonly QueryGram[]): readonly Buffer[] =>
+  [...new Set(grams.map(({ gram }) => gram))].map(gramBytes);
+
+const gramOf = (bytes: Buffer): Gram => bytes.readUIntBE(0, 3);

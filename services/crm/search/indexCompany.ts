@@ -124,7 +124,7 @@ const closeChunk = async (
       .values(
         postings
           .slice(at, at + rowsPerInsert)
-          .map(([gram, places]) => ({ company_id: companyId, chunk, gram, places })),
+          .map(([gram, occurrences]) => ({ company_id: companyId, chunk, gram, occurrences })),
       )
       .execute();
   }

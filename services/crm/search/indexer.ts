@@ -11,8 +11,9 @@ import { indexCompany } from './indexCompany.ts';
  * 1. waiting: `client_search_pending` has a row for each client made or renamed since. A writer adds it in
  *    its own transaction, and a search compares these few clients one by one.
  * 2. the tail: up to 4095 entries whose normalised texts lie in one blob, which a search reads whole.
- * 3. chunks: 4096 entries each. For every three bytes that occur in their texts, a row holds the places where;
- *    a search intersects those of its rarest few grams. A chunk never changes.
+ * 3. chunks: 4096 entries each. For every three bytes that occur in their texts, a row holds where; a search
+ *    reads those of a few grams of its own and keeps the entries that have them all at the right distances.
+ *    A chunk never changes.
  *
  * Indexers move clients on from 1 to 2, and a full tail to 3, each time in one transaction; so whoever reads
  * in that order sees each client at least once. A renamed client gets a second entry, its first goes stale:

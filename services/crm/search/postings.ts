@@ -1,95 +1,128 @@
 import { fieldEnd, fieldsPerEntry } from './text.ts';
 
-/** Entries of a full chunk. Its places fit in 12 bits, and a set of them in a bitmap of 512 bytes. */
+/** Entries of a full chunk. */
 export const entriesPerChunk = 4096;
-const bitmapBytes = entriesPerChunk / 8;
 
 /** Three bytes of UTF-8 as one number, first byte highest. */
 export type Gram = number;
 
-/**
- * The grams that begin at each byte of the text. A field's last two are filled up with zero bytes, so that
- * also one or two bytes can be looked for, as the beginning of a gram.
- */
-export const gramsOfQuery = (query: Buffer): readonly Gram[] => {
-  const grams = new Set<Gram>();
-  for (let at = 0; at + 2 < query.length; at++) {
-    grams.add((query[at]! << 16) | (query[at + 1]! << 8) | query[at + 2]!);
-  }
-  return [...grams];
-};
+/** A gram of a query, and at which byte of the query it begins. */
+export interface QueryGram {
+  readonly gram: Gram;
+  readonly offset: number;
+}
+
+export const gramsOfQuery = (query: Buffer): readonly QueryGram[] =>
+  Array.from({ length: Math.max(0, query.length - 2) }, (_, offset) => ({
+    gram: query.readUIntBE(offset, 3),
+    offset,
+  }));
 
 export const gramBytes = (gram: Gram): Buffer => Buffer.from([gram >> 16, (gram >> 8) & 255, gram & 255]);
 
-/** The first and the last gram that begins with one or two given bytes. */
+/** The first and the last gram that begin with one or two given bytes. */
 export const gramRange = (beginning: Buffer): readonly [Buffer, Buffer] => [
   Buffer.concat([beginning, Buffer.alloc(2, 0)]).subarray(0, 3),
   Buffer.concat([beginning, Buffer.alloc(2, 255)]).subarray(0, 3),
 ];
 
-/** All postings of a chunk, from its entries' texts (`entryText`, one after the other), in gram order. */
+/**
+ * All postings of a chunk, from its entries' texts (`entryText`, one after the other), in gram order. A gram
+ * begins at every byte of a field; a field's last two are filled up with zero bytes, so that one or two bytes
+ * can be looked for too, as the beginning of a gram.
+ *
+ * A gram's occurrences are in order, each as the distance from the last one's place (seven bits a byte, low
+ * ones first, the high bit for "more") and one byte of position: the byte of the entry at which the gram
+ * begins, modulo 256. By the positions a search tells `jam` and `ple` in one entry from `jample`.
+ */
 export const buildPostings = (texts: Buffer): readonly (readonly [Buffer, Buffer])[] => {
-  const placesOf = new Map<Gram, number[]>();
-  let field = 0;
+  const postings = new Map<Gram, Writer>();
+  let place = 0;
+  let fieldsLeft = fieldsPerEntry;
+  let entryStart = 0;
   for (let at = 0; at < texts.length; at++) {
     const first = texts[at]!;
     if (first === fieldEnd) {
-      field++;
+      if (--fieldsLeft > 0) continue;
+      fieldsLeft = fieldsPerEntry;
+      entryStart = at + 1;
+      place++;
       continue;
     }
     const second = texts[at + 1]!;
     const third = second === fieldEnd ? 0 : texts[at + 2]!;
-    const gram = (first << 16) | (second === fieldEnd ? 0 : (second << 8) | (third === fieldEnd ? 0 : third));
-    const place = Math.floor(field / fieldsPerEntry);
-    const places = placesOf.get(gram);
-    if (!places) placesOf.set(gram, [place]);
-    else if (places[places.length - 1] !== place) places.push(place);
-  }
-  return [...placesOf]
-    .sort(([one], [other]) => one - other)
-    .map(([gram, places]) => [gramBytes(gram), encodePlaces(places)] as const);
-};
-
-/** Few places are listed, two bytes each; from 256 on, a bitmap is no longer. The length tells them apart. */
-export const encodePlaces = (places: readonly number[]): Buffer => {
-  if (places.length < bitmapBytes / 2) {
-    const list = Buffer.allocUnsafe(places.length * 2);
-    for (const [at, place] of places.entries()) list.writeUInt16LE(place, at * 2);
-    return list;
-  }
-  const bitmap = Buffer.alloc(bitmapBytes);
-  for (const place of places) bitmap[place >> 3]! |= 1 << (place & 7);
-  return bitmap;
-};
-
-/** How many places at most, without decoding: enough to tell a rare gram from a common one. */
-export const weight = (encodedBytes: number): number =>
-  encodedBytes === bitmapBytes ? entriesPerChunk : encodedBytes / 2;
-
-export const decodePlaces = (encoded: Buffer): readonly number[] => {
-  const places: number[] = [];
-  if (encoded.length < bitmapBytes) {
-    for (let at = 0; at < encoded.length; at += 2) places.push(encoded.readUInt16LE(at));
-    return places;
-  }
-  for (let place = 0; place < entriesPerChunk; place++) if (isSet(encoded, place)) places.push(place);
-  return places;
-};
-
-/** The places that every one of the sets holds, in order. */
-export const intersectPlaces = (sets: readonly Buffer[]): readonly number[] => {
-  const [smallest, ...others] = [...sets].sort((one, other) => one.length - other.length);
-  if (!smallest) return [];
-  let places = decodePlaces(smallest);
-  for (const other of others) {
-    if (other.length === bitmapBytes) {
-      places = places.filter((place) => isSet(other, place));
-    } else {
-      const listed = new Set(decodePlaces(other));
-      places = places.filter((place) => listed.has(place));
+    const gram = (first << 16) | ((second === fieldEnd ? 0 : second) << 8) | (third === fieldEnd ? 0 : third);
+    let writer = postings.get(gram);
+    if (!writer) {
+      writer = { bytes: [], place: 0 };
+      postings.set(gram, writer);
     }
+    let distance = place - writer.place;
+    writer.place = place;
+    for (; distance > 127; distance >>= 7) writer.bytes.push((distance & 127) | 128);
+    writer.bytes.push(distance, (at - entryStart) & 255);
   }
+  return [...postings]
+    .sort(([one], [other]) => one - other)
+    .map(([gram, { bytes }]) => [gramBytes(gram), Buffer.from(bytes)] as const);
+};
+
+interface Writer {
+  readonly bytes: number[];
+  /** Of the last occurrence. */
+  place: number;
+}
+
+/** The places of a gram, in order. */
+export const placesOf = (occurrences: Buffer): readonly number[] => {
+  const places: number[] = [];
+  eachOccurrence(occurrences, (place) => {
+    if (places[places.length - 1] !== place) places.push(place);
+  });
   return places;
 };
 
-const isSet = (bitmap: Buffer, place: number): boolean => ((bitmap[place >> 3]! >> (place & 7)) & 1) === 1;
+/** The occurrences of a gram of the query in one chunk. */
+export interface GramOccurrences {
+  readonly offset: number;
+  readonly occurrences: Buffer;
+}
+
+/** The places where all the grams occur as far apart as they are in the query, in order. */
+export const alignedPlaces = (grams: readonly GramOccurrences[]): readonly number[] => {
+  const [rarest, ...others] = [...grams].sort(
+    (one, other) => one.occurrences.length - other.occurrences.length,
+  );
+  if (!rarest) return [];
+  // How many grams have agreed so far on a match that begins at this place and position.
+  const agreed = new Uint8Array(entriesPerChunk * 256);
+  const matchAt = (place: number, position: number, offset: number) =>
+    place * 256 + ((position - offset) & 255);
+  eachOccurrence(rarest.occurrences, (place, position) => {
+    agreed[matchAt(place, position, rarest.offset)] = 1;
+  });
+  for (const [at, { occurrences, offset }] of others.entries()) {
+    eachOccurrence(occurrences, (place, position) => {
+      const match = matchAt(place, position, offset);
+      if (agreed[match] === at + 1) agreed[match] = at + 2;
+    });
+  }
+  const places: number[] = [];
+  eachOccurrence(rarest.occurrences, (place, position) => {
+    if (agreed[matchAt(place, position, rarest.offset)] !== grams.length) return;
+    if (places[places.length - 1] !== place) places.push(place);
+  });
+  return places;
+};
+
+const eachOccurrence = (occurrences: Buffer, visit: (place: number, position: number) => void): void => {
+  let place = 0;
+  let at = 0;
+  while (at < occurrences.length) {
+    let shift = 0;
+    let byte = occurrences[at++]!;
+    for (; byte > 127; byte = occurrences[at++]!, shift += 7) place += (byte & 127) << shift;
+    place += byte << shift;
+    visit(place, occurrences[at++]!);
+  }
+};

@@ -15,7 +15,9 @@ export const normalise = (text: string): string => {
         .normalize('NFKD')
         .toLowerCase()
         .replace(/\p{M}+/gu, '')
-        .replace(/[ßæœøłđðþıς]/g, (letter) => undecomposed[letter] ?? letter);
+        .replace(/[ßæœøłđðþıς]/g, (letter) => undecomposed[letter] ?? letter)
+        // Puts together again what is no letter with an accent, such as the syllables of Korean.
+        .normalize('NFC');
   return plain.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 };
 
@@ -40,9 +42,9 @@ export const fieldEnd = 10;
 
 /**
  * The longest name has 201 characters, the longest address 254, but a compatibility form may stand for
- * eighteen. Cut here, the texts of a chunk fit in a MEDIUMBLOB whatever they hold.
+ * eighteen. Cut here, the texts of a chunk, and the occurrences of any gram, fit in a MEDIUMBLOB.
  */
-const maxFieldCharacters = 640;
+export const maxFieldCharacters = 320;
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
