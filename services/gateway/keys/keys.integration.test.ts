@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type GatewayAnswer,
+  gatewayBucket,
+  type KeyEntry,
+  type KeyTableChange,
+  keyBucket,
+  keyRevokedSubject,
+  keyUsedSubject,
+} from '@causeway/proto';
+import { type Bus, connectBus, createLog, createMetrics } from '@causeway/runtime';
+import { type TestNats, testNats } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { type KV, Kvm } from '@nats-io/kv';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { reportLastUsed } from './last-used.ts';
+import { keepPresence } from './presence.ts';
+import { followKeyTable, type KeyTable } from './table.ts';
+
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
+
+let nats: TestNats;
+let bus: Bus;
+let access: Bus;
+let bucket: KV;
+
+beforeEach(async () => {
+  nats = await testNats();
+  bus = await connectBus({ url: nats.url, name: 'gateway' });
+  access = await connectBus({ url: nats.url, name: 'access' });
+  onTestFinished(async () => {
+    await bus.nc.close();
+    await access.nc.close();
+  });
+  bucket = await openBucket();
+});
+
+const openBucket = () => new Kvm(access.nc).create(keyBucket, { history: 1, allow_direct: false });
+const entry = (version: number, active = true): string =>
+  JSON.stringify({ version, id: 5, companyId: 1001, scopes: ['admin'], active } satisfies KeyEntry);
+
+const follow = (): KeyTable => {
+  const table = followKeyTable({ bus, instance: 'gateway-1', log, metrics: createMetrics() });
+  onTestFinished(() => table.close());
+  return table;
+};
+const fill = async (): Promise<void> => {
+  await bucket.put('key.a', entry(1));
+  await bucket.put('company.1001', JSON.stringify({ version: 1, limits: { read: 7 } }));
+  await bucket.put('meta', JSON.stringify({ ready: true }));
+};
+/** Tells of a change as `access` does. @returns who answered within `waitMs`. */
+const tell = async (change: KeyTableChange, waitMs: number): Promise<string | undefined> => {
+  try {
+    const reply = await access.nc.request(keyRevokedSubject, JSON.stringify(change), { timeout: waitMs });
+    return reply.json<GatewayAnswer>().instance;
+  } catch {
+    return undefined;
+  }
+};
+
+describe('the key table', () => {
+  test('is trusted only when it was read whole, then follows each change', async () => {
+    await bucket.put('key.a', entry(1));
+    const table = follow();
+    const reading = table.reload('start');
+    await sleep(200);
+    expect(table.trusted()).toBe(false);
+    await fill();
+    await reading;
+    expect(table.trusted()).toBe(true);
+    expect(table.key('key.a')).toMatchObject({ id: 5, active: true });
+    expect(table.company(1001)?.limits).toEqual({ read: 7 });
+    await bucket.put('key.a', entry(2, false));
+    await vi.waitFor(() => expect(table.key('key.a')?.active).toBe(false));
+  });
+
+  test('answers that it has heard of a change when it holds it, and not before', async () => {
+    await fill();
+    const table = follow();
+    await table.reload('start');
+    expect(await tell({ name: 'key.a', version: 1 }, 500)).toBe('gateway-1');
+    const early = tell({ name: 'key.a', version: 2 }, 2000);
+    await sleep(150);
+    expect(table.key('key.a')?.version).toBe(1);
+    await bucket.put('key.a', entry(2, false));
+    expect(await early).toBe('gateway-1');
+    expect(table.key('key.a')?.active).toBe(false);
+    expect(await tell({ name: 'key.a', version: 3 }, 200)).toBeUndefined();
+  });
+
+  test('never goes back to an older version of an entry', async () => {
+    await fill();
+    const table = follow();
+    await table.reload('start');
+    await bucket.put('key.a', entry(3, false));
+    await bucket.put('key.a', entry(2));
+    await bucket.put('key.b', entry(1));
+    await vi.waitFor(() => expect(table.key('key.b')).toBeDefined());
+    expect(table.key('key.a')).toMatchObject({ version: 3, active: false });
+  });
+
+  test('after a cut is not trusted until it was read whole again, and holds what happened meanwhile', async () => {
+    await fill();
+    const table = follow();
+    bus.onReconnect(() => void table.reload('NATS is back'));
+    await table.reload('start');
+    await nats.kill();
+    await vi.waitFor(() => expect(bus.connected()).toBe(false));
+    expect(table.trusted()).toBe(true); // For a minute; what needs NATS is refused elsewhere.
+    await nats.restart();
+    await vi.waitFor(() => expect(access.connected()).toBe(true), 5000);
+    await bucket.put('key.a', entry(2, false));
+    await vi.waitFor(
+      () => {
+        expect(bus.connected()).toBe(true);
+        if (table.trusted()) expect(table.key('key.a')?.active).toBe(false);
+        expect(table.trusted()).toBe(true);
+      },
+      { timeout: 5000, interval: 1 },
+    );
+  });
+
+  test('is not trusted after a minute without its feed', async () => {
+    await fill();
+    const table = follow();
+    await table.reload('start');
+    await nats.kill();
+    await vi.waitFor(() => expect(bus.connected()).toBe(false));
+    const real = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => real() + 61_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(table.trusted()).toBe(false);
+  });
+
+  test('is read anew when its bucket was lost and made again', { timeout: 40_000 }, async () => {
+    await fill();
+    const table = follow();
+    await table.reload('start');
+    await (await jetstreamManager(access.nc)).streams.delete(`KV_${keyBucket}`);
+    bucket = await openBucket();
+    await bucket.put('key.a', entry(9, false));
+    await bucket.put('meta', JSON.stringify({ ready: true }));
+    await vi.waitFor(() => expect(table.key('key.a')).toMatchObject({ version: 9, active: false }), {
+      timeout: 30_000,
+    });
+    expect(table.trusted()).toBe(true);
+  });
+});
+
+describe('presence', () => {
+  test('is listed while the gateway lives, is renewed, and is gone when it leaves', async () => {
+    const presence = await keepPresence({ bus, instance: 'gateway-1', replicas: 1, log, onLapse: () => {} });
+    const registry = await new Kvm(access.nc).open(gatewayBucket);
+    const first = await registry.get('gateway-1');
+    expect(first?.operation).toBe('PUT');
+    await vi.waitFor(
+      async () => expect((await registry.get('gateway-1'))!.revision).toBeGreaterThan(first!.revision),
+      3000,
+    );
+    await presence.close();
+    expect((await registry.get('gateway-1'))?.operation).toBe('DEL');
+  });
+
+  test('that may have lapsed makes the gateway read everything again', async () => {
+    let lapses = 0;
+    const presence = await keepPresence({
+      bus,
+      instance: 'gateway-1',
+      replicas: 1,
+      log,
+      onLapse: () => {
+        lapses++;
+      },
+    });
+    nats.pause();
+    await sleep(5500);
+    expect(presence.listed()).toBe(false);
+    nats.resume();
+    await vi.waitFor(() => expect(lapses).toBe(1), 8000);
+    expect(presence.listed()).toBe(true);
+    await presence.close();
+  });
+});
+
+test('the last use of a key is reported once a minute, and what is left at the end', async () => {
+  const reports: unknown[] = [];
+  access.nc.subscribe(keyUsedSubject, {
+    callback: (_, message) => {
+      reports.push(message.json());
+    },
+  });
+  await access.nc.flush();
+  const lastUsed = reportLastUsed({ bus });
+  const key = JSON.parse(entry(1)) as KeyEntry;
+  const minuteMs = 60_000;
+  for (const ms of [0, 10, minuteMs - 1]) lastUsed.note(key, 100 * minuteMs + ms);
+  lastUsed.flush();
+  lastUsed.note(key, 100 * minuteMs + 20);
+  lastUsed.flush();
+  lastUsed.note(key, 101 * minuteMs);
+  lastUsed.close();
+  await vi.waitFor(() => expect(reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]));
+});
