@@ -24,17 +24,25 @@ export async function glibcVersion() {
 export const isNewEnough = ([major, minor]) =>
   major > minimumGlibc[0] || (major === minimumGlibc[0] && minor >= minimumGlibc[1]);
 
-/** The Node to run on where the C library is new enough: the one running if it will do, else the packaged one. */
-export function plainNode(root) {
-  if (Number(process.versions.node.split('.')[0]) >= minimumNodeMajor) return process.execPath;
-  return requirePackaged(root);
+/** The Node running if it is new enough, else the packaged one. */
+export function baseNode(root) {
+  if (Number(process.versions.node.split('.')[0]) >= minimumNodeMajor) {
+    return { file: process.execPath, version: process.versions.node };
+  }
+  const file = packagedNode(root);
+  if (existsSync(file)) {
+    return { file, version: JSON.parse(readFileSync(join(file, '../../package.json'), 'utf8')).version };
+  }
+  throw new Unprovided(
+    `The npm package with Node ${minimumNodeMajor} for linux-${process.arch} is not installed: install Node ` +
+      `${minimumNodeMajor} or newer, or delete node_modules and run the command again.`,
+  );
 }
 
-/** A copy of the packaged Node that brings its own, newer C library along. */
-export async function patchedNode({ root, target, libraries }) {
+/** A copy of a Node that brings its own, newer C library along. */
+export async function patchedNode({ source, target, libraries }) {
   const node = join(target, 'node');
   if (existsSync(node)) return node;
-  const source = requirePackaged(root);
   const { triplet, loader } = machines[process.arch];
   const lib = join(libraries, 'usr/lib', triplet);
   const fresh = `${target}.partial`;
@@ -48,13 +56,4 @@ export async function patchedNode({ root, target, libraries }) {
     renameSync(fresh, target);
   });
   return node;
-}
-
-function requirePackaged(root) {
-  const file = packagedNode(root);
-  if (existsSync(file)) return file;
-  throw new Unprovided(
-    `The npm package with Node ${minimumNodeMajor} for linux-${process.arch} is not installed: install Node ` +
-      `${minimumNodeMajor} or newer, or delete node_modules and run the command again.`,
-  );
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { hasApt, machines, unpackDebian } from './debian.mjs';
 import { withLock } from './lock.mjs';
-import { glibcVersion, isNewEnough, packagedNode, patchedNode, plainNode } from './node.mjs';
+import { baseNode, glibcVersion, isNewEnough, packagedNode, patchedNode } from './node.mjs';
 import { onPath, run } from './run.mjs';
 import { Unprovided } from './terminal.mjs';
 
@@ -51,15 +51,10 @@ async function make(root, cache, given, mysqldOnPath, natsOnPath) {
     await unpackDebian({ packages, target: debian, work: join(cache, 'downloads') });
   }
 
-  const version = JSON.parse(readFileSync(join(packagedNode(root), '../../package.json'), 'utf8')).version;
+  const base = baseNode(root);
+  const target = join(cache, `node-${base.version}-${short(debian)}`);
   return {
-    node: needs.node
-      ? await patchedNode({
-          root,
-          target: join(cache, `node-${version}-${short(debian)}`),
-          libraries: debian,
-        })
-      : plainNode(root),
+    node: needs.node ? await patchedNode({ source: base.file, target, libraries: debian }) : base.file,
     mysqld: given.mysql ? null : needs.mysqld ? mysqldFrom(debian) : mysqldInstalled(mysqldOnPath),
     natsServer: given.nats
       ? null
