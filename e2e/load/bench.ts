@@ -1,0 +1,100 @@
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readEnv } from '@causeway/runtime';
+import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';
+import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
+import { readToolchain } from '../../deploy/local/toolchain.ts';
+import { Unprovided } from '../../deploy/local/unprovided.ts';
+import type { BenchContext, BenchOptions } from './context.ts';
+import { benchGateway } from './gateway/bench.ts';
+import { benchLimiter } from './limiter/bench.ts';
+
+const usage = `Usage: npm run bench -- gateway|limiter|search [options]
+
+  gateway            the whole path, beside a reference monolith
+  limiter            the counters alone, beside counters in the NATS server
+  search             the client search over two million people
+
+  --write            puts the figures into e2e/load/RESULTS.md
+  --rounds N         turns of each, after a warm-up (5)
+  --seconds N        length of a turn (8)
+  --lookup NAME      gateway: employees or client-statuses (employees)
+  --profile          gateway: also where gateway and crm spend their CPU time
+  --gateways N, --crm N   gateway: processes of the cluster (1)
+`;
+
+const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
+  gateway: benchGateway,
+  limiter: benchLimiter,
+};
+
+const readOptions = (args: readonly string[]): { name: string; options: BenchOptions } => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      write: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '8' },
+      lookup: { type: 'string', default: 'employees' },
+      profile: { type: 'boolean', default: false },
+      gateways: { type: 'string' },
+      crm: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const number = (name: 'rounds' | 'seconds', most: number): number => {
+    const value = Number(values[name]);
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    throw new Unprovided(`--${name} takes a whole number from 1 to ${most}, not "${values[name]}".`);
+  };
+  const startArgs = (['gateways', 'crm'] as const).flatMap((name) =>
+    values[name] === undefined ? [] : [`--${name}`, values[name]],
+  );
+  return {
+    name: values.help ? '' : (positionals[0] ?? ''),
+    options: {
+      rounds: number('rounds', 100),
+      seconds: number('seconds', 40),
+      path: values.lookup,
+      profile: values.profile,
+      write: values.write,
+      startArgs,
+    },
+  };
+};
+
+const main = async (): Promise<void> => {
+  const { name, options } = readOptions(process.argv.slice(2));
+  const bench = benches[name];
+  if (!bench) {
+    process.stdout.write(usage);
+    return;
+  }
+  const ends: (() => Promise<void>)[] = [];
+  const endAll = async (): Promise<void> => {
+    for (let end = ends.pop(); end; end = ends.pop()) await end();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void endAll().then(() => process.exit(130)));
+  const env = readEnv();
+  const { mysqld, natsServer } = readToolchain(env);
+  if (!mysqld || !natsServer)
+    throw new Unprovided(
+      'The benches start servers of their own: unset MYSQL_URL and NATS_URL and run the command again.',
+    );
+  try {
+    await bench({
+      env,
+      toolchain: { mysqld, natsServer },
+      programs: (wanted) => providePrograms(dirname(env.CAUSEWAY_TOOLCHAIN ?? ''), wanted),
+      onEnd: (end) => ends.push(end),
+      say: (line) => process.stderr.write(`${line}\n`),
+      options,
+    });
+  } finally {
+    await endAll();
+  }
+};
+
+await main().catch(giveUp);

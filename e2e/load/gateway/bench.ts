@@ -1,0 +1,112 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchContext } from '../context.ts';
+import { millis, whole } from '../report/figures.ts';
+import { describeMachine } from '../report/machine.ts';
+import { writeResults } from '../report/results.ts';
+import { toTerminal } from '../report/table.ts';
+import { companies, employeesPerCompany } from './data.ts';
+import { requireLikeness } from './likeness.ts';
+import { profileTables, profilingEnv } from './profile.ts';
+import { type Round, runRounds } from './rounds.ts';
+import { cpuTable, exactnessTable, loadTable, sequentialTable } from './tables.ts';
+import { startWorld } from './world.ts';
+
+const lookups = '/api/v1/integrations/lookups';
+const connections = 64;
+
+/** The cluster and the reference monolith, side by side on one MySQL, in turn under the same load. */
+export const benchGateway = async ({
+  env,
+  toolchain,
+  programs,
+  onEnd,
+  say,
+  options,
+}: BenchContext): Promise<void> => {
+  const { rounds, seconds, profile, write, path: lookup, startArgs } = options;
+  const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
+  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
+  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  const profiles = join(home, 'profiles');
+  mkdirSync(profiles);
+
+  const ends: (() => Promise<void>)[] = [];
+  const endWorld = async (): Promise<void> => {
+    for (let end = ends.pop(); end; end = ends.pop()) await end();
+  };
+  onEnd(endWorld);
+  say('starting MySQL, the cluster, Redis and the monolith …');
+  const world = await startWorld({
+    home,
+    env,
+    mysqld: toolchain.mysqld,
+    redis,
+    clusterEnv: profile ? profilingEnv(profiles) : {},
+    args: startArgs,
+    onEnd: (end) => ends.push(end),
+  });
+  const { data } = world;
+  const keysFile = join(home, 'keys');
+  writeFileSync(keysFile, `${data.keys.join('\n')}\n`, { mode: 0o600 });
+  await requireLikeness(world, [`${lookups}/employees`, `${lookups}/client-statuses`]);
+
+  const path = `${lookups}/${lookup}`;
+  const line = (round: number, name: string, { load, exactness }: Round) =>
+    say(
+      [
+        `${round === 0 ? 'warm-up' : `round ${round}`}  ${name.padEnd(8)}`,
+        `${whole(load.requestsPerSecond).padStart(7)} requests/s  p50 ${millis(load.p50Ms)}  p99 ${millis(load.p99Ms)}`,
+        ...(exactness
+          ? [exactness.exact ? 'counters exact' : `COUNTERS WRONG ${JSON.stringify(exactness)}`]
+          : []),
+      ].join('  '),
+    );
+  const common = { wrk, keysFile, path, rounds, say: line };
+  say(`${connections} connections, ${seconds} s a turn`);
+  const full = await runRounds(world, { ...common, seconds, connections, checkCounters: true });
+  say('one sequential client');
+  const single = await runRounds(world, {
+    ...common,
+    seconds: Math.min(seconds, 4),
+    connections: 1,
+    checkCounters: false,
+  });
+
+  const tables = [
+    await describeMachine({
+      'nats-server': toolchain.natsServer,
+      MySQL: toolchain.mysqld,
+      Redis: redis,
+      wrk,
+    }),
+    loadTable(full, `${connections} connections`),
+    cpuTable(full),
+    exactnessTable(full),
+    sequentialTable(single),
+  ];
+  await endWorld();
+  const profiled = profile ? profileTables(profiles, world.processes, ['gateway-1', 'crm-1']) : [];
+  for (const table of [...tables, ...profiled]) process.stdout.write(`${toTerminal(table)}\n`);
+  if (write) writeResults('gateway', howMeasured(options, data.keys.length), tables);
+  const wrong = Object.values(full)
+    .flat()
+    .filter(({ exactness, load }) => !exactness?.exact || load.statusErrors > 0);
+  if (wrong.length > 0)
+    throw new Error('counters were not exact, or requests failed: these figures are worth nothing');
+};
+
+const howMeasured = ({ rounds, seconds, path, startArgs }: BenchContext['options'], keys: number): string => `
+The whole path of \`GET ${lookups}/${path}\`, as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it,
+against the reference monolith (\`monolith/\`: one Fastify process, ioredis with one fixed-window script per request,
+mysql2 with prepared statements, all keys in memory, Redis without persistence). Both run on the same MySQL with the
+same ${companies} companies of ${employeesPerCompany} employees and ${keys} keys, give the same answers byte for byte and
+write one log line a request. wrk walks the keys, one a request; load generator, servers and databases share the
+machine. The systems take turns, ${rounds} of ${seconds} s each after a warm-up, never at the same time. Shown are the
+median of the turns and, in parentheses, the least and the most; ratios are of neighbouring turns.
+
+After each turn every key is asked for its count: their sum has to be the number of requests sent (wrk ends with up to
+a request per connection on its way, hence the two bounds). Then keys with a small limit are sent three times as much
+from ${connections} connections: exactly the limit may get through.
+`;

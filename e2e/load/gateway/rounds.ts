@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Program } from '../../../deploy/local/toolchain.ts';
+import { readCpu, usedBetween } from '../cpu.ts';
+import { type Exactness, type Ledger, openLedger, windowOf } from './exactness.ts';
+import type { System, World } from './world.ts';
+import { type Load, runWrk } from './wrk.ts';
+
+/** One run of one system. */
+export interface Round {
+  readonly load: Load;
+  /** CPU microseconds per request, by process. */
+  readonly cpuUs: ReadonlyMap<string, number>;
+  readonly exactness: Exactness | undefined;
+}
+
+export type Rounds = Readonly<Record<System['name'], readonly Round[]>>;
+
+/** Time that reading the counters takes at most: it has to end in the minute in which the load began. */
+const readingMs = 8_000;
+
+/**
+ * Puts the systems under load in turn, `rounds` times each, one at a time, and checks the counters after each
+ * turn. The first turn of each is thrown away: it warms code and caches.
+ */
+export const runRounds = async (world: World, options: RoundsOptions): Promise<Rounds> => {
+  const { path, rounds, seconds, connections, checkCounters } = options;
+  const { keys, limitedKeys } = world.data;
+  const results = { cluster: [] as Round[], monolith: [] as Round[] };
+  const systems = [world.cluster, world.monolith];
+  const ledgers = new Map(systems.map((system) => [system, openLedger(system, { keys, limitedKeys, path })]));
+
+  const runOne = async (system: System, ledger: Ledger): Promise<Round> => {
+    await minuteWithRoom(seconds * 1000 + readingMs);
+    const window = windowOf(Date.now());
+    const before = readCpu(world.processes);
+    const load = await runWrk({ ...options, url: system.baseUrl + path, firstKey: 0 });
+    const used = usedBetween(before, readCpu(world.processes));
+    if (window !== windowOf(Date.now())) throw new Error('the load ran into the next minute');
+    ledger.loaded(load.requests, connections);
+    const exactness = checkCounters ? await ledger.check() : undefined;
+    const perRequest = (cpu: number) => (cpu * 1e6) / load.requests;
+    const cpuUs = [...used, ['load generator', load.cpuSeconds] as const].map(
+      ([name, cpu]) => [name, perRequest(cpu)] as const,
+    );
+    return { load, cpuUs: new Map(cpuUs), exactness };
+  };
+
+  for (let round = 0; round <= rounds; round++) {
+    for (const [system, ledger] of ledgers) {
+      const result = await runOne(system, ledger);
+      if (round > 0) results[system.name].push(result);
+      options.say(round, system.name, result);
+    }
+  }
+  await Promise.all([...ledgers.values()].map((ledger) => ledger.close()));
+  return results;
+};
+
+const minuteWithRoom = async (neededMs: number): Promise<void> => {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < neededMs) await sleep(leftMs + 50);
+};
+
+interface RoundsOptions {
+  readonly wrk: Program;
+  readonly keysFile: string;
+  readonly path: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly connections: number;
+  readonly checkCounters: boolean;
+  /** Told of each turn; round 0 is the warm-up. */
+  readonly say: (round: number, system: System['name'], result: Round) => void;
+}

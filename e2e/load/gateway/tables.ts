@@ -1,0 +1,100 @@
+import { median, micros, millis, ratio, whole, withRange } from '../report/figures.ts';
+import type { Table } from '../report/table.ts';
+import type { Round, Rounds } from './rounds.ts';
+
+const compared = ['', 'cluster', 'monolith', 'cluster : monolith'];
+const names = ['cluster', 'monolith'] as const;
+
+/** Throughput and latency of both under full load, and the ratios of the paired rounds. */
+export const loadTable = (rounds: Rounds, title: string): Table => {
+  const row = (label: string, of: (round: Round) => number, write: (value: number) => string) => [
+    label,
+    ...names.map((name) => withRange(rounds[name].map(of), write)),
+    withRange(pairs(rounds, of), ratio),
+  ];
+  const sum = (of: (round: Round) => number) =>
+    names.map((name) => whole(rounds[name].reduce((all, one) => all + of(one), 0)));
+  return {
+    title,
+    columns: compared,
+    rows: [
+      row('requests/s', ({ load }) => load.requestsPerSecond, whole),
+      row('p50', ({ load }) => load.p50Ms, millis),
+      row('p99', ({ load }) => load.p99Ms, millis),
+      row('CPU µs/request, without the load generator', serverCpu, micros),
+      ['requests', ...sum(({ load }) => load.requests), ''],
+      ['answers other than 200', ...sum(({ load }) => load.statusErrors), ''],
+      ['connection errors, time-outs', ...sum(({ load }) => load.socketErrors), ''],
+    ],
+  };
+};
+
+/** CPU microseconds per request of every process, medians of the rounds. */
+export const cpuTable = (rounds: Rounds): Table => {
+  const processes = [...(rounds.cluster[0]?.cpuUs.keys() ?? [])];
+  const of = (name: (typeof names)[number], process: string) =>
+    micros(median(rounds[name].map(({ cpuUs }) => cpuUs.get(process) ?? 0)));
+  return {
+    title: 'CPU microseconds per request',
+    columns: ['process', ...names],
+    rows: [
+      ...processes.map((process) => [process, ...names.map((name) => of(name, process))]),
+      ['all but the load generator', ...names.map((name) => micros(median(rounds[name].map(serverCpu))))],
+    ],
+  };
+};
+
+/** What the counters held after each turn under load. */
+export const exactnessTable = (rounds: Rounds): Table => ({
+  title: 'Counters after each turn',
+  columns: ['turn', 'counted', 'must be between', 'and', 'limited keys let through', 'must be', 'exact'],
+  rows: names.flatMap((name) =>
+    rounds[name].flatMap(({ exactness: found }, at) =>
+      found
+        ? [
+            [
+              `${name} ${at + 1}`,
+              whole(found.counted),
+              ...found.expected.map(whole),
+              whole(found.admitted),
+              whole(found.allowed),
+              found.exact ? 'yes' : 'NO',
+            ],
+          ]
+        : [],
+    ),
+  ),
+});
+
+/** One client that asks again as soon as it is answered. */
+export const sequentialTable = (rounds: Rounds): Table => {
+  const p50 = (round: Round) => round.load.p50Ms;
+  const difference = rounds.cluster.map((round, at) => p50(round) - p50(rounds.monolith[at]!));
+  return {
+    title: 'One sequential client',
+    columns: ['', ...names, 'difference'],
+    rows: [
+      [
+        'p50',
+        ...names.map((name) => withRange(rounds[name].map(p50), millis)),
+        withRange(difference, millis),
+      ],
+      [
+        'p99',
+        ...names.map((name) =>
+          withRange(
+            rounds[name].map(({ load }) => load.p99Ms),
+            millis,
+          ),
+        ),
+        '',
+      ],
+    ],
+  };
+};
+
+const pairs = (rounds: Rounds, of: (round: Round) => number): number[] =>
+  rounds.cluster.map((round, at) => of(round) / of(rounds.monolith[at]!));
+
+const serverCpu = ({ cpuUs }: Round): number =>
+  [...cpuUs].reduce((sum, [name, us]) => (name === 'load generator' ? sum : sum + us), 0);

@@ -1,0 +1,121 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { migrate } from '@causeway/runtime';
+import { freePort } from '../../../deploy/local/ports.ts';
+import { startMysql } from '../../../deploy/local/servers.ts';
+import { readStack } from '../../../deploy/local/stack.ts';
+import type { MysqldProgram, Program } from '../../../deploy/local/toolchain.ts';
+import { startChild } from '../children.ts';
+import type { Processes } from '../cpu.ts';
+import { type Data, fillDatabase } from './data.ts';
+
+/** One of the two that are measured. */
+export interface System {
+  readonly name: 'cluster' | 'monolith';
+  readonly baseUrl: string;
+}
+
+/** Both systems, running on one MySQL with the same data. */
+export interface World {
+  readonly cluster: System;
+  readonly monolith: System;
+  readonly data: Data;
+  /** Everything whose CPU time is of interest, of both. */
+  readonly processes: Processes;
+}
+
+const root = resolve(import.meta.dirname, '../../..');
+/** High enough that all load is admitted; every request is counted all the same. */
+const limitRead = 10_000_000;
+
+/** @param onEnd takes what has to be ended, the last first. */
+export const startWorld = async (options: WorldOptions): Promise<World> => {
+  const { home, env, mysqld, redis, onEnd } = options;
+  for (const name of ['mysql', 'cluster', 'logs']) mkdirSync(join(home, name), { recursive: true });
+  const mysql = await startMysql({ home: join(home, 'mysql'), program: mysqld });
+  onEnd(() => mysql.stop());
+  await migrate(
+    mysql.url,
+    ['access', 'crm'].map((name) => ({ name, folder: join(root, 'services', name, 'migrations') })),
+  );
+  const data = await fillDatabase(mysql.url);
+  const common = { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_READ: String(limitRead) };
+
+  const clusterPort = await freePort();
+  const cluster = await startCluster(options, { ...common, ...options.clusterEnv }, clusterPort);
+
+  const redisPort = await freePort();
+  const redisServer = await startChild({
+    command: redis.command,
+    // Nothing goes to disk: the fastest Redis there is.
+    args: [
+      ...redis.args,
+      '--bind',
+      '127.0.0.1',
+      '--port',
+      `${redisPort}`,
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+    ],
+    logFile: join(home, 'logs', 'redis.log'),
+  });
+  onEnd(() => redisServer.stop());
+  const monolithPort = await freePort();
+  const monolithUrl = `http://127.0.0.1:${monolithPort}`;
+  const monolith = await startChild({
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../monolith/main.ts')],
+    env: { ...common, REDIS_URL: `redis://127.0.0.1:${redisPort}`, PORT: `${monolithPort}` },
+    logFile: join(home, 'logs', 'monolith.log'),
+  });
+  onEnd(() => monolith.stop());
+  await monolith.until(() => answers(monolithUrl));
+
+  return {
+    cluster: { name: 'cluster', baseUrl: cluster.baseUrl },
+    monolith: { name: 'monolith', baseUrl: monolithUrl },
+    data,
+    processes: new Map([
+      ...cluster.processes,
+      ['supervisor', cluster.supervisor.pid],
+      ['monolith', monolith.pid],
+      ['redis', redisServer.pid],
+      ['mysql', mysql.pid],
+    ]),
+  };
+};
+
+/** Starts the cluster as `npm start` does, on the MySQL given. */
+const startCluster = async ({ home, onEnd, args }: WorldOptions, env: NodeJS.ProcessEnv, port: number) => {
+  const stackHome = join(home, 'cluster');
+  const supervisor = await startChild({
+    command: process.execPath,
+    args: [join(root, 'deploy/local/start.ts'), '--port', `${port}`, ...args],
+    env: { ...env, STACK_HOME: stackHome },
+    logFile: join(home, 'logs', 'start.log'),
+  });
+  onEnd(() => supervisor.stop());
+  const stack = await supervisor.until(() => readStack(stackHome));
+  const processes = stack.processes.flatMap(({ name, pid }) => (pid === null ? [] : [[name, pid] as const]));
+  return { baseUrl: stack.baseUrl, processes, supervisor };
+};
+
+const answers = async (url: string): Promise<true | undefined> =>
+  fetch(url).then(
+    () => true as const,
+    () => undefined,
+  );
+
+export interface WorldOptions {
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly mysqld: MysqldProgram;
+  readonly redis: Program;
+  /** For the cluster alone. */
+  readonly clusterEnv: NodeJS.ProcessEnv;
+  /** More arguments of `npm start`, such as `--gateways 2`. */
+  readonly args: readonly string[];
+  readonly onEnd: (end: () => Promise<void>) => void;
+}

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Program } from '../../../deploy/local/toolchain.ts';
+import { cpuSeconds } from '../cpu.ts';
+
+/** One run of the load generator. */
+export interface Load {
+  /** Answers received; at the end up to one request a connection may be on its way and is not in it. */
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  /** Answers that were not 2xx or 3xx. */
+  readonly statusErrors: number;
+  readonly socketErrors: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** CPU seconds of the load generator itself. */
+  readonly cpuSeconds: number;
+}
+
+const script = join(import.meta.dirname, 'walk-keys.lua');
+
+/** Sends GET requests to `url` as fast as they are answered, over keep-alive connections, with one key after another. */
+export const runWrk = async (options: WrkOptions): Promise<Load> => {
+  const { wrk, url, connections, seconds, keysFile, firstKey } = options;
+  const { stdout } = await promisify(execFile)(wrk.command, [
+    ...wrk.args,
+    ...['--threads', '1', '--connections', `${connections}`, '--duration', `${seconds}s`, '--timeout', '5s'],
+    ...['--script', script, url, '--', keysFile, `${firstKey}`],
+  ]);
+  const found = /^result (.+)\nstat (.+)$/m.exec(stdout);
+  if (!found) throw new Error(`wrk said nothing of its run:\n${stdout}`);
+  const result = JSON.parse(found[1] ?? '') as Record<string, number>;
+  const figure = (name: string): number => result[name] ?? Number.NaN;
+  return {
+    requests: figure('requests'),
+    requestsPerSecond: figure('requests') / (figure('elapsedUs') / 1e6),
+    statusErrors: figure('statusErrors'),
+    socketErrors: figure('socketErrors'),
+    p50Ms: figure('p50Us') / 1000,
+    p99Ms: figure('p99Us') / 1000,
+    cpuSeconds: cpuSeconds(found[2] ?? ''),
+  };
+};
+
+interface WrkOptions {
+  readonly wrk: Program;
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** One API key a line. */
+  readonly keysFile: string;
+  readonly firstKey: number;
+}

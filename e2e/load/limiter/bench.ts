@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectBus } from '@causeway/runtime';
+import { startNats } from '../../../deploy/local/servers.ts';
+import { createCounter } from '../../../services/gateway/limits/counter.ts';
+import { slotOf } from '../../../services/gateway/limits/counts.ts';
+import { openLimitLog } from '../../../services/gateway/limits/log.ts';
+import { windowOf } from '../../../services/gateway/limits/window.ts';
+import type { BenchContext } from '../context.ts';
+import { readCpu } from '../cpu.ts';
+import { micros, millis, percentile, ratio, whole, withRange } from '../report/figures.ts';
+import { describeMachine } from '../report/machine.ts';
+import { writeResults } from '../report/results.ts';
+import { type Table, toTerminal } from '../report/table.ts';
+import { openStreamCounter } from './counter-stream.ts';
+
+const keys = 5000;
+const callers = 64;
+const sequentialTakes = 2000;
+/** Not the bound under test. */
+const timeoutMs = 5000;
+
+type Count = (window: number, slot: number) => Promise<number>;
+
+/** The gateway's partition log beside the NATS server's own counters, on one server, in turn. */
+export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchContext): Promise<void> => {
+  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
+  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  const nats = await startNats({ home, program: toolchain.natsServer });
+  onEnd(() => nats.stop());
+  const bus = await connectBus({ url: nats.url, name: 'gateway' });
+  onEnd(() => bus.close());
+  const log = await openLimitLog(bus.nc, { timeoutMs, replicas: 1 });
+  const partitionLog = createCounter({ bus, log, partitions: 1, timeoutMs });
+  await partitionLog.warm();
+  const stream = await openStreamCounter(bus.nc);
+  const ways: Readonly<Record<string, Checked>> = {
+    'partition log': checked(partitionLog.count),
+    'counter stream': checked(stream.count),
+  };
+
+  const turns = new Map<string, Turn[]>();
+  for (let round = 0; round <= options.rounds; round++) {
+    for (const [name, count] of Object.entries(ways)) {
+      const turn = await runTurn(count, nats.pid, options.seconds);
+      if (round > 0) turns.set(name, [...(turns.get(name) ?? []), turn]);
+      say(
+        `${round === 0 ? 'warm-up' : `round ${round}`}  ${name.padEnd(14)}  ${whole(turn.takesPerSecond)} takes/s`,
+      );
+    }
+  }
+  await partitionLog.drain();
+
+  const tables = [await describeMachine({ 'nats-server': toolchain.natsServer }), turnTable(turns)];
+  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
+  if (options.write) writeResults('limiter', howMeasured(options), tables);
+};
+
+/** A way of counting, and whether its positions add up to what was taken. */
+interface Checked {
+  take(window: number, slot: number): Promise<void>;
+  /** @throws unless every key's highest position in the window is how often it was taken. */
+  requireExact(window: number): void;
+}
+
+const checked = (count: Count): Checked => {
+  const windows = new Map<number, { takes: number; highest: Map<number, number> }>();
+  return {
+    take: async (window, slot) => {
+      let seen = windows.get(window);
+      if (!seen) {
+        seen = { takes: 0, highest: new Map() };
+        windows.set(window, seen);
+      }
+      seen.takes++;
+      const position = await count(window, slot);
+      if (position > (seen.highest.get(slot) ?? 0)) seen.highest.set(slot, position);
+    },
+    requireExact: (window) => {
+      const { takes = 0, highest = new Map<number, number>() } = windows.get(window) ?? {};
+      const counted = [...highest.values()].reduce((sum, position) => sum + position, 0);
+      if (counted !== takes) throw new Error(`${takes} taken and ${counted} counted`);
+    },
+  };
+};
+
+interface Turn {
+  readonly takesPerSecond: number;
+  readonly clientUs: number;
+  readonly natsUs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly sequentialP50Ms: number;
+}
+
+const runTurn = async (count: Checked, natsPid: number, seconds: number): Promise<Turn> => {
+  // The present minute, as the gateway would: older ones are forgotten.
+  const window = windowOf(Date.now());
+  const elapsedMs: number[] = [];
+  const natsSeconds = () => readCpu(new Map([['nats', natsPid]])).get('nats') ?? 0;
+  const startedMs = performance.now();
+  const clientBefore = process.cpuUsage();
+  const natsBefore = natsSeconds();
+  const endMs = startedMs + seconds * 1000;
+  let next = 0;
+  const caller = async (): Promise<void> => {
+    while (performance.now() < endMs) {
+      const slot = slotOf(next++ % keys, 'read');
+      const beganMs = performance.now();
+      await count.take(window, slot);
+      elapsedMs.push(performance.now() - beganMs);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const tookMs = performance.now() - startedMs;
+  const { user, system } = process.cpuUsage(clientBefore);
+  const natsUs = (natsSeconds() - natsBefore) * 1e6;
+  const takes = elapsedMs.length;
+
+  const sequentialMs: number[] = [];
+  for (let at = 0; at < sequentialTakes; at++) {
+    const beganMs = performance.now();
+    await count.take(window, slotOf(at % keys, 'read'));
+    sequentialMs.push(performance.now() - beganMs);
+  }
+  count.requireExact(window);
+  return {
+    takesPerSecond: takes / (tookMs / 1000),
+    clientUs: (user + system) / takes,
+    natsUs: natsUs / takes,
+    p50Ms: percentile(elapsedMs, 0.5),
+    p99Ms: percentile(elapsedMs, 0.99),
+    sequentialP50Ms: percentile(sequentialMs, 0.5),
+  };
+};
+
+const turnTable = (turns: ReadonlyMap<string, readonly Turn[]>): Table => {
+  const [first = [], second = []] = [...turns.values()];
+  const row = (label: string, of: (turn: Turn) => number, write: (value: number) => string) => [
+    label,
+    withRange(first.map(of), write),
+    withRange(second.map(of), write),
+    withRange(
+      first.map((turn, at) => of(turn) / of(second[at]!)),
+      ratio,
+    ),
+  ];
+  return {
+    title: `Counting, ${callers} callers over ${keys} keys`,
+    columns: ['', ...turns.keys(), 'ratio'],
+    rows: [
+      row('takes/s', (turn) => turn.takesPerSecond, whole),
+      row('p50', (turn) => turn.p50Ms, millis),
+      row('p99', (turn) => turn.p99Ms, millis),
+      row('CPU µs/take of the client', (turn) => turn.clientUs, micros),
+      row('CPU µs/take of nats-server', (turn) => turn.natsUs, micros),
+      row('p50 of one sequential caller', (turn) => turn.sequentialP50Ms, millis),
+    ],
+  };
+};
+
+const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
+How the gateway counts (\`services/gateway/limits\`: the owner of a partition counts in memory and answers when the
+increments of a tick are in the log, as one message) beside counters in the server (\`Nats-Incr\` on a counter stream,
+one message a key, what arrives for a key meanwhile coalesced). One process with ${callers} callers, each asking again as
+soon as it is answered, one nats-server, file storage; in turn, ${rounds} turns of ${seconds} s after a warm-up. Every turn
+checks that the counters hold exactly what was counted. Shown are the median and, in parentheses, the least and the most.
+`;

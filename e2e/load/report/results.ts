@@ -1,0 +1,28 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Table, toMarkdown } from './table.ts';
+
+const file = join(import.meta.dirname, '..', 'RESULTS.md');
+const head = `# Results
+
+The figures of one run of each bench, as the bench wrote them (\`npm run bench -- <name> --write\`). Ratios travel
+between machines, absolute figures do not.
+`;
+
+/** Replaces one bench's section of `RESULTS.md`. @param text Markdown: what was done and how to read it. */
+export const writeResults = (bench: string, text: string, tables: readonly Table[]): void => {
+  const begin = `<!-- ${bench}: begin -->`;
+  const end = `<!-- ${bench}: end -->`;
+  const date = new Date().toISOString().slice(0, 10);
+  const section = [begin, `## ${bench}, ${date}`, '', text.trim(), '', ...tables.map(toMarkdown), end].join(
+    '\n',
+  );
+  const old = existsSync(file) ? readFileSync(file, 'utf8') : head;
+  const from = old.indexOf(begin);
+  const to = old.indexOf(end);
+  const next =
+    from < 0
+      ? `${old.trimEnd()}\n\n${section}\n`
+      : `${old.slice(0, from)}${section}${old.slice(to + end.length)}`;
+  writeFileSync(file, next);
+};
