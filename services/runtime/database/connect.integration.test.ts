@@ -6,7 +6,9 @@ import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase } from './connect.ts';
 import { DatabaseUnavailable, duplicateKey } from './errors.ts';
+import { startProxy } from './fixtures/proxy.ts';
 import { acrossTenants, TenantGuardError } from './tenant-guard.ts';
+import { parseMysqlUrl } from './url.ts';
 
 interface Tables {
   accounts: {
@@ -103,7 +105,7 @@ describe('a database', () => {
       message: `cannot connect to MySQL at 127.0.0.1:${port}: ECONNREFUSED`,
     });
     expect(db.isUp()).toBe(false);
-    await forward(port, Number(new URL(database.url).port));
+    await startProxy(parseMysqlUrl(database.url), undefined, port);
     await expect.poll(() => db.isUp()).toBe(true);
   });
 
@@ -180,17 +182,4 @@ const closedPort = async (): Promise<number> => {
   const { port } = server.address() as { port: number };
   await new Promise((resolve) => server.close(resolve));
   return port;
-};
-
-/** Lets a server appear on a port where none was. */
-const forward = async (port: number, to: number): Promise<void> => {
-  const { connect } = await import('node:net');
-  const server = createServer((socket) => {
-    const inner = connect(to, '127.0.0.1');
-    socket.pipe(inner).pipe(socket);
-    inner.on('error', () => socket.destroy());
-    socket.on('error', () => inner.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
 };

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface TestNats {
   /** Starts it again, on the same port and over the same store; stops it first where it runs. */
   restart(): Promise<void>;
   /** Makes it hang (SIGSTOP): connections stay open and nothing answers. `resume` ends that. */
-  pause(): void;
+  pause(): Promise<void>;
   resume(): void;
 }
 
@@ -82,7 +82,10 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
       await end('SIGTERM');
       await start();
     },
-    pause: () => void server?.kill('SIGSTOP'),
+    pause: async () => {
+      server?.kill('SIGSTOP');
+      while (server?.pid && !(await isStopped(server.pid))) await sleep(1);
+    },
     resume: () => void server?.kill('SIGCONT'),
   };
 };
@@ -102,6 +105,15 @@ const answers = async (server: ChildProcess, port: number, logFile: string): Pro
 };
 
 const ready = 'Server is ready';
+
+/** The signal is sent at once, but each thread stops at its own next chance. */
+const isStopped = async (pid: number): Promise<boolean> => {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const states = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')),
+  );
+  return states.every((stat) => stat.slice(stat.lastIndexOf(')') + 2).startsWith('T'));
+};
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {

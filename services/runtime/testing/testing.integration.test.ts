@@ -73,7 +73,7 @@ describe('a test NATS', () => {
     const nats = await testNats();
     const connection = await connect({ servers: nats.url });
     onTestFinished(() => connection.close());
-    nats.pause();
+    await nats.pause();
     let answered = false;
     const flushed = connection.flush().then(() => {
       answered = true;
