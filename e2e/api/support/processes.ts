@@ -1,0 +1,56 @@
+import type { StackProcess } from '../../../deploy/local/stack.ts';
+import { until } from './clock.ts';
+import type { World } from './world.ts';
+
+/** The cluster's processes of one kind: `gateway`, `crm`, `nats`. */
+export const processesOf = ({ stack }: World, kind: string): readonly StackProcess[] =>
+  stack().processes.filter(({ name }) => name === kind || name.startsWith(`${kind}-`));
+
+/** @throws where the cluster was started with fewer: the test would show nothing. */
+export const atLeast = (world: World, kind: string, count: number): readonly StackProcess[] => {
+  const found = processesOf(world, kind);
+  if (found.length < count)
+    throw new Error(`the cluster has ${found.length} processes of ${kind}, this test needs ${count}`);
+  return found;
+};
+
+export const pidOf = (world: World, name: string): number => {
+  const pid = world.stack().processes.find((process) => process.name === name)?.pid;
+  if (!pid) throw new Error(`${name} does not run`);
+  return pid;
+};
+
+/** Sends a signal to a process by its name. @returns the process id it had. */
+export const signal = (world: World, name: string, signalName: NodeJS.Signals): number => {
+  const pid = pidOf(world, name);
+  process.kill(pid, signalName);
+  return pid;
+};
+
+/** Resolves when every process runs, is not one of `gone`, and says that it is ready. */
+export const allReady = (world: World, gone: readonly number[] = []): Promise<boolean> =>
+  until(
+    'every process is ready',
+    async () => {
+      for (const { name, pid, metricsUrl } of world.stack().processes) {
+        if (pid === null || gone.includes(pid)) return false;
+        if (name === 'mysql') continue;
+        if (metricsUrl === null) return false;
+        const ready = await fetch(`${metricsUrl}/${name === 'nats' ? 'healthz' : 'readyz'}`)
+          .then((response) => response.ok)
+          .catch(() => false);
+        if (!ready) return false;
+      }
+      return true;
+    },
+    { timeoutMs: 40_000, everyMs: 100 },
+  );
+
+/** The sum of a metric's samples in one process; `match` narrows by what its labels contain. */
+export const metric = async ({ metricsUrl }: StackProcess, name: string, match = ''): Promise<number> => {
+  const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+  return text
+    .split('\n')
+    .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && line.includes(match))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+};

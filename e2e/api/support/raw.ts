@@ -1,0 +1,66 @@
+import { connect, type Socket } from 'node:net';
+
+/** What came back on a connection of its own. */
+export interface RawAnswer {
+  /** Everything that was received, one character a byte. */
+  readonly text: string;
+  readonly closed: boolean;
+  readonly elapsedMs: number;
+  /** Status codes of the answers in their order. */
+  readonly statuses: readonly number[];
+}
+
+export interface RawOptions {
+  /** Send the end of the stream after the bytes. */
+  readonly end?: boolean;
+  /** Read on until so many answers have come, the connection is closed, or the time is over. */
+  readonly answers?: number;
+  readonly timeoutMs?: number;
+}
+
+/** Sends bytes as they are, and reads what comes. */
+export const rawExchange = (
+  baseUrl: string,
+  bytes: string | Uint8Array,
+  { end = false, answers = 1, timeoutMs = 3_000 }: RawOptions = {},
+): Promise<RawAnswer> =>
+  new Promise((resolve) => {
+    const startedMs = performance.now();
+    let text = '';
+    const finish = (closed: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ text, closed, elapsedMs: performance.now() - startedMs, statuses: statusesOf(text) });
+    };
+    const timer = setTimeout(() => finish(false), timeoutMs);
+    const socket = rawSocket(baseUrl);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (statusesOf(text).length >= answers && isWhole(text)) finish(false);
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => finish(true));
+    if (end) socket.end(bytes);
+    else socket.write(bytes);
+  });
+
+export const rawSocket = (baseUrl: string): Socket => {
+  const { hostname, port } = new URL(baseUrl);
+  return connect(Number(port), hostname);
+};
+
+/** The head of a request, ready to send. */
+export const rawRequest = (line: string, headers: readonly string[], body = ''): string =>
+  [line, 'Host: localhost', ...headers, '', body].join('\r\n');
+
+export const statusesOf = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+/** Whether the last answer has come to its end. An answer that closes ends with its connection. */
+const isWhole = (text: string): boolean => {
+  const headAt = text.lastIndexOf('HTTP/1.1 ');
+  const bodyAt = text.indexOf('\r\n\r\n', headAt);
+  if (bodyAt < 0) return false;
+  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(headAt, bodyAt))?.[1];
+  return length !== undefined && text.length - bodyAt - 4 >= Number(length);
+};
