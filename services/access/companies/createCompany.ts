@@ -1,12 +1,11 @@
-import { operatorContract, parseBody } from '@causeway/proto';
-import { each, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { companyEntry, companyName } from '../key-table/entries.ts';
+import { operatorHandler } from '../operator-handler.ts';
 import { companyAnswer } from './company.ts';
 
-export const createCompany = ({ db, table, now }: Access) =>
-  each(async (call) => {
-    const { name } = parseBody(operatorContract.createCompany, call.body);
+export const createCompany = (access: Access) =>
+  operatorHandler(access, 'createCompany', async ({ name }) => {
+    const { db, table, now } = access;
     const created_utc = now();
     const { insertId } = await db
       .insertInto('companies')
@@ -15,5 +14,5 @@ export const createCompany = ({ db, table, now }: Access) =>
     const company = { company_id: Number(insertId), name, created_utc };
     const row = { ...company, version: 1, limit_read: null, limit_write: null, limit_admin: null };
     await table.publish(companyName(row), companyEntry(row));
-    return json(201, companyAnswer(company));
+    return companyAnswer(company);
   });

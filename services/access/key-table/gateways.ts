@@ -44,7 +44,7 @@ export const tellGateways = async ({ nc }: Bus, change: KeyTableChange): Promise
       const roundEndsMs = Math.min(performance.now() + repeatMs, deadlineMs);
       while (live.some(isSilent) && performance.now() < roundEndsMs) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, roundEndsMs - performance.now());
+          const timer = setTimeout(resolve, Math.max(1, roundEndsMs - performance.now()));
           wake = () => {
             clearTimeout(timer);
             resolve();

@@ -1,16 +1,15 @@
-import { createKeyValue, hashKeyValue, lastFour, operatorContract, parseBody } from '@causeway/proto';
-import { each, json } from '@causeway/runtime';
+import { createKeyValue, hashKeyValue, lastFour } from '@causeway/proto';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
 import { keyEntry, keyName } from '../key-table/entries.ts';
+import { operatorHandler } from '../operator-handler.ts';
 import { deactivate } from './deactivate.ts';
 import { keyAnswer } from './key.ts';
 
 /** Answers once every gateway accepts the key, so that it works as soon as it is read. */
 export const createKey = (access: Access) =>
-  each(async (call) => {
+  operatorHandler(access, 'createKey', async ({ company_id, name, scopes }) => {
     const { db, table, keyPrefix, random, now, log } = access;
-    const { company_id, name, scopes } = parseBody(operatorContract.createKey, call.body);
     await requireCompany(access, company_id);
 
     const value = createKeyValue({ prefix: keyPrefix, companyId: company_id, random });
@@ -34,7 +33,7 @@ export const createKey = (access: Access) =>
       );
       throw error;
     }
-    return json(201, { ...keyAnswer(row), value });
+    return { ...keyAnswer(row), value };
   });
 
 const newKey = {

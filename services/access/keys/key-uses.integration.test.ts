@@ -47,18 +47,22 @@ test('the last use never goes backwards, in one report, in one batch or later', 
   expect(await lastUsed(id)).toBe(iso(minute));
 });
 
-test('a revoked key keeps the time of its last use', async () => {
+test('a revoked key takes a use from before its end that is reported after it, and none from after it', async () => {
   const [id, marker] = [await newKey(), await newKey()];
-  const minute = thisMinute() - 5;
-  await report([[id, company_id, minute]]);
-  await written(id, minute);
+  const end = thisMinute() - 10;
   await ask('revokeKey', { id });
-  await report([
-    [id, company_id, minute + 2],
-    [marker, company_id, minute + 2],
+  await world.database.query('UPDATE api_keys SET revoked_utc = ? WHERE id = ?', [
+    new Date(end * 60_000 + 30_000),
+    id,
   ]);
-  await written(marker, minute + 2);
-  expect(await lastUsed(id)).toBe(iso(minute));
+  await report([[id, company_id, end]]);
+  await written(id, end);
+  await report([
+    [id, company_id, end + 1],
+    [marker, company_id, end + 1],
+  ]);
+  await written(marker, end + 1);
+  expect(await lastUsed(id)).toBe(iso(end));
 });
 
 test('a report from a clock that is ahead counts for now', async () => {

@@ -1,5 +1,5 @@
 import { type KeyUse, keyUsedSubject } from '@causeway/proto';
-import { acrossTenants, type Bus, type Database, type Log } from '@causeway/runtime';
+import type { Bus, Database, Log } from '@causeway/runtime';
 import type { AccessTables } from '../schema.ts';
 
 const minuteMs = 60_000;
@@ -18,7 +18,8 @@ export interface KeyUses {
  * Takes the reports that gateways publish, as one replica of a queue group, and writes them in batches.
  * The time only moves forward, whatever order reports come in and whoever writes them; a clock that is
  * ahead is cut to the present minute, or it would hold the time still until the present catches up.
- * Revoked keys keep the time of their last use.
+ * A revoked key takes only what was used before its end: reports come seconds later, and the last use of a
+ * key that was revoked for cause is what somebody will ask for.
  */
 export const recordKeyUses = ({ bus, db, log, now }: KeyUsesOptions): KeyUses => {
   let gathered = new Map<number, KeyUse>();
@@ -91,13 +92,12 @@ const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (
 
 /** One statement for each minute and 500 keys, in the order of the key, so that two writers queue up. */
 const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {
-  const everyones = acrossTenants(db, 'a report of key uses is about keys of many companies');
   for (const [minute, ofMinute] of Map.groupBy(uses, (use) => use[2])) {
     const used = new Date(minute * minuteMs);
     const ordered = ofMinute.toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);
     for (let at = 0; at < ordered.length; at += maxRowsPerUpdate) {
       const keys = ordered.slice(at, at + maxRowsPerUpdate);
-      await everyones
+      await db
         .updateTable('api_keys')
         .set({ last_used_utc: used })
         .where(({ eb, refTuple, tuple }) =>
@@ -107,7 +107,7 @@ const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): P
             keys.map(([id, companyId]) => tuple(companyId, id)),
           ),
         )
-        .where('revoked_utc', 'is', null)
+        .where((eb) => eb.or([eb('revoked_utc', 'is', null), eb('revoked_utc', '>=', used)]))
         .where((eb) => eb.or([eb('last_used_utc', 'is', null), eb('last_used_utc', '<', used)]))
         .execute();
     }

@@ -1,17 +1,16 @@
-import { operatorContract, parseBody } from '@causeway/proto';
-import { acrossTenants, each, json } from '@causeway/runtime';
+import { acrossTenants } from '@causeway/runtime';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
+import { operatorHandler } from '../operator-handler.ts';
 import { keyAnswer, keyColumns } from './key.ts';
 
 export const listKeys = (access: Access) =>
-  each(async (call) => {
+  operatorHandler(access, 'listKeys', async ({ company_id }) => {
     const { db } = access;
-    const { company_id } = parseBody(operatorContract.listKeys, call.body);
     if (company_id === undefined) {
       const everyones = acrossTenants(db, 'an operator lists the keys of all companies');
       const rows = await everyones.selectFrom('api_keys').select(keyColumns).orderBy('id').execute();
-      return json(200, { keys: rows.map(keyAnswer) });
+      return { keys: rows.map(keyAnswer) };
     }
     await requireCompany(access, company_id);
     const rows = await db
@@ -20,5 +19,5 @@ export const listKeys = (access: Access) =>
       .where('company_id', '=', company_id)
       .orderBy('id')
       .execute();
-    return json(200, { keys: rows.map(keyAnswer) });
+    return { keys: rows.map(keyAnswer) };
   });

@@ -1,7 +1,6 @@
-import { operatorContract, parseBody } from '@causeway/proto';
-import { each, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { keyEntry, keyEntryColumns, keyName } from '../key-table/entries.ts';
+import { operatorHandler } from '../operator-handler.ts';
 import { deactivate } from './deactivate.ts';
 import { companyOfKey } from './find-key.ts';
 import { keyAnswer, keyColumns } from './key.ts';
@@ -11,9 +10,8 @@ import { keyAnswer, keyColumns } from './key.ts';
  * scopes"). Revoking it again changes nothing and makes the same promise.
  */
 export const revokeKey = (access: Access) =>
-  each(async (call) => {
+  operatorHandler(access, 'revokeKey', async ({ id }) => {
     const { db, table } = access;
-    const { id } = parseBody(operatorContract.revokeKey, call.body);
     const company_id = await companyOfKey(access, id);
     await deactivate(access, { company_id, id });
     const row = await db
@@ -23,5 +21,5 @@ export const revokeKey = (access: Access) =>
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     await table.publish(keyName(row), keyEntry(row));
-    return json(200, keyAnswer(row));
+    return keyAnswer(row);
   });

@@ -1,5 +1,4 @@
-import { notFound, operatorContract, parseBody } from '@causeway/proto';
-import { each, json } from '@causeway/runtime';
+import { notFound } from '@causeway/proto';
 import type { Access } from '../context.ts';
 import {
   companyEntry,
@@ -10,21 +9,18 @@ import {
   keyName,
 } from '../key-table/entries.ts';
 import { companyOfKey } from '../keys/find-key.ts';
+import { operatorHandler } from '../operator-handler.ts';
 import { type LimitRow, limitsAnswer } from './limits.ts';
 
 /** Limits of a company, or of one key; a limit that is not named stays, null takes it back to the configured one. */
 export const setLimits = (access: Access) =>
-  each(async (call) => {
-    const { company_id, id, read, write, admin } = parseBody(operatorContract.setLimits, call.body);
+  operatorHandler(access, 'setLimits', ({ company_id, id, read, write, admin }) => {
     const changes = {
       ...(read !== undefined && { limit_read: read }),
       ...(write !== undefined && { limit_write: write }),
       ...(admin !== undefined && { limit_admin: admin }),
     };
-    return json(
-      200,
-      id === undefined ? await ofCompany(access, company_id!, changes) : await ofKey(access, id, changes),
-    );
+    return id === undefined ? ofCompany(access, company_id!, changes) : ofKey(access, id, changes);
   });
 
 const ofCompany = async ({ db, table }: Access, company_id: number, changes: Partial<LimitRow>) => {

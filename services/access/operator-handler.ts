@@ -1,0 +1,45 @@
+import { type OperatorOperationId, operatorContract, Problem, parseBody } from '@causeway/proto';
+import { each, type Handler, json } from '@causeway/runtime';
+import type { z } from 'zod';
+import type { Access } from './context.ts';
+
+type Contract = typeof operatorContract;
+type Body<Id extends OperatorOperationId> = z.output<Contract[Id]['body']>;
+type Answer<Id extends OperatorOperationId> = z.output<Contract[Id]['answer']>;
+
+/**
+ * The handler of one operation of the operator's: parses the body, answers what `handle` returns, and logs
+ * one line about how it ended, since operators' doings are few and are asked about later.
+ */
+export const operatorHandler = <Id extends OperatorOperationId>(
+  { log }: Pick<Access, 'log'>,
+  operation: Id,
+  handle: (body: Body<Id>) => Promise<Answer<Id>>,
+): Handler =>
+  each(async ({ body, requestId }) => {
+    const startedMs = performance.now();
+    const ended = (outcome: object) =>
+      log.info(
+        { operation, requestId, ...outcome, elapsedMs: Math.round(performance.now() - startedMs) },
+        'operator call',
+      );
+    try {
+      const answer = await handle(parseBody(operatorContract[operation], body) as Body<Id>);
+      ended({ outcome: 'done', ...idsOf(answer as Ids) });
+      return json(operation.startsWith('create') ? 201 : 200, answer);
+    } catch (error) {
+      ended({ outcome: error instanceof Problem ? error.code : 'internal_error' });
+      throw error;
+    }
+  });
+
+interface Ids {
+  readonly company_id?: number;
+  readonly id?: number;
+}
+
+/** Which records a line is about: never a name, a value or an address. */
+const idsOf = ({ company_id, id }: Ids) => ({
+  ...(company_id !== undefined && { companyId: company_id }),
+  ...(id !== undefined && { id }),
+});
