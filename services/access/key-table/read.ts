@@ -1,17 +1,30 @@
-import type { KV } from '@nats-io/kv';
+import type { KV, KvEntry } from '@nats-io/kv';
 
-/** An entry as the bucket holds it. `text` is null where it has been deleted. */
+/** An entry as the bucket holds it. */
 export interface HeldEntry {
+  /** 0 where the bucket has never had it. */
   readonly revision: number;
+  /** Null where it is not there, or has been deleted. */
   readonly text: string | null;
 }
+
+export const absent: HeldEntry = { revision: 0, text: null };
+
+export const readEntry = async (bucket: KV, name: string): Promise<HeldEntry> => {
+  const entry = await bucket.get(name);
+  return entry ? heldEntry(entry) : absent;
+};
 
 /** Every entry of the bucket by name. A connection lost on the way leaves some out: see `reconcile`. */
 export const readTable = async (bucket: KV): Promise<Map<string, HeldEntry>> => {
   const held = new Map<string, HeldEntry>();
   for await (const entry of await bucket.history({ key: '>' })) {
-    const text = entry.operation === 'PUT' ? entry.string() : null;
-    held.set(entry.key, { revision: entry.revision, text });
+    held.set(entry.key, heldEntry(entry));
   }
   return held;
 };
+
+const heldEntry = (entry: KvEntry): HeldEntry => ({
+  revision: entry.revision,
+  text: entry.operation === 'PUT' ? entry.string() : null,
+});

@@ -1,7 +1,7 @@
 import { type KeyEntry, metaEntryName } from '@causeway/proto';
 import type { KV } from '@nats-io/kv';
 import { type EntryText, liftRows, type TableSource } from './lift-rows.ts';
-import { readTable } from './read.ts';
+import { absent, type HeldEntry, readTable } from './read.ts';
 import { expectedEntries } from './rows.ts';
 import { type VersionedEntry, versionOf, writeEntry } from './write.ts';
 
@@ -37,12 +37,12 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
       if (versionOf(text) > entry.version) ahead.push({ name, text });
       return text !== JSON.stringify(entry);
     });
-    written += await writeAll(bucket, different);
+    written += await writeAll(bucket, held, different);
   }
   const lost = [...unknown].flatMap((name) => refused(name, held.get(name)?.text ?? null));
   if (lost.length > 0)
     log.error({ entries: lost.length }, 'the key table knows keys that the database has lost');
-  written += await writeAll(bucket, lost);
+  written += await writeAll(bucket, held, lost);
   if (ahead.length > 0) {
     log.error(
       { entries: ahead.length },
@@ -57,12 +57,15 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
 
 const writeAll = async (
   bucket: KV,
+  held: ReadonlyMap<string, HeldEntry>,
   entries: readonly (readonly [name: string, entry: VersionedEntry])[],
 ): Promise<number> => {
   let written = 0;
   const queue = entries.values();
   const worker = async () => {
-    for (const [name, entry] of queue) if (await writeEntry(bucket, name, entry)) written++;
+    for (const [name, entry] of queue) {
+      if (await writeEntry(bucket, name, entry, held.get(name) ?? absent)) written++;
+    }
   };
   await Promise.all(Array.from({ length: Math.min(maxWritesInFlight, entries.length) }, worker));
   return written;

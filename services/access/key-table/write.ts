@@ -1,4 +1,5 @@
 import type { KV } from '@nats-io/kv';
+import { type HeldEntry, readEntry } from './read.ts';
 
 /** An entry shows one version of its row; of two, the newer is the one to keep. */
 export interface VersionedEntry {
@@ -12,24 +13,31 @@ const maxTries = 50;
  * Puts an entry into the key table unless the table holds a newer version of it. Any number of writers
  * may do so at once: each write names the revision it replaces, and a writer that comes second looks
  * again.
+ * @param known what the table is thought to hold, which saves the first look.
  * @returns whether something was written.
  */
-export const writeEntry = async (bucket: KV, name: string, entry: VersionedEntry): Promise<boolean> => {
+export const writeEntry = async (
+  bucket: KV,
+  name: string,
+  entry: VersionedEntry,
+  known?: HeldEntry,
+): Promise<boolean> => {
   const text = JSON.stringify(entry);
+  let held = known ?? (await readEntry(bucket, name));
   for (let tries = 1; ; tries++) {
-    const held = await bucket.get(name);
-    if (held?.operation === 'PUT') {
-      const version = versionOf(held.string());
+    if (held.text !== null) {
+      const version = versionOf(held.text);
       if (version > entry.version) return false;
       // One version has one content, except where someone else wrote into the table: then ours stands.
-      if (version === entry.version && held.string() === text) return false;
+      if (version === entry.version && held.text === text) return false;
     }
     try {
-      await bucket.put(name, text, { previousSeq: held?.revision ?? 0 });
+      await bucket.put(name, text, { previousSeq: held.revision });
       return true;
     } catch (error) {
       if (!isConflict(error) || tries === maxTries) throw error;
     }
+    held = await readEntry(bucket, name);
   }
 };
 
