@@ -25,7 +25,7 @@ export const tellGateways = async ({ nc }: Bus, change: KeyTableChange): Promise
   const answered = new Set<string>();
   let wake: (() => void) | undefined;
   const inbox = createInbox(inboxPrefix);
-  const subscription = nc.subscribe(inbox, {
+  const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       // Without any gateway the server answers by itself that nobody listens.
       if (error || message.data.length === 0) return;
@@ -37,8 +37,9 @@ export const tellGateways = async ({ nc }: Bus, change: KeyTableChange): Promise
     const registry = await jetstreamManager(nc, { checkAPI: false });
     const deadlineMs = performance.now() + maxWaitMs;
     let live: readonly string[] | undefined;
-    for (;;) {
-      nc.publish(keyRevokedSubject, JSON.stringify(change), { reply: inbox });
+    for (let round = 1; ; round++) {
+      // A subject of its own for each round: a gateway may answer what reached it, once.
+      nc.publish(keyRevokedSubject, JSON.stringify(change), { reply: `${inbox}.${round}` });
       live = live ? await stillLive(registry, live) : await liveGateways(registry);
       const isSilent = (instance: string) => !answered.has(instance);
       const roundEndsMs = Math.min(performance.now() + repeatMs, deadlineMs);
