@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { chooseGrams } from './chooseGrams.ts';
 import {
-  alignedPlaces,
+  type Aligner,
+  createAligner,
   entriesPerChunk,
   type Gram,
   gramBytes,
@@ -24,8 +25,9 @@ export async function* chunkCandidates(
 ): AsyncGenerator<readonly number[]> {
   if (chunks === 0) return;
   const grams = await gramsToRead(db, companyId, chunks - 1, query);
+  const align = createAligner();
   let pageSize = firstPageChunks;
-  for (let end = chunks; end > 0; end -= pageSize, pageSize = nextPagesChunks) {
+  for (let end = chunks; end > 0; end -= pageSize, pageSize = Math.min(4 * pageSize, maxPageChunks)) {
     const page = Array.from({ length: Math.min(pageSize, end) }, (_, at) => end - 1 - at);
     const postingsOf = Map.groupBy(
       await (grams ? readGrams(db, companyId, page, grams) : readBeginning(db, companyId, page, query)),
@@ -33,7 +35,7 @@ export async function* chunkCandidates(
     );
     yield page.flatMap((chunk) => {
       const postings = postingsOf.get(chunk) ?? [];
-      const places = grams ? aligned(grams, postings) : anyOf(postings);
+      const places = grams ? aligned(align, grams, postings) : anyOf(postings);
       return places.map((place) => chunk * entriesPerChunk + place).reverse();
     });
   }
@@ -41,7 +43,7 @@ export async function* chunkCandidates(
 
 /** A common text has its hits in the first page; a rare one wants all chunks in few queries. */
 const firstPageChunks = 8;
-const nextPagesChunks = 256;
+const maxPageChunks = 256;
 
 interface Posting {
   readonly chunk: number;
@@ -101,13 +103,17 @@ const readBeginning = (
     .execute();
 };
 
-const aligned = (grams: readonly QueryGram[], postings: readonly Posting[]): readonly number[] => {
+const aligned = (
+  align: Aligner,
+  grams: readonly QueryGram[],
+  postings: readonly Posting[],
+): readonly number[] => {
   const occurrencesOf = new Map(postings.map(({ gram, occurrences }) => [gramOf(gram), occurrences]));
   const found = grams.flatMap(({ gram, offset }) => {
     const occurrences = occurrencesOf.get(gram);
     return occurrences ? [{ offset, occurrences }] : [];
   });
-  return found.length === grams.length ? alignedPlaces(found) : [];
+  return found.length === grams.length ? align(found) : [];
 };
 
 const anyOf = (postings: readonly Posting[]): readonly number[] =>

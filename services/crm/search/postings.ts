@@ -74,13 +74,7 @@ interface Writer {
 }
 
 /** The places of a gram, in order. */
-export const placesOf = (occurrences: Buffer): readonly number[] => {
-  const places: number[] = [];
-  eachOccurrence(occurrences, (place) => {
-    if (places[places.length - 1] !== place) places.push(place);
-  });
-  return places;
-};
+export const placesOf = (occurrences: Buffer): readonly number[] => placesAmong(readMatches(occurrences, 0));
 
 /** The occurrences of a gram of the query in one chunk. */
 export interface GramOccurrences {
@@ -88,41 +82,62 @@ export interface GramOccurrences {
   readonly occurrences: Buffer;
 }
 
-/** The places where all the grams occur as far apart as they are in the query, in order. */
-export const alignedPlaces = (grams: readonly GramOccurrences[]): readonly number[] => {
-  const [rarest, ...others] = [...grams].sort(
-    (one, other) => one.occurrences.length - other.occurrences.length,
-  );
-  if (!rarest) return [];
-  // How many grams have agreed so far on a match that begins at this place and position.
-  const agreed = new Uint8Array(entriesPerChunk * 256);
-  const matchAt = (place: number, position: number, offset: number) =>
-    place * 256 + ((position - offset) & 255);
-  eachOccurrence(rarest.occurrences, (place, position) => {
-    agreed[matchAt(place, position, rarest.offset)] = 1;
-  });
-  for (const [at, { occurrences, offset }] of others.entries()) {
-    eachOccurrence(occurrences, (place, position) => {
-      const match = matchAt(place, position, offset);
-      if (agreed[match] === at + 1) agreed[match] = at + 2;
-    });
-  }
-  const places: number[] = [];
-  eachOccurrence(rarest.occurrences, (place, position) => {
-    if (agreed[matchAt(place, position, rarest.offset)] !== grams.length) return;
-    if (places[places.length - 1] !== place) places.push(place);
-  });
-  return places;
+/** Finds the places where all the grams occur as far apart as they are in the query, in order. */
+export type Aligner = (grams: readonly GramOccurrences[]) => readonly number[];
+
+/** An aligner for the chunks of one search; its megabyte of notes is used again for each. */
+export const createAligner = (): Aligner => {
+  // How many grams have agreed so far on a match.
+  const agreed = new Uint8Array(entriesPerChunk * positions);
+  return (grams) => {
+    const byWeight = [...grams].sort((one, other) => one.occurrences.length - other.occurrences.length);
+    const [rarest] = byWeight;
+    if (!rarest) return [];
+    const matches = readMatches(rarest.occurrences, rarest.offset);
+    agree(agreed, matches, 0);
+    for (let at = 1; at < byWeight.length; at++) {
+      const { occurrences, offset } = byWeight[at]!;
+      agree(agreed, readMatches(occurrences, offset), at);
+    }
+    const places = placesAmong(matches.filter((match) => agreed[match] === grams.length));
+    for (let at = 0; at < matches.length; at++) agreed[matches[at]!] = 0;
+    return places;
+  };
 };
 
-const eachOccurrence = (occurrences: Buffer, visit: (place: number, position: number) => void): void => {
+const positions = 256;
+
+/** The `at`-th gram agrees to the matches on which all before it have agreed. */
+const agree = (agreed: Uint8Array, matches: Uint32Array, at: number): void => {
+  for (let index = 0; index < matches.length; index++) {
+    const match = matches[index]!;
+    if (agreed[match] === at) agreed[match] = at + 1;
+  }
+};
+
+/** Where a query that has the gram at `offset` would begin: place * 256 + position, in the places' order. */
+const readMatches = (occurrences: Buffer, offset: number): Uint32Array => {
+  const matches = new Uint32Array(occurrences.length / 2);
+  let count = 0;
   let place = 0;
-  let at = 0;
-  while (at < occurrences.length) {
+  for (let at = 0; at < occurrences.length; at++) {
     let shift = 0;
     let byte = occurrences[at++]!;
-    for (; byte > 127; byte = occurrences[at++]!, shift += 7) place += (byte & 127) << shift;
+    for (; byte > 127; shift += 7) {
+      place += (byte & 127) << shift;
+      byte = occurrences[at++]!;
+    }
     place += byte << shift;
-    visit(place, occurrences[at++]!);
+    matches[count++] = place * positions + ((occurrences[at]! - offset) & (positions - 1));
   }
+  return matches.subarray(0, count);
+};
+
+const placesAmong = (matches: Uint32Array): readonly number[] => {
+  const places: number[] = [];
+  for (const match of matches) {
+    const place = Math.floor(match / positions);
+    if (places[places.length - 1] !== place) places.push(place);
+  }
+  return places;
 };

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createRandom } from '../demo/random.ts';
 import { chooseGrams } from './chooseGrams.ts';
 import {
-  alignedPlaces,
   buildPostings,
+  createAligner,
   entriesPerChunk,
   gramBytes,
   gramRange,
@@ -13,6 +13,8 @@ import {
 } from './postings.ts';
 import { tailPlaces } from './tailPlaces.ts';
 import { entryText } from './text.ts';
+
+const align = createAligner();
 
 /** A small alphabet, so that texts share much; letters of one, two, three and four bytes. */
 const randomTexts = (seed: number) => {
@@ -44,7 +46,7 @@ describe('an index of random texts', () => {
   test('offers exactly the entries that contain a query of three bytes or more, by all of its grams', () => {
     for (const query of queries) {
       const grams = gramsOfQuery(Buffer.from(query));
-      if (grams.length > 0) expect(alignedPlaces(grams.map(occurrencesOf))).toEqual(holders(query));
+      if (grams.length > 0) expect(align(grams.map(occurrencesOf))).toEqual(holders(query));
     }
   });
 
@@ -54,7 +56,7 @@ describe('an index of random texts', () => {
       if (grams.length === 0) continue;
       const chosen = chooseGrams(grams, (gram) => occurrencesOf(gram).occurrences.length);
       expect(chosen.length).toBeLessThanOrEqual(4);
-      const offered = alignedPlaces(chosen.map(occurrencesOf));
+      const offered = align(chosen.map(occurrencesOf));
       expect(offered).toEqual(expect.arrayContaining(holders(query)));
       if (query.length <= 8 && Buffer.byteLength(query) <= 8) expect(offered).toEqual(holders(query));
     }
@@ -107,5 +109,5 @@ test('a text of more than 256 bytes is found by its end', () => {
     offset,
     occurrences: postings.get(gramBytes(gram).toString())!,
   }));
-  expect(alignedPlaces(found)).toEqual([0]);
+  expect(align(found)).toEqual([0]);
 });
