@@ -29,6 +29,8 @@ export default defineConfig({
         test: {
           name: 'api',
           include: ['e2e/api/**/*.test.ts'],
+          // They share one cluster, and some of them kill its processes.
+          maxWorkers: 1,
           globalSetup: ['deploy/local/test-cluster.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

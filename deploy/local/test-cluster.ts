@@ -20,7 +20,10 @@ declare module 'vitest' {
   }
 }
 
-/** A whole cluster for the run, in a home of its own, with two gateways on a free port. */
+/**
+ * A whole cluster for the run, in a home of its own and on a free port: four gateways, to see limits and
+ * revocations hold over all of them, and two of crm and access, of which one can stop.
+ */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const home = mkdtempSync(join(tmpdir(), 'causeway-test-stack-'));
   const removeHome = () => rmSync(home, { recursive: true, force: true });
@@ -31,7 +34,16 @@ export default async ({ provide }: TestProject): Promise<() => Promise<void>> =>
       home,
       env: readEnv(),
       toolchain: readToolchain(readEnv()),
-      options: parseOptions(['--port', String(await freePort()), '--gateways', '2']),
+      options: parseOptions([
+        '--port',
+        String(await freePort()),
+        '--gateways',
+        '4',
+        '--crm',
+        '2',
+        '--access',
+        '2',
+      ]),
       report: terminalReport,
       signal: new AbortController().signal,
     });
