@@ -8,6 +8,7 @@ import { Unprovided } from '../../deploy/local/unprovided.ts';
 import type { BenchContext, BenchOptions } from './context.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLimiter } from './limiter/bench.ts';
+import { runSearch } from './search-run.ts';
 
 const usage = `Usage: npm run bench -- gateway|limiter|search [options]
 
@@ -26,6 +27,7 @@ const usage = `Usage: npm run bench -- gateway|limiter|search [options]
 const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
   gateway: benchGateway,
   limiter: benchLimiter,
+  search: runSearch,
 };
 
 const readOptions = (args: readonly string[]): { name: string; options: BenchOptions } => {

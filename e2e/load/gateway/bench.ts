@@ -6,6 +6,7 @@ import { millis, whole } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
 import { toTerminal } from '../report/table.ts';
+import { batchingTable } from './batching.ts';
 import { companies, employeesPerCompany } from './data.ts';
 import { requireLikeness } from './likeness.ts';
 import { profileTables, profilingEnv } from './profile.ts';
@@ -83,6 +84,7 @@ export const benchGateway = async ({
     }),
     loadTable(full, `${connections} connections`),
     cpuTable(full),
+    batchingTable(full.cluster.map(({ traffic }) => traffic)),
     exactnessTable(full),
     sequentialTable(single),
   ];

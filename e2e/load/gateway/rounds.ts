@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program } from '../../../deploy/local/toolchain.ts';
 import { readCpu, usedBetween } from '../cpu.ts';
+import { readTraffic, type Traffic } from './batching.ts';
 import { type Exactness, type Ledger, openLedger, windowOf } from './exactness.ts';
 import type { System, World } from './world.ts';
 import { type Load, runWrk } from './wrk.ts';
@@ -11,6 +12,8 @@ export interface Round {
   /** CPU microseconds per request, by process. */
   readonly cpuUs: ReadonlyMap<string, number>;
   readonly exactness: Exactness | undefined;
+  /** The cluster's messages before and after. */
+  readonly traffic: readonly [Traffic, Traffic];
 }
 
 export type Rounds = Readonly<Record<System['name'], readonly Round[]>>;
@@ -32,17 +35,19 @@ export const runRounds = async (world: World, options: RoundsOptions): Promise<R
   const runOne = async (system: System, ledger: Ledger): Promise<Round> => {
     await minuteWithRoom(seconds * 1000 + readingMs);
     const window = windowOf(Date.now());
+    const trafficBefore = await readTraffic(world.traffic);
     const before = readCpu(world.processes);
     const load = await runWrk({ ...options, url: system.baseUrl + path, firstKey: 0 });
     const used = usedBetween(before, readCpu(world.processes));
     if (window !== windowOf(Date.now())) throw new Error('the load ran into the next minute');
+    const traffic = [trafficBefore, await readTraffic(world.traffic)] as const;
     ledger.loaded(load.requests, connections);
     const exactness = checkCounters ? await ledger.check() : undefined;
     const perRequest = (cpu: number) => (cpu * 1e6) / load.requests;
     const cpuUs = [...used, ['load generator', load.cpuSeconds] as const].map(
       ([name, cpu]) => [name, perRequest(cpu)] as const,
     );
-    return { load, cpuUs: new Map(cpuUs), exactness };
+    return { load, cpuUs: new Map(cpuUs), exactness, traffic };
   };
 
   for (let round = 0; round <= rounds; round++) {

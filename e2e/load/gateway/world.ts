@@ -7,6 +7,7 @@ import { readStack } from '../../../deploy/local/stack.ts';
 import type { MysqldProgram, Program } from '../../../deploy/local/toolchain.ts';
 import { startChild } from '../children.ts';
 import type { Processes } from '../cpu.ts';
+import type { TrafficSources } from './batching.ts';
 import { type Data, fillDatabase } from './data.ts';
 
 /** One of the two that are measured. */
@@ -20,6 +21,8 @@ export interface World {
   readonly cluster: System;
   readonly monolith: System;
   readonly data: Data;
+  /** Where the cluster tells of its messages. */
+  readonly traffic: TrafficSources;
   /** Everything whose CPU time is of interest, of both. */
   readonly processes: Processes;
 }
@@ -77,6 +80,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
     cluster: { name: 'cluster', baseUrl: cluster.baseUrl },
     monolith: { name: 'monolith', baseUrl: monolithUrl },
     data,
+    traffic: cluster.traffic,
     processes: new Map([
       ...cluster.processes,
       ['supervisor', cluster.supervisor.pid],
@@ -99,7 +103,13 @@ const startCluster = async ({ home, onEnd, args }: WorldOptions, env: NodeJS.Pro
   onEnd(() => supervisor.stop());
   const stack = await supervisor.until(() => readStack(stackHome));
   const processes = stack.processes.flatMap(({ name, pid }) => (pid === null ? [] : [[name, pid] as const]));
-  return { baseUrl: stack.baseUrl, processes, supervisor };
+  const metricsOf = (start: string): string[] =>
+    stack.processes.flatMap(({ name, metricsUrl }) =>
+      name.startsWith(start) && metricsUrl ? [metricsUrl] : [],
+    );
+  const [natsMonitor = ''] = metricsOf('nats');
+  const traffic = { gatewayMetrics: metricsOf('gateway-'), natsMonitor };
+  return { baseUrl: stack.baseUrl, processes, supervisor, traffic };
 };
 
 const answers = async (url: string): Promise<true | undefined> =>
