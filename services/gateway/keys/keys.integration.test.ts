@@ -173,7 +173,7 @@ describe('presence', () => {
         lapses++;
       },
     });
-    nats.pause();
+    await nats.pause();
     await sleep(5500);
     expect(presence.listed()).toBe(false);
     nats.resume();
