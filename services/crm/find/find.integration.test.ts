@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { makeClient, statusIds } from '../testing/make.ts';
+
+let crm: BootedCrm;
+
+beforeAll(async () => {
+  crm = await bootCrm();
+});
+
+type Query = Readonly<Record<string, string>>;
+
+const idsOf = (body: { clients: { client_id: number }[] }) => body.clients.map(({ client_id }) => client_id);
+const findClients = async (companyId: number, query: Query) =>
+  idsOf((await crm.ask('findClients', companyId, query)).body);
+const findLeads = async (companyId: number, query: Query) =>
+  idsOf((await crm.ask('findLeads', companyId, query)).body);
+
+test('a client is answered with all of its fields', async () => {
+  const id = await makeClient(crm.db, 1, {
+    first_name: 'Zoë',
+    last_name: 'O"Hara',
+    email: 'Zoe@Example.com',
+    phone: '+1 (555) 010-4477',
+    external_id: 'crm-88',
+    created_utc: new Date('2026-01-15T09:30:00.123Z'),
+  });
+  expect(await crm.ask('findClients', 1, { client_id: String(id) })).toEqual({
+    status: 200,
+    body: {
+      clients: [
+        {
+          client_id: id,
+          first_name: 'Zoë',
+          last_name: 'O"Hara',
+          email: 'Zoe@Example.com',
+          phone: '+1 (555) 010-4477',
+          status: 'Client - Active',
+          is_lead: false,
+          external_id: 'crm-88',
+          created_utc: '2026-01-15T09:30:00.123Z',
+        },
+      ],
+      count: 1,
+    },
+  });
+});
+
+test('what a record lacks is null', async () => {
+  const id = await makeClient(crm.db, 2, { status_id: statusIds.leadNew });
+  const { body } = await crm.ask('findLeads', 2, { client_id: String(id) });
+  expect(body.clients[0]).toMatchObject({
+    phone: null,
+    external_id: null,
+    status: 'Lead - New',
+    is_lead: true,
+  });
+});
+
+describe('each parameter by itself', () => {
+  test('email is compared without case, and with accents', async () => {
+    const id = await makeClient(crm.db, 3, { email: 'Jose@Example.com' });
+    expect(await findClients(3, { email: 'jOSE@example.COM' })).toEqual([id]);
+    expect(await findClients(3, { email: 'josé@example.com' })).toEqual([]);
+    expect(await findClients(3, { email: 'ose@example.com' })).toEqual([]);
+  });
+
+  test('phone is compared by its digits', async () => {
+    const id = await makeClient(crm.db, 4, { phone: '+1 (555) 010-4477' });
+    expect(await findClients(4, { phone: '15550104477' })).toEqual([id]);
+    expect(await findClients(4, { phone: '1.555.010.4477' })).toEqual([id]);
+    expect(await findClients(4, { phone: '5550104477' })).toEqual([]);
+  });
+
+  test('external_id is compared exactly', async () => {
+    const id = await makeClient(crm.db, 5, { external_id: 'a%_\\b' });
+    expect(await findClients(5, { external_id: 'a%_\\b' })).toEqual([id]);
+    for (const other of ['A%_\\B', 'a%', 'axx\\b'])
+      expect(await findClients(5, { external_id: other })).toEqual([]);
+  });
+
+  test('client_id is one of the company', async () => {
+    const id = await makeClient(crm.db, 6);
+    expect(await findClients(6, { client_id: String(id) })).toEqual([id]);
+    expect(await findClients(7, { client_id: String(id) })).toEqual([]);
+  });
+});
+
+test('all that is given must match', async () => {
+  const id = await makeClient(crm.db, 8, { email: 'a@example.com', phone: '555 0001', external_id: 'x1' });
+  await makeClient(crm.db, 8, { email: 'a@example.com', phone: '555 0002', external_id: 'x2' });
+  const all = { email: 'a@example.com', phone: '5550001', external_id: 'x1', client_id: String(id) };
+  expect(await findClients(8, all)).toEqual([id]);
+  expect(await findClients(8, { email: 'a@example.com', phone: '5550001' })).toEqual([id]);
+  expect(await findClients(8, { ...all, phone: '5550002' })).toEqual([]);
+  expect(await findClients(8, { ...all, external_id: 'x2' })).toEqual([]);
+});
+
+test('leads are found among leads only, clients among clients only', async () => {
+  const lead = await makeClient(crm.db, 9, { status_id: statusIds.leadContacted });
+  const client = await makeClient(crm.db, 9, { status_id: statusIds.clientPaused });
+  expect(await findLeads(9, { email: 'ann@example.com' })).toEqual([lead]);
+  expect(await findClients(9, { email: 'ann@example.com' })).toEqual([client]);
+  expect(await findClients(9, { client_id: String(lead) })).toEqual([]);
+});
+
+test("a company's own status is shown by its name", async () => {
+  const { insertId } = await crm.db
+    .insertInto('statuses')
+    .values({ company_id: 10, status_name: 'VIP' })
+    .executeTakeFirstOrThrow();
+  await makeClient(crm.db, 10, { status_id: Number(insertId) });
+  const { body } = await crm.ask('findClients', 10, { email: 'ann@example.com' });
+  expect(body.clients[0]).toMatchObject({ status: 'VIP', is_lead: false });
+});
+
+test('the newest 25 are answered, the newest first', async () => {
+  const ids: number[] = [];
+  for (let left = 27; left > 0; left--) ids.push(await makeClient(crm.db, 11));
+  expect(await findClients(11, { email: 'ann@example.com' })).toEqual(ids.reverse().slice(0, 25));
+});
+
+test('another company is never seen', async () => {
+  await makeClient(crm.db, 12, { email: 'secret@example.com', phone: '555 9999', external_id: 's' });
+  for (const query of [{ email: 'secret@example.com' }, { phone: '5559999' }, { external_id: 's' }])
+    expect(await findClients(13, query)).toEqual([]);
+});
+
+test.each(['', 'page=1', 'client_id=abc', 'client_id=0', 'email=', 'email=a&email=b'])(
+  'the query "%s" is refused in the general shape',
+  async (query) => {
+    const { status, body } = await crm.ask('findLeads', 1, query);
+    expect(status).toBe(400);
+    expect(body.error).toEqual(expect.any(String));
+  },
+);

@@ -1,0 +1,176 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { makeEmployee } from '../testing/make.ts';
+
+let crm: BootedCrm;
+
+beforeAll(async () => {
+  crm = await bootCrm({ replicas: 2 });
+});
+
+describe('listEmployees', () => {
+  test('lists active employees by full name, and nobody else', async () => {
+    const make = (first_name: string, last_name: string, fields = {}) =>
+      makeEmployee(crm.db, 11, { first_name, last_name, ...fields });
+    const zoe = await make('zoe', 'Adams');
+    const emil = await make('Émil', 'Zola');
+    const amy = await make('amy', 'Wong', { role_id: 7, is_approved: 0 });
+    await make('Left', 'Already', { is_active: 0 });
+    await make('An', 'Affiliate', { role_id: 6, is_approved: 1 });
+    await makeEmployee(crm.db, 12, { first_name: 'Other', last_name: 'Company' });
+
+    expect(await crm.ask('listEmployees', 11)).toEqual({
+      status: 200,
+      body: {
+        employees: [
+          { employee_id: amy, full_name: 'amy Wong' },
+          { employee_id: emil, full_name: 'Émil Zola' },
+          { employee_id: zoe, full_name: 'zoe Adams' },
+        ],
+        count: 3,
+      },
+    });
+  });
+
+  test('orders people of one name by id', async () => {
+    const ids = [await makeEmployee(crm.db, 13), await makeEmployee(crm.db, 13)];
+    const { body } = await crm.ask('listEmployees', 13);
+    expect(body.employees.map(({ employee_id }: { employee_id: number }) => employee_id)).toEqual(ids);
+  });
+
+  test('a company without employees gets an empty list', async () => {
+    expect((await crm.ask('listEmployees', 999)).body).toEqual({ employees: [], count: 0 });
+  });
+
+  test('names with quotes, backslashes and emoji arrive as they are', async () => {
+    await makeEmployee(crm.db, 14, { first_name: '"Quo\\te"', last_name: "O'Brien 😀" });
+    const { body } = await crm.ask('listEmployees', 14);
+    expect(body.employees[0].full_name).toBe('"Quo\\te" O\'Brien 😀');
+  });
+
+  test('sees what was committed just before, on every replica', async () => {
+    for (let count = 1; count <= 20; count++) {
+      await makeEmployee(crm.db, 15);
+      expect((await crm.ask('listEmployees', 15)).body.count).toBe(count);
+    }
+  });
+
+  test('an unknown query parameter is refused in the shape of lookups', async () => {
+    const { status, body } = await crm.ask('listEmployees', 11, 'page=2');
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error_code: 'invalid_request', message: 'unknown query parameter: page' });
+  });
+});
+
+test('a batch of many companies answers each its own', async () => {
+  const companyIds = Array.from({ length: 40 }, (_, at) => 100 + at);
+  for (const companyId of companyIds) await makeEmployee(crm.db, companyId, { last_name: `Of ${companyId}` });
+  const asked = [...companyIds, ...companyIds, 998];
+  const answers = await crm.askTogether('listEmployees', asked);
+  expect(answers.map(({ body }) => body.employees[0]?.full_name)).toEqual(
+    asked.map((companyId) => (companyId === 998 ? undefined : `Grace Of ${companyId}`)),
+  );
+});
+
+test('a refused call does not harm those beside it in the batch', async () => {
+  await makeEmployee(crm.db, 16);
+  const answers = await Promise.all([
+    crm.ask('listEmployees', 16),
+    crm.ask('listEmployees', 16, 'x=1'),
+    crm.ask('listEmployees', 16),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
+});
+
+describe('listAffiliates', () => {
+  test('lists active, approved affiliates by full name, and nobody else', async () => {
+    const make = (last_name: string, fields = {}) =>
+      makeEmployee(crm.db, 21, { last_name, role_id: 6, is_approved: 1, ...fields });
+    const young = await make('Young');
+    const adams = await make('Adams');
+    await make('Waiting', { is_approved: 0 });
+    await make('Gone', { is_active: 0 });
+    await make('Employee', { role_id: 5 });
+    await makeEmployee(crm.db, 22, { role_id: 6, is_approved: 1 });
+
+    expect((await crm.ask('listAffiliates', 21)).body).toEqual({
+      affiliates: [
+        { affiliate_id: adams, full_name: 'Grace Adams' },
+        { affiliate_id: young, full_name: 'Grace Young' },
+      ],
+      count: 2,
+    });
+  });
+});
+
+describe('listClientStatuses', () => {
+  const globalNames = [
+    'Client - Active',
+    'Client - Completed',
+    'Client - Paused',
+    'Lead - Appointment Set',
+    'Lead - Contacted',
+    'Lead - Lost',
+    'Lead - New',
+    'Lead - Nurturing',
+    'Lead - Proposal Sent',
+    'Lead - Qualified',
+    'Lead - Unresponsive',
+  ];
+  const namesOf = (body: { statuses: { status_name: string }[] }) =>
+    body.statuses.map(({ status_name }) => status_name);
+
+  test('a new company has the global ones by name', async () => {
+    const { body } = await crm.ask('listClientStatuses', 31);
+    expect(namesOf(body)).toEqual(globalNames);
+    expect(body.count).toBe(globalNames.length);
+    expect(body.statuses[6]).toEqual({
+      status_id: 1,
+      status_name: 'Lead - New',
+      is_lead: true,
+      is_active: true,
+      color_code: '#2f80ed',
+    });
+    for (const { status_name, is_lead } of body.statuses)
+      expect(is_lead).toBe(status_name.startsWith('Lead'));
+  });
+
+  test("the company's own come first; its lead statuses, inactive and invalid ones do not come", async () => {
+    const make = (company_id: number, status_name: string, fields = {}) =>
+      crm.db
+        .insertInto('statuses')
+        .values({ company_id, status_name, ...fields })
+        .execute();
+    await make(32, 'Client - Zeal');
+    await make(32, 'archived');
+    await make(32, 'Lead - Our Own');
+    await make(32, 'Client - Off', { is_active: 0 });
+    await make(32, 'Client - Void', { is_valid: 0 });
+    await make(33, 'Client - Elsewhere');
+
+    const { body } = await crm.ask('listClientStatuses', 32);
+    expect(namesOf(body)).toEqual(['archived', 'Client - Zeal', ...globalNames]);
+    expect(body.statuses[0]).toMatchObject({ is_lead: false, is_active: true, color_code: '#808080' });
+  });
+
+  test('an inactive or invalid global status comes to nobody', async () => {
+    const { db } = crm;
+    const set = (fields: { is_active?: number; is_valid?: number }, id: number) =>
+      db
+        .updateTable('statuses')
+        .set(fields)
+        .where('company_id', '=', 0)
+        .where('status_id', '=', id)
+        .execute();
+    await set({ is_active: 0 }, 8);
+    await set({ is_valid: 0 }, 22);
+    try {
+      expect(namesOf((await crm.ask('listClientStatuses', 34)).body)).toEqual(
+        globalNames.filter((name) => !['Lead - Lost', 'Client - Completed'].includes(name)),
+      );
+    } finally {
+      await set({ is_active: 1 }, 8);
+      await set({ is_valid: 1 }, 22);
+    }
+  });
+});
