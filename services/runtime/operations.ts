@@ -9,6 +9,7 @@ import {
   type ServiceName,
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
+import { DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
 import type { Answer } from './lanes/call.ts';
 import { type Call, type Handler, type LaneServer, serveLane } from './lanes/server.ts';
 import type { Log } from './log.ts';
@@ -21,8 +22,9 @@ export const json = (status: number, value: unknown): Answer => ({ status, body:
 
 /**
  * Serves a service's lane from its handlers of the contract. An operation without a handler is answered
- * 501; whatever a handler throws becomes the operation's own error body, and what is not a `Problem`
- * becomes a 500 that tells the caller nothing but the request id.
+ * 501; whatever a handler throws becomes the operation's own error body. A database that is away is a 503,
+ * as it passes; anything else that is not a `Problem` becomes a 500 that tells the caller nothing but the
+ * request id.
  */
 export const serveOperations = ({
   service,
@@ -48,6 +50,10 @@ export const serveOperations = ({
     onError: (call, error) => {
       if (error instanceof Problem) return problemAnswer(call, error);
       const { operation, tenant, requestId, traceparent } = call;
+      if (error instanceof DatabaseUnavailable || isConnectionLost(error)) {
+        log.warn({ error, operation, tenant, requestId, traceparent }, 'no database');
+        return problemAnswer(call, problem('service_unavailable', error));
+      }
       log.error({ error, operation, tenant, requestId, traceparent }, 'operation failed');
       return problemAnswer(call, internalError(error));
     },
