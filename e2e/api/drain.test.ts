@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { until } from './support/clock.ts';
+import { ends, startLoad } from './support/load.ts';
+import { allReady, atLeast, processesOf, signal } from './support/processes.ts';
+import { rawRequest, rawSocket } from './support/raw.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+
+const lookup = '/integrations/lookups/employees';
+const unlimited = { read: 1_000_000_000 };
+
+afterEach(async () => {
+  await allReady(world);
+}, 60_000);
+
+test('A gateway that is asked to stop under load fails no request and sends its clients elsewhere', async () => {
+  atLeast(world, 'gateway', 4);
+  const { value: key } = await (await world.company(unlimited)).key();
+  const load = startLoad(world, lookup, { key }, 24);
+  await sleep(300);
+  for (const { name } of processesOf(world, 'gateway').slice(0, 2)) {
+    const gone = signal(world, name, 'SIGTERM');
+    await allReady(world, [gone]);
+  }
+  const shots = await load.stop();
+  expect(ends(shots)).toEqual({ 200: shots.length });
+});
+
+test('A gateway that stops tells each client that keeps a connection open, once, then ends the connection', async () => {
+  const gateways = atLeast(world, 'gateway', 4);
+  const clients = Array.from({ length: 24 }, () => keepAsking(world.baseUrl));
+  await until('all are connected', () => clients.every(({ answers }) => answers.length > 0));
+  const gone = signal(world, gateways[1]?.name ?? '', 'SIGTERM');
+  await allReady(world, [gone]);
+
+  const told = clients.filter(({ answers }) => answers.some((answer) => closes.test(answer)));
+  const others = clients.filter((client) => !told.includes(client));
+  expect(told.length).toBeGreaterThan(0);
+  expect(others.length).toBeGreaterThan(0);
+  for (const { answers, socket } of told) {
+    // The answer is whole, it is the last, and the connection has ended after it.
+    expect(answers.filter((answer) => closes.test(answer))).toHaveLength(1);
+    expect(answers.at(-1)).toMatch(closes);
+    expect(socket.closed).toBe(true);
+  }
+  for (const { socket } of others) expect(socket.closed).toBe(false);
+  for (const { socket, failures } of clients) {
+    socket.destroy();
+    expect(failures).toEqual([]);
+  }
+});
+
+const closes = /\r\nconnection: close\r\n/i;
+
+/** Asks on one connection, one request after the other, until it is ended. */
+const keepAsking = (baseUrl: string) => {
+  const socket = rawSocket(baseUrl);
+  const answers: string[] = [];
+  const failures: Error[] = [];
+  let text = '';
+  const ask = () => socket.write(rawRequest('GET /api/v1/integrations/lookups/employees HTTP/1.1', []));
+  socket.on('error', (error) => failures.push(error));
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+    if (!text.endsWith('"missing or invalid API key"}')) return;
+    answers.push(text);
+    if (!closes.test(text)) setTimeout(ask, 5);
+    text = '';
+  });
+  ask();
+  return { socket, answers, failures };
+};
+
+test('A crm that is asked to stop under load finishes what it has and fails nothing', async () => {
+  atLeast(world, 'crm', 2);
+  const { value: key } = await (await world.company(unlimited)).key();
+  const load = startLoad(world, '/integrations/lookups/clients?q=an', { key }, 16);
+  await sleep(200);
+  for (const { name } of processesOf(world, 'crm')) {
+    const gone = signal(world, name, 'SIGTERM');
+    await allReady(world, [gone]);
+  }
+  const shots = await load.stop();
+  expect(ends(shots)).toEqual({ 200: shots.length });
+});
+
+test('An access that is asked to stop finishes what operators asked, and callers notice nothing', async () => {
+  atLeast(world, 'access', 2);
+  const company = await world.company(unlimited);
+  const { value: key } = await company.key();
+  const load = startLoad(world, lookup, { key }, 4);
+  let stopped = false;
+  let made = 0;
+  const operators = Array.from({ length: 4 }, async () => {
+    for (; !stopped; made++) {
+      const { id, value } = await company.key(['integrations:read']);
+      expect((await world.ask(lookup, { key: value })).status).toBe(200);
+      await world.operator.ask('revokeKey', { id });
+    }
+  });
+  for (const { name } of processesOf(world, 'access')) {
+    const gone = signal(world, name, 'SIGTERM');
+    await allReady(world, [gone]);
+  }
+  stopped = true;
+  await Promise.all(operators);
+  const shots = await load.stop();
+  expect(ends(shots)).toEqual({ 200: shots.length });
+  expect(made).toBeGreaterThan(4);
+});

@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { roomInMinute, until } from './support/clock.ts';
+import { endOf, ends, startLoad } from './support/load.ts';
+import { allReady, atLeast, signal } from './support/processes.ts';
+import { openWorld, type Reply } from './support/world.ts';
+
+const world = await openWorld();
+
+const lookup = '/integrations/lookups/employees';
+const find = '/integrations/clients/find?client_id=1';
+const unlimited = { read: 1_000_000_000 };
+
+// The next test, and the next file, find the cluster whole.
+afterEach(async () => {
+  await allReady(world);
+}, 60_000);
+
+/** Resolves when the cluster answers this key again. */
+const answersAgain = (key: string): Promise<boolean> =>
+  until('requests are answered again', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => world.ask(lookup, { key }).catch(() => undefined)),
+    );
+    return replies.every((reply) => reply?.status === 200);
+  });
+
+const expectRetryable = (reply: Reply, reason: string): void => {
+  expect(reply.status).toBe(503);
+  expect(reply.json.reason).toBe(reason);
+  expect(reply.headers['retry-after']).toBe('1');
+  expect(Object.keys(reply.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+};
+
+test('While NATS is away every request is 503 at once, and it works again when NATS is back', async () => {
+  const { value: key } = await (await world.company(unlimited)).key();
+  await answersAgain(key);
+  const load = startLoad(world, find, { key }, 8);
+  await sleep(100);
+  const gone = signal(world, 'nats', 'SIGKILL');
+  const killedMs = performance.now();
+  await until('NATS runs again', () =>
+    world.stack().processes.find(({ name, pid }) => name === 'nats' && pid && pid !== gone),
+  );
+  await answersAgain(key);
+  const shots = await load.stop();
+
+  const refused = shots.filter((shot) => endOf(shot) === '503 lock_timeout');
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { reply } of refused) {
+    expectRetryable(reply as Reply, 'lock_timeout');
+    expect((reply as Reply).json).toEqual({
+      error: 'the rate limit could not be checked in time',
+      reason: 'lock_timeout',
+      retryAfter: 1,
+      message: 'This is not a rate-limit violation. Retry after 1-2 seconds.',
+    });
+  }
+  // What was in flight when it died may wait for its 500 ms; what was sent later is told at once.
+  const sentLater = refused.filter(({ sentMs }) => sentMs > killedMs + 100).map(({ elapsedMs }) => elapsedMs);
+  expect(sentLater.length).toBeGreaterThan(0);
+  expect(sentLater.toSorted((a, b) => a - b)[Math.floor(sentLater.length * 0.9)]).toBeLessThan(250);
+  const allowed = [
+    '200',
+    '503 lock_timeout',
+    '503 keys_unavailable',
+    '503 service_unavailable',
+    '504 timeout',
+  ];
+  expect(allowed).toEqual(expect.arrayContaining(Object.keys(ends(shots))));
+});
+
+test('In the lookup shape the 503 says reason and retryAfter too', async () => {
+  const { value: key } = await (await world.company(unlimited)).key();
+  signal(world, 'nats', 'SIGKILL');
+  const reply = await until(
+    'a lock_timeout',
+    async () => {
+      const one = await world.ask(lookup, { key });
+      return one.json.error_code === 'lock_timeout' ? one : undefined;
+    },
+    { everyMs: 1 },
+  );
+  expectRetryable(reply, 'lock_timeout');
+  expect(reply.json).toEqual({
+    error_code: 'lock_timeout',
+    message: 'the rate limit could not be checked in time',
+    reason: 'lock_timeout',
+    retryAfter: 1,
+  });
+  expect((await world.ask(lookup, { key: 'nonsense' })).status).toBe(401);
+  await answersAgain(key);
+});
+
+test('Without crm a request is 503 service_unavailable or, if crm died over it, 504; then it works again', async () => {
+  const { value: key } = await (await world.company(unlimited)).key();
+  const over = startLoad(world, find, { key }, 8);
+  await sleep(100);
+  const gone = atLeast(world, 'crm', 2).map(({ name }) => signal(world, name, 'SIGKILL'));
+  // Those that it died over wait for their deadline, so others have to ask once NATS knows it is gone.
+  await sleep(100);
+  const meanwhile = startLoad(world, find, { key }, 2);
+  await allReady(world, gone);
+  await answersAgain(key);
+  const shots = [...(await over.stop()), ...(await meanwhile.stop())];
+  const unavailable = shots.filter((shot) => endOf(shot) === '503 service_unavailable');
+  expect(unavailable.length).toBeGreaterThan(0);
+  expect(['200', '503 service_unavailable', '504 timeout']).toEqual(
+    expect.arrayContaining(Object.keys(ends(shots))),
+  );
+  for (const { reply } of unavailable) {
+    // It was counted, but a 503 tells nothing of the limit.
+    expectRetryable(reply as Reply, 'service_unavailable');
+    expect((reply as Reply).json).toEqual({
+      error: 'the service is not available at the moment',
+      reason: 'service_unavailable',
+    });
+  }
+});
+
+test('With one of two crm killed, only what it had taken fails', async () => {
+  const { value: key } = await (await world.company(unlimited)).key();
+  const load = startLoad(world, find, { key }, 8);
+  await sleep(100);
+  const gone = signal(world, 'crm-1', 'SIGKILL');
+  await allReady(world, [gone]);
+  const shots = await load.stop();
+  expect(['200', '504 timeout']).toEqual(expect.arrayContaining(Object.keys(ends(shots))));
+  expect(ends(shots)['504 timeout'] ?? 0).toBeLessThanOrEqual(8);
+});
+
+test('Without access nothing changes for callers, and operators can go on when it is back', async () => {
+  const company = await world.company(unlimited);
+  const { value: key } = await company.key();
+  const load = startLoad(world, lookup, { key }, 4);
+  const gone = atLeast(world, 'access', 2).map(({ name }) => signal(world, name, 'SIGKILL'));
+  await allReady(world, gone);
+  expect(Object.keys(ends(await load.stop()))).toEqual(['200']);
+  const { id, value } = await company.key();
+  expect((await world.ask(lookup, { key: value })).status).toBe(200);
+  await world.operator.ask('revokeKey', { id });
+  expect((await world.ask(lookup, { key: value })).status).toBe(401);
+});
+
+test('Without MySQL lookups fail in the documented way and come back by themselves', async () => {
+  const { value: key } = await (await world.company(unlimited)).key();
+  const load = startLoad(world, find, { key }, 4);
+  await sleep(100);
+  const gone = signal(world, 'mysql', 'SIGKILL');
+  await allReady(world, [gone]);
+  await answersAgain(key);
+  const seen = ends(await load.stop());
+  expect(seen['200']).toBeGreaterThan(0);
+  expect(['200', '503 service_unavailable', '504 timeout']).toEqual(
+    expect.arrayContaining(Object.keys(seen)),
+  );
+});
+
+test('With a gateway killed under load no key gets more than its limit, and the others go on', async () => {
+  atLeast(world, 'gateway', 4);
+  const keys = await Promise.all(
+    Array.from({ length: 8 }, async () => (await (await world.company()).key()).value),
+  );
+  await roomInMinute(20_000);
+  const windowEnd = Math.ceil(Date.now() / 60_000) * 60;
+  const loads = keys.map((key) => startLoad(world, lookup, { key }, 3));
+  await until('some have passed', () => loads.every(({ shots }) => shots.length > 10), { everyMs: 5 });
+  // One after the other, so that the one that counts is among them.
+  const gone: number[] = [];
+  for (const name of ['gateway-1', 'gateway-2', 'gateway-3']) {
+    gone.push(signal(world, name, 'SIGKILL'));
+    await sleep(150);
+  }
+  await allReady(world, gone);
+  const all = await Promise.all(loads.map((load) => load.stop()));
+  for (const shots of all) {
+    const inWindow = shots.filter(
+      ({ reply }) => !(reply instanceof Error) && Number(reply.headers['x-ratelimit-reset']) === windowEnd,
+    );
+    const passed = inWindow.filter(({ reply }) => (reply as Reply).status === 200).length;
+    expect(passed).toBeLessThanOrEqual(60);
+    // Those whose answer was lost are counted too; there were at most three in flight at each kill.
+    expect(passed).toBeGreaterThanOrEqual(60 - 9);
+    expect(ends(inWindow)['429']).toBeGreaterThan(0);
+  }
+});
