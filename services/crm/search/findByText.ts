@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts';
 import { chunkCandidates } from './chunkCandidates.ts';
 import { entriesPerChunk } from './postings.ts';
 import { tailPlaces } from './tailPlaces.ts';
-import { contains, searchText } from './text.ts';
+import { contains, maxFieldCharacters, searchText } from './text.ts';
 
 /** A client as a search shows it. */
 export interface FoundClient {
@@ -19,7 +19,7 @@ export const foundColumns = ['client_id', 'first_name', 'last_name', 'email', 'p
 
 export interface TextSearch {
   readonly companyId: number;
-  /** Normalised, not empty. */
+  /** Normalised. */
   readonly query: string;
   readonly limit: number;
   /** `performance.now()` at which nobody waits for the answer any more. */
@@ -32,6 +32,8 @@ export interface TextSearch {
  */
 export const findByText = async (db: Kysely<Tables>, search: TextSearch): Promise<readonly FoundClient[]> => {
   const { companyId, query, limit } = search;
+  // Nothing is left of a query of accents only; and none of the texts that are kept is longer.
+  if (query === '' || query.length > maxFieldCharacters) return [];
   const found = new Map<number, FoundClient>();
   const offer = (clients: readonly FoundClient[]): void => {
     for (const client of clients) {

@@ -1,0 +1,243 @@
+import { type Database, transaction } from '@causeway/runtime';
+import { testDatabase } from '@causeway/runtime/testing';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createPerson } from '../demo/people.ts';
+import { createRandom } from '../demo/random.ts';
+import { type Tables, tenantTables } from '../tables.ts';
+import { crmMigrations } from '../testing/boot.ts';
+import { makeClient, statusIds } from '../testing/make.ts';
+import { findByText } from './findByText.ts';
+import { indexCompany } from './indexCompany.ts';
+import { indexAll, startIndexer } from './indexer.ts';
+import { markForSearch } from './markForSearch.ts';
+import { contains, normalise, searchText } from './text.ts';
+
+let db: Database<Tables>;
+
+beforeAll(async () => {
+  const database = await testDatabase({ folders: crmMigrations });
+  db = database.connect<Tables>({ tenantTables, poolSize: 10 });
+});
+
+const find = (companyId: number, query: string, limit = 25) =>
+  findByText(db, { companyId, query: normalise(query), limit, deadlineMs: Number.POSITIVE_INFINITY });
+const idsOf = async (companyId: number, query: string) =>
+  (await find(companyId, query)).map(({ client_id }) => client_id);
+
+const makeMany = async (companyId: number, count: number, seed = companyId) => {
+  const random = createRandom(seed);
+  const rows = Array.from({ length: count }, (_, at) => {
+    const { first_name, last_name, email } = createPerson(random, at);
+    return { company_id: companyId, status_id: statusIds.leadNew, first_name, last_name, email };
+  });
+  for (let at = 0; at < count; at += 1000)
+    await db
+      .insertInto('clients')
+      .values(rows.slice(at, at + 1000))
+      .execute();
+  await db
+    .insertInto('client_search_pending')
+    .columns(['company_id', 'client_id'])
+    .expression((eb) =>
+      eb.selectFrom('clients').select(['company_id', 'client_id']).where('company_id', '=', companyId),
+    )
+    .execute();
+};
+
+const waiting = async (companyId: number) =>
+  (
+    await db
+      .selectFrom('client_search_pending')
+      .select('client_id')
+      .where('company_id', '=', companyId)
+      .execute()
+  ).length;
+
+describe('a company with full chunks, a tail, waiting and renamed clients', () => {
+  const companyId = 1;
+  let clients: { client_id: number; first_name: string; last_name: string; email: string }[];
+
+  beforeAll(async () => {
+    await makeMany(companyId, 9_000);
+    while ((await indexCompany(db, companyId)) > 0);
+    const rename = async (every: number, last_name: string) => {
+      const some = await db
+        .selectFrom('clients')
+        .select('client_id')
+        .where('company_id', '=', companyId)
+        .orderBy('client_id')
+        .execute();
+      await transaction(db, async (trx) => {
+        for (const { client_id } of some.filter((_, at) => at % every === 0)) {
+          await trx
+            .updateTable('clients')
+            .set({ last_name })
+            .where('company_id', '=', companyId)
+            .where('client_id', '=', client_id)
+            .execute();
+          await markForSearch(trx, companyId, client_id);
+        }
+      });
+    };
+    await rename(90, 'Van Rename');
+    while ((await indexCompany(db, companyId)) > 0);
+    await rename(190, 'Twice Renamed');
+    clients = await db
+      .selectFrom('clients')
+      .select(['client_id', 'first_name', 'last_name', 'email'])
+      .where('company_id', '=', companyId)
+      .execute();
+  });
+
+  test('has two chunks and some in every place', async () => {
+    const tail = await db
+      .selectFrom('client_search_tails')
+      .select(['chunk', 'entries'])
+      .where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow();
+    expect(tail).toEqual({ chunk: 2, entries: 9_000 + 100 - 2 * 4096 });
+    expect(await waiting(companyId)).toBe(48);
+  });
+
+  test('answers as a comparison of all its clients does, whatever is searched', async () => {
+    const random = createRandom(99);
+    const texts = clients.map((client) => ({ ...client, ...searchText(client) }));
+    const queries = [
+      'rename',
+      'van rename',
+      'twice',
+      'ice re',
+      'jample',
+      'zq',
+      'an',
+      '.e',
+      'ñ',
+      'smith-jones',
+    ];
+    for (let left = 300; left > 0; left--) {
+      const { name, email } = random.pick(texts);
+      const text = random.pick([name, email]);
+      const from = random.integer(0, text.length - 2);
+      queries.push(text.slice(from, from + random.integer(2, 14)));
+      queries.push(text.slice(from, from + 3) + random.pick(texts).email.slice(1, 4));
+    }
+    for (const query of queries) {
+      const plain = normalise(query);
+      if (plain === '') continue;
+      const expected = new Set(
+        texts.filter((text) => contains(text, plain)).map(({ client_id }) => client_id),
+      );
+      const found = await idsOf(companyId, query);
+      expect(new Set(found).size, query).toBe(found.length);
+      expect(found.length, query).toBe(Math.min(25, expected.size));
+      for (const id of found) expect(expected.has(id), query).toBe(true);
+    }
+  });
+
+  test('a search stops when nobody waits for it any more', async () => {
+    const search = findByText(db, { companyId, query: 'qqq', limit: 25, deadlineMs: performance.now() - 1 });
+    await expect(search).resolves.toEqual([]);
+    const common = findByText(db, {
+      companyId,
+      query: 'smith',
+      limit: 25,
+      deadlineMs: performance.now() - 1,
+    });
+    await expect(common).rejects.toMatchObject({ code: 'timeout' });
+  });
+});
+
+test('several indexers at once give each client one entry', async () => {
+  const companyIds = [11, 12, 13];
+  for (const companyId of companyIds) await makeMany(companyId, 5_000);
+  await Promise.all(Array.from({ length: 6 }, () => indexAll(db, 64)));
+  for (const companyId of companyIds) {
+    const entries = await db
+      .selectFrom('client_search_entries')
+      .select(['entry', 'client_id'])
+      .where('company_id', '=', companyId)
+      .execute();
+    expect(new Set(entries.map(({ client_id }) => client_id)).size).toBe(5_000);
+    expect(entries.map(({ entry }) => entry)).toEqual(Array.from({ length: 5_000 }, (_, at) => at));
+    expect(await waiting(companyId)).toBe(0);
+  }
+});
+
+test('clients are found at every moment while indexers move them', async () => {
+  const companyId = 21;
+  const indexers = [startIndexer({ db, minWaiting: 1 }), startIndexer({ db, minWaiting: 1 })];
+  try {
+    const ids: number[] = [];
+    let written = false;
+    const write = async (writer: number) => {
+      for (let at = 0; at < 100; at++)
+        ids.push(await makeClient(db, companyId, { last_name: `W${writer}n${at}end` }));
+    };
+    const read = async () => {
+      const random = createRandom(5);
+      while (!written) {
+        if (ids.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+        else {
+          const { last_name } = await db
+            .selectFrom('clients')
+            .select('last_name')
+            .where('company_id', '=', companyId)
+            .where('client_id', '=', random.pick(ids))
+            .executeTakeFirstOrThrow();
+          expect(await idsOf(companyId, last_name)).toHaveLength(1);
+        }
+      }
+    };
+    const reading = read();
+    await Promise.all([write(1), write(2), write(3)]);
+    written = true;
+    await reading;
+  } finally {
+    for (const indexer of indexers) await indexer.stop();
+  }
+});
+
+test('an indexer takes no company that another has locked, and waits for no one', async () => {
+  const companyId = 31;
+  await makeMany(companyId, 10);
+  await indexCompany(db, companyId);
+  await makeClient(db, companyId);
+  await transaction(db, async (trx) => {
+    await trx
+      .selectFrom('client_search_tails')
+      .select('chunk')
+      .where('company_id', '=', companyId)
+      .forUpdate()
+      .execute();
+    expect(await indexCompany(db, companyId)).toBe(0);
+  });
+  expect(await indexCompany(db, companyId)).toBe(1);
+});
+
+test('a client marked again while it is indexed stays marked', async () => {
+  const companyId = 41;
+  const id = await makeClient(db, companyId, { last_name: 'First' });
+  await transaction(db, async (trx) => {
+    // The change is not committed while the indexer passes.
+    await trx
+      .updateTable('clients')
+      .set({ last_name: 'Second' })
+      .where('company_id', '=', companyId)
+      .where('client_id', '=', id)
+      .execute();
+    await markForSearch(trx, companyId, id);
+    expect(await indexCompany(db, companyId)).toBe(1);
+  });
+  expect(await waiting(companyId)).toBe(1);
+  expect(await idsOf(companyId, 'second')).toEqual([id]);
+  expect(await idsOf(companyId, 'first')).toEqual([]);
+});
+
+test('a client deleted while it waits is forgotten', async () => {
+  const companyId = 51;
+  const id = await makeClient(db, companyId);
+  await db.deleteFrom('clients').where('company_id', '=', companyId).where('client_id', '=', id).execute();
+  expect(await indexCompany(db, companyId)).toBe(1);
+  expect(await waiting(companyId)).toBe(0);
+  expect(await idsOf(companyId, 'ann')).toEqual([]);
+});
