@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addPerson, clientActive, leadNew } from './support/people.ts';
+import { type Company, openWorld } from './support/world.ts';
+
+const world = await openWorld();
+
+let company: Company;
+let key = '';
+let client = 0;
+let lead = 0;
+let theirs = 0;
+
+beforeAll(async () => {
+  company = await world.company({ read: 1_000_000_000 });
+  key = (await company.key(['integrations:read'])).value;
+  const shared = {
+    company_id: company.id,
+    first_name: 'Katherine',
+    last_name: 'Johnson',
+    email: 'Katherine@Example.com',
+    phone: '+1 (555) 010-4477',
+  };
+  client = await addPerson(world, { ...shared, external_id: 'Crm-88', status_id: clientActive });
+  lead = await addPerson(world, { ...shared, external_id: 'Lead-89', status_id: leadNew });
+  const other = await world.company();
+  theirs = await addPerson(world, { ...shared, company_id: other.id, external_id: 'Crm-88' });
+});
+
+const find = async (kind: 'clients' | 'leads', query: Readonly<Record<string, string>>) => {
+  const reply = await world.ask(`/integrations/${kind}/find?${new URLSearchParams(query)}`, { key });
+  expect(reply.status).toBe(200);
+  return reply.json;
+};
+
+test('A client is answered with all that is promised of it', async () => {
+  const { clients, count } = await find('clients', { client_id: String(client) });
+  expect(count).toBe(1);
+  expect(clients).toEqual([
+    {
+      client_id: client,
+      first_name: 'Katherine',
+      last_name: 'Johnson',
+      email: 'Katherine@Example.com',
+      phone: '+1 (555) 010-4477',
+      status: 'Client - Active',
+      is_lead: false,
+      external_id: 'Crm-88',
+      created_utc: clients[0].created_utc,
+    },
+  ]);
+  expect(clients[0].created_utc).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(Math.abs(Date.now() - Date.parse(clients[0].created_utc))).toBeLessThan(60_000);
+});
+
+describe.each([
+  ['clients', () => client, 'Crm-88', 'Client - Active', false],
+  ['leads', () => lead, 'Lead-89', 'Lead - New', true],
+] as const)('GET /%s/find', (kind, id, externalId, status, isLead) => {
+  test.each([
+    ['email', { email: 'Katherine@Example.com' }],
+    ['email in another case', { email: 'kATHERINE@eXAMPLE.COM' }],
+    ['email with white space around', { email: ' katherine@example.com ' }],
+    ['phone', { phone: '+1 (555) 010-4477' }],
+    ['phone with the same digits written otherwise', { phone: '1.555.010.4477' }],
+    ['external_id', { external_id: externalId }],
+    ['several at once', { email: 'katherine@example.com', phone: '15550104477', external_id: externalId }],
+  ])('finds by %s, only its own kind and company', async (_, query) => {
+    const { clients, count } = await find(kind, query);
+    expect(count).toBe(1);
+    expect(clients).toMatchObject([{ client_id: id(), status, is_lead: isLead }]);
+  });
+
+  test('finds by client_id only its own kind', async () => {
+    expect((await find(kind, { client_id: String(id()) })).count).toBe(1);
+    const otherKind = kind === 'clients' ? lead : client;
+    expect(await find(kind, { client_id: String(otherKind) })).toEqual({ clients: [], count: 0 });
+  });
+
+  test.each([
+    ['a part of the email', { email: 'katherine@example' }],
+    ['an email with a wildcard', { email: '%@example.com' }],
+    ['the end of the phone', { phone: '0104477' }],
+    ['the beginning of the external_id', { external_id: externalId.slice(0, 3) }],
+    ['the external_id in another case', { external_id: externalId.toUpperCase() }],
+    ['an id that nobody has', { client_id: '9007199254740991' }],
+  ])('finds nothing by %s', async (_, query) => {
+    expect(await find(kind, query)).toEqual({ clients: [], count: 0 });
+  });
+
+  test('does not find another company’s', async () => {
+    expect(await find(kind, { client_id: String(theirs) })).toEqual({ clients: [], count: 0 });
+  });
+
+  test('takes parameters that contradict each other for "and"', async () => {
+    expect(await find(kind, { external_id: externalId, email: 'someone@else.example' })).toEqual({
+      clients: [],
+      count: 0,
+    });
+  });
+
+  test.each([
+    ['', 'email', 'at least one of email, phone, external_id and client_id is required'],
+    ['client_id=0', 'client_id', 'client_id must be a positive integer'],
+    ['client_id=-1', 'client_id', 'client_id must be a positive integer'],
+    ['client_id=1.5', 'client_id', 'client_id must be a positive integer'],
+    ['client_id=abc', 'client_id', 'client_id must be a positive integer'],
+    ['client_id=', 'client_id', 'client_id must be a positive integer'],
+    ['client_id=99999999999999999999', 'client_id', 'client_id must be a positive integer'],
+    ['email=', 'email', 'email is required'],
+    ['external_id=%20', 'external_id', 'external_id is required'],
+    [`email=${'a'.repeat(255)}`, 'email', 'email must be at most 254 characters (actual: 255)'],
+    [
+      `external_id=${'a'.repeat(101)}`,
+      'external_id',
+      'external_id must be at most 100 characters (actual: 101)',
+    ],
+    [
+      'phone=12',
+      'phone',
+      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits',
+    ],
+    [
+      'phone=call',
+      'phone',
+      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits',
+    ],
+    ['name=x&client_id=1', 'name', 'unknown query parameter: name'],
+    ['client_id=1&client_id=2', 'client_id', 'client_id must be given only once'],
+  ])('refuses ?%s', async (query, field, message) => {
+    const reply = await world.ask(`/integrations/${kind}/find?${query}`, { key });
+    expect(reply.status).toBe(400);
+    expect(reply.json).toEqual({ error: message, details: [{ field, message }] });
+  });
+});
+
+test('At most 25 are answered, the newest first', async () => {
+  const email = 'family@example.com';
+  const ids: number[] = [];
+  for (let at = 0; at < 28; at++) ids.push(await addPerson(world, { company_id: company.id, email }));
+  const { clients, count } = await find('clients', { email });
+  expect(count).toBe(25);
+  expect(clients.map(({ client_id }: { client_id: number }) => client_id)).toEqual(
+    ids.toReversed().slice(0, 25),
+  );
+});
+
+test('A client in a status of the company’s own is found with it; what is missing is null', async () => {
+  const status_id = await world.insert('statuses', { company_id: company.id, status_name: 'Client - Found' });
+  const id = await addPerson(world, { company_id: company.id, status_id });
+  expect((await find('clients', { client_id: String(id) })).clients).toMatchObject([
+    { client_id: id, status: 'Client - Found', is_lead: false, phone: null, external_id: null },
+  ]);
+});
