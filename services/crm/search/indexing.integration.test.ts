@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, transaction } from '@causeway/runtime';
 import { testDatabase } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -165,36 +166,43 @@ test('several indexers at once give each client one entry', async () => {
 
 test('clients are found at every moment while indexers move them', async () => {
   const companyId = 21;
-  const indexers = [startIndexer({ db, minWaiting: 1 }), startIndexer({ db, minWaiting: 1 })];
-  try {
-    const ids: number[] = [];
-    let written = false;
-    const write = async (writer: number) => {
-      for (let at = 0; at < 100; at++)
-        ids.push(await makeClient(db, companyId, { last_name: `W${writer}n${at}end` }));
-    };
-    const read = async () => {
-      const random = createRandom(5);
-      while (!written) {
-        if (ids.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-        else {
-          const { last_name } = await db
-            .selectFrom('clients')
-            .select('last_name')
-            .where('company_id', '=', companyId)
-            .where('client_id', '=', random.pick(ids))
-            .executeTakeFirstOrThrow();
-          expect(await idsOf(companyId, last_name)).toHaveLength(1);
-        }
-      }
-    };
-    const reading = read();
-    await Promise.all([write(1), write(2), write(3)]);
+  const names: string[] = [];
+  let written = false;
+  const write = async (writer: number) => {
+    for (let at = 0; at < 100; at++) {
+      const last_name = `W${writer}n${at}end`;
+      await makeClient(db, companyId, { last_name });
+      names.push(last_name);
+    }
+  };
+  const index = async () => {
+    while (!written) await indexCompany(db, companyId);
+  };
+  const read = async () => {
+    while (!written) {
+      const name = names.at(-1);
+      if (name === undefined) await sleep(1);
+      else expect(await idsOf(companyId, name), name).toHaveLength(1);
+    }
+  };
+  const writing = Promise.all([write(1), write(2), write(3)]).finally(() => {
     written = true;
-    await reading;
+  });
+  await Promise.all([writing, index(), index(), read(), read(), read()]);
+});
+
+test('an indexer moves clients by itself, and stops when it is told', async () => {
+  const companyId = 22;
+  await makeMany(companyId, 100);
+  const indexer = startIndexer({ db });
+  try {
+    await expect.poll(() => waiting(companyId)).toBe(0);
   } finally {
-    for (const indexer of indexers) await indexer.stop();
+    await indexer.stop();
   }
+  // Makes no one, and marks them all again.
+  await makeMany(companyId, 0);
+  expect(await waiting(companyId)).toBe(100);
 });
 
 test('an indexer takes no company that another has locked, and waits for no one', async () => {
