@@ -1,0 +1,265 @@
+import { type OperationId, operationById, operations } from '@causeway/proto';
+import { Client } from 'undici';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Ask, openWorld, type Reply, send } from './support/world.ts';
+
+const world = await openWorld();
+
+const lookup = '/integrations/lookups/employees';
+const search = '/integrations/lookups/clients';
+const find = '/integrations/clients/find';
+
+let key = '';
+beforeAll(async () => {
+  const limit = 1_000_000_000;
+  key = (await (await world.company({ read: limit, write: limit, admin: limit })).key()).value;
+});
+
+const ask = (path: string, more: Ask = {}): Promise<Reply> => world.ask(path, { key, ...more });
+
+const expect400 = (reply: Reply, message: string, field?: string): void => {
+  expect(reply.status).toBe(400);
+  expect(reply.json.message ?? reply.json.error).toBe(message);
+  expect(reply.json.details[0].message).toBe(message);
+  if (field) expect(reply.json.details[0].field).toBe(field);
+  expect(reply.headers['x-ratelimit-limit']).toBeDefined();
+};
+
+/** A planned operation says so before it looks at anything; once it is there, the 400 is due. */
+const expectRefused = (id: OperationId, reply: Reply, message: string): void => {
+  if (operationById.get(id)?.implemented) expect400(reply, message);
+  else expect([reply.status, reply.json]).toEqual([501, { error: 'this operation is not available yet' }]);
+};
+
+const pathOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '987654321');
+
+describe.each(operations.map((operation) => [operation.id, operation] as const))(
+  '%s',
+  (id, { path, method, bodyExample }) => {
+    const sent = bodyExample === undefined ? {} : { body: JSON.stringify(bodyExample) };
+
+    test('refuses an unknown query parameter and names it', async () => {
+      const reply = await ask(`${pathOf(path)}?foo=1`, { method, ...sent });
+      expectRefused(id, reply, 'unknown query parameter: foo');
+    });
+
+    if (bodyExample !== undefined) {
+      test('refuses an unknown body field and names it', async () => {
+        const body = JSON.stringify({ ...(bodyExample as object), foo: 1 });
+        expectRefused(id, await ask(pathOf(path), { method, body }), 'unknown field: foo');
+      });
+
+      test('refuses a body that is no JSON', async () => {
+        expectRefused(id, await ask(pathOf(path), { method, body: '{"a":' }), 'payload must be valid JSON');
+      });
+    }
+
+    test('answers 413 to a body over 1 MiB, whatever it would make of one', async () => {
+      // A body that nobody asked for is as long as one that was.
+      const reply = await ask(pathOf(path), { method, body: Buffer.alloc(1024 * 1024 + 1, ' ') });
+      expect(reply.status).toBe(413);
+      expect(reply.json.error ?? reply.json.message).toBe('the request body exceeds 1048576 bytes');
+    });
+  },
+);
+
+describe('The specification’s validation messages', () => {
+  const types = ['client.created'];
+  const url = 'https://hooks.example.com/x';
+  const subscriptions = '/webhooks/subscriptions';
+  const long = `https://hooks.example.com/${'a'.repeat(475)}`;
+  test.each<[string, OperationId, string, object, string]>([
+    ['missing type', 'createTestEvent', '/events/test', {}, 'type is required'],
+    [
+      'no event types',
+      'createSubscription',
+      subscriptions,
+      { url, eventTypes: [] },
+      'at least one event type is required',
+    ],
+    [
+      'event types missing',
+      'createSubscription',
+      subscriptions,
+      { url },
+      'at least one event type is required',
+    ],
+    ['bad URL', 'createSubscription', subscriptions, { url: 'nonsense', eventTypes: types }, 'invalid URL'],
+    [
+      'URL too long',
+      'createSubscription',
+      subscriptions,
+      { url: long, eventTypes: types },
+      'URL exceeds 500 characters (actual: 501)',
+    ],
+    [
+      'missing first name',
+      'createLead',
+      '/integrations/leads',
+      { last_name: 'B', email: 'a@b.example' },
+      'first_name is required',
+    ],
+    [
+      'missing email',
+      'createClient',
+      '/integrations/clients',
+      { first_name: 'A', last_name: 'B' },
+      'email is required',
+    ],
+    ['missing text', 'addClientNote', '/integrations/clients/1/notes', {}, 'text is required'],
+  ])('%s', async (_, id, path, body, message) => {
+    expectRefused(id, await ask(path, { method: 'POST', body: JSON.stringify(body) }), message);
+  });
+
+  test('bad cursor', async () => {
+    expectRefused('listEvents', await ask('/events?cursor=%21%21'), 'invalid cursor');
+  });
+
+  test('payload too large', async () => {
+    const payload = { text: 'x'.repeat(262_144) };
+    const reply = await ask('/events/test', {
+      method: 'POST',
+      body: JSON.stringify({ type: 'client.created', payload }),
+    });
+    expectRefused(
+      'createTestEvent',
+      reply,
+      `payload exceeds 262144 bytes (actual: ${JSON.stringify(payload).length})`,
+    );
+  });
+});
+
+describe('A query string', () => {
+  const notUtf8 = 'the query string must be percent-encoded UTF-8';
+  const nul = 'the query string must not contain a NUL character';
+  test.each([
+    ['an escape without digits', '%', notUtf8],
+    ['half an escape', '%a', notUtf8],
+    ['an escape that is no hex', '%zz', notUtf8],
+    ['an escape in a name', '%zz=1', notUtf8],
+    ['a byte that is no UTF-8', 'q=%ff', notUtf8],
+    ['a sequence cut short', 'q=%c3', notUtf8],
+    ['an overlong sequence', 'q=%c0%af', notUtf8],
+    ['half a surrogate pair', 'q=%ed%a0%80', notUtf8],
+    ['a character beyond Unicode', 'q=%f4%90%80%80', notUtf8],
+    ['a NUL', 'q=a%00b', nul],
+    ['a NUL in a name', 'q%00=ab', nul],
+  ])('with %s is a 400', async (_, query, message) => {
+    for (const path of [search, lookup, find]) expect400(await ask(`${path}?${query}`), message, 'query');
+  });
+
+  test('that repeats a parameter is a 400 that names it', async () => {
+    expect400(await ask(`${search}?q=ab&q=cd`), 'q must be given only once', 'q');
+    expect400(await ask(`${search}?q=ab&limit=1&limit=1`), 'limit must be given only once', 'limit');
+    expect400(await ask(`${search}?q=ab&%71=cd`), 'q must be given only once', 'q');
+  });
+
+  test('names all that is wrong with it at once', async () => {
+    const { json } = await ask(`${search}?q=a&limit=99&foo=1&bar=2`);
+    expect(json.details).toEqual([
+      { field: 'foo', message: 'unknown query parameter: foo' },
+      { field: 'bar', message: 'unknown query parameter: bar' },
+      { field: 'q', message: 'q must be at least 2 characters, or a client ID' },
+      { field: 'limit', message: 'limit must be an integer between 1 and 25' },
+    ]);
+    expect(json).toMatchObject({ error_code: 'invalid_request', message: 'unknown query parameter: foo' });
+  });
+
+  test('is read as forms write it: a plus is a space, empty parts are nothing', async () => {
+    for (const query of ['q=a+b', 'q=a%20b', '&q=a+b&', 'q=a+b&&limit=25'])
+      expect((await ask(`${search}?${query}`)).status).toBe(200);
+    expect((await ask(`${lookup}?`)).status).toBe(200);
+    expect((await ask(`${lookup}?&`)).status).toBe(200);
+    expect400(await ask(`${lookup}?=1`), 'unknown query parameter: ');
+  });
+
+  test('does not reach into JavaScript: __proto__ and its like are unknown parameters', async () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'q[]', 'q.x'])
+      expect400(
+        await ask(`${search}?${encodeURIComponent(name)}=1`),
+        `unknown query parameter: ${name}`,
+        name,
+      );
+  });
+
+  test('is echoed shortened, and not more of it than a screenful', async () => {
+    const { status, json, text } = await ask(`${lookup}?${'n'.repeat(5000)}=1`);
+    expect(status).toBe(400);
+    expect(json.message.length).toBeLessThan(150);
+    expect(text.length).toBeLessThan(500);
+    const many = await ask(`${lookup}?${Array.from({ length: 900 }, (_, at) => `p${at}`).join('&')}`);
+    expect(many.status).toBe(400);
+    expect(many.json.details.length).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('An over-large body', () => {
+  const mebibyte = 1024 * 1024;
+
+  /** Without a length, in chunks. */
+  async function* chunked(bytes: number): AsyncGenerator<Uint8Array> {
+    for (let left = bytes; left > 0; left -= 65_536) yield Buffer.alloc(Math.min(left, 65_536), ' ');
+  }
+
+  test.each([
+    ['declared', () => Buffer.alloc(mebibyte + 1, ' ')],
+    ['in chunks', () => chunked(mebibyte + 1)],
+    ['declared, many times over', () => Buffer.alloc(5 * mebibyte, ' ')],
+    ['in chunks, many times over', () => chunked(5 * mebibyte)],
+  ])('%s is a 413, and the connection serves the next request or is closed cleanly', async (_, body) => {
+    const client = new Client(world.baseUrl, { pipelining: 1 });
+    try {
+      const reply = await send(client, '/integrations/leads', { key, method: 'POST', body: body() });
+      expect([reply.status, reply.json]).toEqual([413, { error: 'the request body exceeds 1048576 bytes' }]);
+      const next = await send(client, lookup, { key });
+      expect(next.status).toBe(200);
+    } finally {
+      await client.destroy();
+    }
+  });
+
+  test.each([
+    ['declared', () => Buffer.alloc(mebibyte, ' ')],
+    ['in chunks', () => chunked(mebibyte)],
+  ])('%s, of exactly 1 MiB, is none', async (_, body) => {
+    expect((await ask('/integrations/leads', { method: 'POST', body: body() })).status).not.toBe(413);
+  });
+
+  test('of a request that fails authentication is not waited for', async () => {
+    const reply = await world.ask('/integrations/leads', {
+      method: 'POST',
+      body: Buffer.alloc(2 * mebibyte, ' '),
+    });
+    expect(reply.status).toBe(401);
+  });
+});
+
+test('A body where none is expected is read past, in JSON or not', async () => {
+  for (const body of ['{}', 'not json', '\0']) {
+    const client = new Client(world.baseUrl, { pipelining: 1 });
+    try {
+      expect((await send(client, lookup, { key, body })).status).toBe(200);
+      expect((await send(client, lookup, { key })).status).toBe(200);
+    } finally {
+      await client.destroy();
+    }
+  }
+});
+
+test('No error tells of the inside: no stack, no SQL, no host, no path', async () => {
+  const replies = await Promise.all(
+    [
+      `${search}?q=%00`,
+      `${search}?q='"%3B--&limit=x`,
+      `${find}?email=%27`,
+      '/nothing',
+      '/events',
+      `${find}?client_id=1e9`,
+    ].map((path) => ask(path)),
+  );
+  for (const { text, headers } of replies) {
+    expect(text).not.toMatch(/\bat \w+.*:\d+|select |mysql|nats|127\.0\.0\.1|node_modules|\.ts\b/i);
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['cache-control']).toBe('no-store');
+  }
+});
