@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program } from '../../../deploy/local/toolchain.ts';
-import { readCpu, usedBetween } from '../cpu.ts';
+import { type Cpu, readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
 import { readTraffic, type Traffic } from './batching.ts';
 import { type Exactness, type Ledger, openLedger, windowOf } from './exactness.ts';
 import type { System, World } from './world.ts';
@@ -9,14 +9,18 @@ import { type Load, runWrk } from './wrk.ts';
 /** One run of one system. */
 export interface Round {
   readonly load: Load;
-  /** CPU microseconds per request, by process. */
-  readonly cpuUs: ReadonlyMap<string, number>;
+  /** CPU time by process, the load generator's included. */
+  readonly cpu: ReadonlyMap<string, Cpu>;
+  /** Cores that everything else on the machine kept busy. */
+  readonly coresElsewhere: number;
   readonly exactness: Exactness | undefined;
   /** The cluster's messages before and after. */
   readonly traffic: readonly [Traffic, Traffic];
 }
 
 export type Rounds = Readonly<Record<System['name'], readonly Round[]>>;
+
+export const loadGenerator = 'load generator';
 
 /** Time that reading the counters takes at most: it has to end in the minute in which the load began. */
 const readingMs = 8_000;
@@ -37,17 +41,20 @@ export const runRounds = async (world: World, options: RoundsOptions): Promise<R
     const window = windowOf(Date.now());
     const trafficBefore = await readTraffic(world.traffic);
     const before = readCpu(world.processes);
+    const machineBefore = readMachineCpu();
+    const startedMs = performance.now();
     const load = await runWrk({ ...options, url: system.baseUrl + path, firstKey: 0 });
+    const elapsedSeconds = (performance.now() - startedMs) / 1000;
+    const machineSeconds = readMachineCpu() - machineBefore;
     const used = usedBetween(before, readCpu(world.processes));
     if (window !== windowOf(Date.now())) throw new Error('the load ran into the next minute');
     const traffic = [trafficBefore, await readTraffic(world.traffic)] as const;
     ledger.loaded(load.requests, connections);
     const exactness = checkCounters ? await ledger.check() : undefined;
-    const perRequest = (cpu: number) => (cpu * 1e6) / load.requests;
-    const cpuUs = [...used, ['load generator', load.cpuSeconds] as const].map(
-      ([name, cpu]) => [name, perRequest(cpu)] as const,
-    );
-    return { load, cpuUs: new Map(cpuUs), exactness, traffic };
+    const cpu = new Map([...used, [loadGenerator, load.cpu]]);
+    const ownSeconds = [...cpu.values()].reduce((sum, { total }) => sum + total, 0);
+    const coresElsewhere = Math.max(0, (machineSeconds - ownSeconds) / elapsedSeconds);
+    return { load, cpu, coresElsewhere, exactness, traffic };
   };
 
   for (let round = 0; round <= rounds; round++) {

@@ -1,6 +1,7 @@
+import type { Cpu } from '../cpu.ts';
 import { median, micros, millis, ratio, whole, withRange } from '../report/figures.ts';
 import type { Table } from '../report/table.ts';
-import type { Round, Rounds } from './rounds.ts';
+import { loadGenerator, type Round, type Rounds } from './rounds.ts';
 
 const compared = ['', 'cluster', 'monolith', 'cluster : monolith'];
 const names = ['cluster', 'monolith'] as const;
@@ -22,6 +23,17 @@ export const loadTable = (rounds: Rounds, title: string): Table => {
       row('p50', ({ load }) => load.p50Ms, millis),
       row('p99', ({ load }) => load.p99Ms, millis),
       row('CPU µs/request, without the load generator', serverCpu, micros),
+      row('cores busy, load generator included', coresBusy, decimal),
+      [
+        'cores busy with anything else',
+        ...names.map((name) =>
+          withRange(
+            rounds[name].map(({ coresElsewhere }) => coresElsewhere),
+            decimal,
+          ),
+        ),
+        '',
+      ],
       ['requests', ...sum(({ load }) => load.requests), ''],
       ['answers other than 200', ...sum(({ load }) => load.statusErrors), ''],
       ['connection errors, time-outs', ...sum(({ load }) => load.socketErrors), ''],
@@ -31,16 +43,16 @@ export const loadTable = (rounds: Rounds, title: string): Table => {
 
 /** CPU microseconds per request of every process, medians of the rounds. */
 export const cpuTable = (rounds: Rounds): Table => {
-  const processes = [...(rounds.cluster[0]?.cpuUs.keys() ?? [])];
-  const of = (name: (typeof names)[number], process: string) =>
-    micros(median(rounds[name].map(({ cpuUs }) => cpuUs.get(process) ?? 0)));
+  const processes = [...(rounds.cluster[0]?.cpu.keys() ?? [])];
+  const per = (name: (typeof names)[number], process: string, part: keyof Cpu) =>
+    micros(median(rounds[name].map((round) => usPerRequest(round, round.cpu.get(process)?.[part] ?? 0))));
   return {
     title: 'CPU microseconds per request',
-    columns: ['process', ...names],
-    rows: [
-      ...processes.map((process) => [process, ...names.map((name) => of(name, process))]),
-      ['all but the load generator', ...names.map((name) => micros(median(rounds[name].map(serverCpu))))],
-    ],
+    columns: ['process', ...names.flatMap((name) => [name, 'of it in the kernel'])],
+    rows: processes.map((process) => [
+      process,
+      ...names.flatMap((name) => [per(name, process, 'total'), per(name, process, 'kernel')]),
+    ]),
   };
 };
 
@@ -96,5 +108,14 @@ export const sequentialTable = (rounds: Rounds): Table => {
 const pairs = (rounds: Rounds, of: (round: Round) => number): number[] =>
   rounds.cluster.map((round, at) => of(round) / of(rounds.monolith[at]!));
 
-const serverCpu = ({ cpuUs }: Round): number =>
-  [...cpuUs].reduce((sum, [name, us]) => (name === 'load generator' ? sum : sum + us), 0);
+const seconds = ({ cpu }: Round, without?: string): number =>
+  [...cpu].reduce((sum, [name, { total }]) => (name === without ? sum : sum + total), 0);
+
+const usPerRequest = ({ load }: Round, cpuSeconds: number): number => (cpuSeconds * 1e6) / load.requests;
+
+const serverCpu = (round: Round): number => usPerRequest(round, seconds(round, loadGenerator));
+
+const coresBusy = (round: Round): number =>
+  (seconds(round) * round.load.requestsPerSecond) / round.load.requests;
+
+const decimal = (value: number): string => value.toFixed(2);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Program } from '../../../deploy/local/toolchain.ts';
-import { cpuSeconds } from '../cpu.ts';
+import { type Cpu, parseCpu } from '../cpu.ts';
 
 /** One run of the load generator. */
 export interface Load {
@@ -14,8 +14,8 @@ export interface Load {
   readonly socketErrors: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU seconds of the load generator itself. */
-  readonly cpuSeconds: number;
+  /** Of the load generator itself. */
+  readonly cpu: Cpu;
 }
 
 const script = join(import.meta.dirname, 'walk-keys.lua');
@@ -39,7 +39,7 @@ export const runWrk = async (options: WrkOptions): Promise<Load> => {
     socketErrors: figure('socketErrors'),
     p50Ms: figure('p50Us') / 1000,
     p99Ms: figure('p99Us') / 1000,
-    cpuSeconds: cpuSeconds(found[2] ?? ''),
+    cpu: parseCpu(found[2] ?? ''),
   };
 };
 

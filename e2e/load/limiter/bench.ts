@@ -98,7 +98,7 @@ const runTurn = async (count: Checked, natsPid: number, seconds: number): Promis
   // The present minute, as the gateway would: older ones are forgotten.
   const window = windowOf(Date.now());
   const elapsedMs: number[] = [];
-  const natsSeconds = () => readCpu(new Map([['nats', natsPid]])).get('nats') ?? 0;
+  const natsSeconds = () => readCpu(new Map([['nats', natsPid]])).get('nats')?.total ?? 0;
   const startedMs = performance.now();
   const clientBefore = process.cpuUsage();
   const natsBefore = natsSeconds();
