@@ -1,3 +1,4 @@
+import type { EventType } from '@causeway/proto';
 import type { Generated, GeneratedAlways } from 'kysely';
 
 /** The tables of `migrations/`, as queries see them. */
@@ -9,6 +10,13 @@ export interface Tables {
   client_search_tails: ClientSearchTails;
   client_search_entries: ClientSearchEntries;
   client_search_postings: ClientSearchPostings;
+  client_notes: ClientNotes;
+  client_status_history: ClientStatusHistory;
+  company_settings: CompanySettings;
+  events: Events;
+  event_sequences: EventSequences;
+  event_outbox: EventOutbox;
+  event_dedupe_keys: EventDedupeKeys;
 }
 
 /** All of them belong to a company; in `statuses`, company 0 holds what is global. */
@@ -20,6 +28,13 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'client_search_tails',
   'client_search_entries',
   'client_search_postings',
+  'client_notes',
+  'client_status_history',
+  'company_settings',
+  'events',
+  'event_sequences',
+  'event_outbox',
+  'event_dedupe_keys',
 ]);
 
 /** The company whose statuses are everyone's (specification, "Lookups"). */
@@ -103,4 +118,60 @@ interface ClientSearchPostings {
   chunk: number;
   gram: Buffer;
   occurrences: Buffer;
+}
+
+interface ClientNotes {
+  company_id: number;
+  client_note_id: Generated<number>;
+  client_id: number;
+  text: string;
+  note_type: string;
+  visibility: string;
+  external_id: string | null;
+  created_utc: Date;
+  updated_utc: Date;
+}
+
+interface ClientStatusHistory {
+  company_id: number;
+  client_id: number;
+  change_id: Generated<number>;
+  from_status_id: number;
+  to_status_id: number;
+  changed_by_employee_id: number | null;
+  status_note: string | null;
+  changed_utc: Date;
+}
+
+interface CompanySettings {
+  company_id: number;
+  default_client_status_id: number | null;
+}
+
+interface Events {
+  company_id: number;
+  sequence: number;
+  created_utc: Date;
+  event_id: Generated<number>;
+  type: EventType;
+  payload: Buffer;
+}
+
+interface EventSequences {
+  company_id: number;
+  last_sequence: number;
+}
+
+interface EventOutbox {
+  company_id: number;
+  event_id: number;
+  sequence: number;
+  created_utc: Date;
+}
+
+interface EventDedupeKeys {
+  company_id: number;
+  dedupe_key: string;
+  event_id: number;
+  created_utc: Date;
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { indexAll } from '../search/indexer.ts';
 import { markForSearch } from '../search/markForSearch.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { indexAll } from '../testing/indexAll.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
 
 let crm: BootedCrm;

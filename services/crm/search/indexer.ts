@@ -32,8 +32,11 @@ export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptio
     waiting = companies.reduce((sum, company) => sum + company.waiting, 0);
     let taken = 0;
     for (const { company_id } of companies) {
-      if (stopping.signal.aborted) break;
-      taken += await indexCompany(db, company_id);
+      for (let passes = 0; passes < maxPasses && !stopping.signal.aborted; passes++) {
+        const moved = await indexCompany(db, company_id);
+        taken += moved;
+        if (moved < minWaiting) break;
+      }
     }
     if (indexed) indexed.value += taken;
     return taken;
@@ -63,15 +66,6 @@ export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptio
   };
 };
 
-/** Moves everything that waits; for demo data, benches and tests. */
-export const indexAll = async (db: Database<Tables>, minWaiting = 1): Promise<void> => {
-  for (;;) {
-    const companies = await busyCompanies(db, minWaiting);
-    if (companies.length === 0) return;
-    for (const { company_id } of companies) while ((await indexCompany(db, company_id)) >= minWaiting);
-  }
-};
-
 export interface Indexer {
   /** Resolves when the pass at work has ended. */
   stop(): Promise<void>;
@@ -88,6 +82,8 @@ interface IndexerOptions {
   readonly minWaiting?: number;
 }
 
+/** In one round, so that a company with a backlog neither keeps the others waiting nor takes a round a pass. */
+const maxPasses = 16;
 const minPauseMs = 100;
 const maxPauseMs = 5_000;
 const failurePauseMs = 1_000;

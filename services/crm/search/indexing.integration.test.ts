@@ -6,10 +6,11 @@ import { createPerson } from '../demo/people.ts';
 import { createRandom } from '../demo/random.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
+import { indexAll } from '../testing/indexAll.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
 import { findByText } from './findByText.ts';
 import { indexCompany } from './indexCompany.ts';
-import { indexAll, startIndexer } from './indexer.ts';
+import { startIndexer } from './indexer.ts';
 import { markForSearch } from './markForSearch.ts';
 import { contains, normalise, searchText } from './text.ts';
 
@@ -151,7 +152,7 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
 test('several indexers at once give each client one entry', async () => {
   const companyIds = [11, 12, 13];
   for (const companyId of companyIds) await makeMany(companyId, 5_000);
-  await Promise.all(Array.from({ length: 6 }, () => indexAll(db, 64)));
+  await Promise.all(Array.from({ length: 6 }, () => indexAll(db)));
   for (const companyId of companyIds) {
     const entries = await db
       .selectFrom('client_search_entries')
