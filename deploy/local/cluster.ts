@@ -76,7 +76,12 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     processes: kept.map((part) => ({ name: part.name, pid: part.pid(), metricsUrl: part.metricsUrl() })),
   });
   const changed = () => {
-    if (demo) writeStack(home, stack());
+    if (!demo) return;
+    try {
+      writeStack(home, stack());
+    } catch (error) {
+      report.line(`stack.json could not be written: ${(error as Error).message}`);
+    }
   };
   const start = (part: Pick<KeepOptions, 'name' | 'launch'>): Promise<void> => {
     signal.throwIfAborted();
@@ -124,7 +129,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 
   demo = await seedDemoOnce({ home, mysqlUrl: mysqlUrl(), natsUrl: natsUrl('operator'), report, signal });
   signal.throwIfAborted();
-  changed();
+  writeStack(home, stack());
   return stack();
 };
 

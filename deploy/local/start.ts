@@ -11,7 +11,7 @@ import { readyScreen } from './screen.ts';
 import { readStack, type Stack } from './stack.ts';
 import { giveUp } from './toolchain/terminal.mjs';
 import { readToolchain } from './toolchain.ts';
-import { Unprovided } from './unprovided.ts';
+import { explainDisk, Unprovided } from './unprovided.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** Tells the process that stays from the one that `--detach` started it for. */
@@ -31,9 +31,11 @@ const main = async (): Promise<void> => {
 const run = async (home: string, options: StartOptions, report: Report): Promise<void> => {
   const startedMs = performance.now();
   prepareHome(home);
-  const release = await claim(home);
+  const release = await claim(home).catch((error) => Promise.reject(explainDisk(error, home)));
   if (!release) throw new Unprovided(alreadyRuns(home));
 
+  // A log on a full disk, or a terminal that has gone, is no reason to end the cluster.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   // A first signal calls the start off or ends the cluster; more of them change nothing.
   const stopAsked = new AbortController();
   const asked = new Promise<void>((done) => stopAsked.signal.addEventListener('abort', () => done()));
