@@ -32,6 +32,8 @@ export default defineConfig({
           // They share one cluster, and some of them kill its processes.
           maxWorkers: 1,
           globalSetup: ['deploy/local/test-cluster.ts'],
+          // Some files take the cluster's processes away.
+          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
