@@ -74,8 +74,13 @@ const main = async (): Promise<void> => {
     return;
   }
   const ends: (() => Promise<void>)[] = [];
-  const endAll = async (): Promise<void> => {
-    for (let end = ends.pop(); end; end = ends.pop()) await end();
+  // Asked for by a signal and by the end of the bench, whichever comes first; both wait for all of it.
+  let ending: Promise<void> | undefined;
+  const endAll = (): Promise<void> => {
+    ending ??= (async () => {
+      for (let end = ends.pop(); end; end = ends.pop()) await end();
+    })();
+    return ending;
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void endAll().then(() => process.exit(130)));

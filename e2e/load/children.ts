@@ -12,7 +12,7 @@ export interface Child {
 
 const lookEveryMs = 20;
 
-export const startChild = async ({ command, args, env, logFile }: ChildOptions): Promise<Child> => {
+export const startChild = async ({ name, command, args, env, logFile }: ChildOptions): Promise<Child> => {
   const log = openSync(logFile, 'a', 0o600);
   const child: ChildProcess = spawn('setpriv', ['--pdeathsig', 'TERM', command, ...args], {
     env: env ?? {},
@@ -32,7 +32,7 @@ export const startChild = async ({ command, args, env, logFile }: ChildOptions):
         if (value !== undefined) return value;
         if (hasExited()) {
           const words = readFileSync(logFile, 'utf8').trim().split('\n').slice(-12).join('\n');
-          throw new Error(`${args.at(-1)} ended before it was ready:\n${words}`);
+          throw new Error(`${name} ended before it was ready:\n${words}`);
         }
         await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
       }
@@ -45,6 +45,8 @@ export const startChild = async ({ command, args, env, logFile }: ChildOptions):
 };
 
 interface ChildOptions {
+  /** What it is called when it fails. */
+  readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   /** Nothing is inherited. */

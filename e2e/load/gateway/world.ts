@@ -49,6 +49,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
 
   const redisPort = await freePort();
   const redisServer = await startChild({
+    name: 'Redis',
     command: redis.command,
     // Nothing goes to disk: the fastest Redis there is.
     args: [
@@ -68,6 +69,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
   const monolithPort = await freePort();
   const monolithUrl = `http://127.0.0.1:${monolithPort}`;
   const monolith = await startChild({
+    name: 'the monolith',
     command: process.execPath,
     args: [join(import.meta.dirname, '../monolith/main.ts')],
     env: { ...common, REDIS_URL: `redis://127.0.0.1:${redisPort}`, PORT: `${monolithPort}` },
@@ -95,6 +97,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
 const startCluster = async ({ home, onEnd, args }: WorldOptions, env: NodeJS.ProcessEnv, port: number) => {
   const stackHome = join(home, 'cluster');
   const supervisor = await startChild({
+    name: 'the cluster',
     command: process.execPath,
     args: [join(root, 'deploy/local/start.ts'), '--port', `${port}`, ...args],
     env: { ...env, STACK_HOME: stackHome },
