@@ -1,3 +1,5 @@
+import type { EventType } from './events.ts';
+
 /**
  * Every NATS subject, stream and bucket that two processes must agree on. The permission table of the
  * cluster (`deploy/nats/permissions.ts`) is written in these names, so a subject that is not here cannot
@@ -8,8 +10,14 @@
 export const services = ['access', 'crm', 'webhooks'] as const;
 export type ServiceName = (typeof services)[number];
 
+/**
+ * The operators' operations have a lane of their own, which `access` serves and no gateway may send to: whoever
+ * takes a gateway over can make no key.
+ */
+export type LaneName = ServiceName | 'operator';
+
 /** Where a lane's request frames go; the service's replicas share it as one queue group. */
-export const laneSubject = (service: ServiceName): string => `lane.${service}`;
+export const laneSubject = (lane: LaneName): string => `lane.${lane}`;
 
 /** Under this prefix a lane client listens for its answers: `reply.<client>.<instance>.<frame>`. */
 export const replyPrefix = (client: string): string => `reply.${client}`;
@@ -36,3 +44,19 @@ export const limitLogSubject = (partition: number | '*'): string => `limits.log.
  */
 export const limitCountSubject = (partition: number | '*', epoch: string): string =>
   `limits.count.${partition}.${epoch}`;
+
+/**
+ * The stream that wakes whoever acts on events: written by whoever commits one, with the event's id as
+ * message id. The truth is the table; a stream that is lost whole is filled again from there.
+ */
+export const eventStream = 'EVENTS';
+
+/**
+ * `events.<company>.<type>`, as `events.1001.lead.created`; the message is the envelope. Every type has two
+ * parts, so no other subject below `events` is in the stream.
+ */
+export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): string =>
+  `events.${companyId}.${type}`;
+
+/** Requests of the CRM's other modules to add an event (`ingestEvent`); crm's replicas are a queue group. */
+export const ingestSubject = 'events.ingest';

@@ -19,8 +19,8 @@ export const openOperator = async (natsUrl: string): Promise<Operator> => {
   const bus = await connectBus({ url: natsUrl, name: 'operator' });
   const lane = createLaneClient({
     bus,
-    lane: 'access',
-    subject: laneSubject('access'),
+    lane: 'operator',
+    subject: laneSubject('operator'),
     replySubject: `${replyPrefix('operator')}.${randomHex(8)}`,
   });
   return {

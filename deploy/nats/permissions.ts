@@ -3,12 +3,12 @@ import {
   keyBucket,
   keyRevokedSubject,
   keyUsedSubject,
+  type LaneName,
   laneSubject,
   limitCountSubject,
   limitLogSubject,
   limitStream,
   replyPrefix,
-  type ServiceName,
 } from '@causeway/proto';
 import type { NatsPermissions, NatsUser } from './config.ts';
 
@@ -31,9 +31,9 @@ const common = (name: string) => ({
 });
 
 /** Taking requests from a lane and sending the answers to whoever asked. */
-const lane = (service: ServiceName): NatsPermissions => {
+const lane = (name: LaneName, service: string = name): NatsPermissions => {
   const { subscribe, ...rest } = common(service);
-  return { ...rest, publish: [replyPrefix('>')], subscribe: [...subscribe, laneSubject(service)] };
+  return { ...rest, publish: [replyPrefix('>')], subscribe: [...subscribe, laneSubject(name)] };
 };
 
 /** What nats.js asks of JetStream to make sure of a stream, read it and follow it. */
@@ -64,7 +64,6 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
   operator: undefined,
   gateway: withMore(common('gateway'), {
     publish: [
-      laneSubject('access'),
       laneSubject('crm'),
       laneSubject('webhooks'),
       keyUsedSubject,
@@ -78,7 +77,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     ],
     subscribe: [`${replyPrefix('gateway')}.>`, keyRevokedSubject, limitCountSubject('*', '*')],
   }),
-  access: withMore(lane('access'), {
+  access: withMore(lane('operator', 'access'), {
     publish: [
       keyRevokedSubject,
       writesBucket(keyBucket),

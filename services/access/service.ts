@@ -29,7 +29,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const table = await startKeyTable({ ...options, now });
   const uses = recordKeyUses({ bus, db, log, now });
   const access: Access = { bus, db, table, log, keyPrefix: options.keyPrefix, now, random };
-  const lane = await serveOperations({ ...options, service: 'access', handlers: handlersOf(access) });
+  const lane = await serveOperations({ ...options, lane: 'operator', handlers: handlersOf(access) });
   return {
     ready: () => table.ready() && db.isUp(),
     drain: async () => {

@@ -66,8 +66,8 @@ const busOf = async ({ url }: TestNats, name: string): Promise<Bus> => {
 export const operatorOf = (bus: Bus) => {
   const lane = createLaneClient({
     bus,
-    lane: 'access',
-    subject: laneSubject('access'),
+    lane: 'operator',
+    subject: laneSubject('operator'),
     replySubject: `${replyPrefix('operator')}.${randomHex(4)}`,
   });
   cleanUp(() => lane.close());

@@ -22,7 +22,7 @@ export interface CrmOptions {
 /** Serves the lane `crm` as one of its replicas, and keeps the client search's index. */
 export const createCrm = async ({ bus, db, instance, log, metrics }: CrmOptions): Promise<Crm> => {
   const lane = await serveOperations({
-    service: 'crm',
+    lane: 'crm',
     handlers: handlersOf({ db }),
     bus,
     instance,

@@ -1,4 +1,4 @@
-import { laneSubject, replyPrefix, type ServiceName, services } from '@causeway/proto';
+import { laneSubject, operations, replyPrefix, type ServiceName } from '@causeway/proto';
 import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
 import { type Gateway, handle } from './exchange.ts';
@@ -35,7 +35,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   kit.onStop('counters', () => counter.drain());
 
   const lanes = Object.fromEntries(
-    services.map((service) => [service, openLane(service, kit, bus, config)]),
+    servedServices.map((service) => [service, openLane(service, kit, bus, config)]),
   ) as Record<ServiceName, LaneClient>;
   kit.onStop('lanes', () => {
     for (const lane of Object.values(lanes)) lane.close();
@@ -84,6 +84,9 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   log.info({ port }, 'listening');
   return { port };
 };
+
+/** Those that the contract's operations lead to. */
+const servedServices = [...new Set(operations.map(({ service }) => service))];
 
 const openLane = (service: ServiceName, kit: Kit, bus: Bus, config: GatewayConfig): LaneClient =>
   createLaneClient({

@@ -1,12 +1,12 @@
 import {
   internalError,
+  type LaneName,
   laneSubject,
   type OperationId,
   operationById,
   Problem,
   problem,
   renderProblem,
-  type ServiceName,
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
 import { DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
@@ -21,19 +21,19 @@ export type OperationHandlers = Readonly<Partial<Record<OperationId, Handler>>>;
 export const json = (status: number, value: unknown): Answer => ({ status, body: JSON.stringify(value) });
 
 /**
- * Serves a service's lane from its handlers of the contract. An operation without a handler is answered
+ * Serves a lane from its handlers of the contract. An operation without a handler is answered
  * 501; whatever a handler throws becomes the operation's own error body. A database that is away is a 503,
  * as it passes; anything else that is not a `Problem` becomes a 500 that tells the caller nothing but the
  * request id.
  */
 export const serveOperations = ({
-  service,
+  lane,
   handlers,
   log,
   ...rest
 }: {
   readonly bus: Bus;
-  readonly service: ServiceName;
+  readonly lane: LaneName;
   readonly instance: string;
   readonly handlers: OperationHandlers & Readonly<Record<string, Handler | undefined>>;
   readonly maxInFlight?: number;
@@ -43,8 +43,8 @@ export const serveOperations = ({
   serveLane({
     ...rest,
     log,
-    lane: service,
-    subject: laneSubject(service),
+    lane,
+    subject: laneSubject(lane),
     handlers,
     onUnknown: (call) => problemAnswer(call, problem('not_implemented')),
     onError: (call, error) => {

@@ -14,4 +14,4 @@ export interface WebhooksOptions {
 
 /** Serves the lane `webhooks` as one of its replicas. Its operations have no handlers: each is answered 501. */
 export const createWebhooks = (options: WebhooksOptions): Promise<Webhooks> =>
-  serveOperations({ ...options, service: 'webhooks', handlers: {} });
+  serveOperations({ ...options, lane: 'webhooks', handlers: {} });

@@ -63,8 +63,8 @@ export const call = async (
   }
   const lane = createLaneClient({
     bus,
-    lane: 'access',
-    subject: laneSubject('access'),
+    lane: 'operator',
+    subject: laneSubject('operator'),
     replySubject: `${replyPrefix('operator')}.${instance}`,
   });
   try {
