@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { natsUsers } from '../nats/permissions.ts';
 import { type Demo, seedDemoOnce } from './demo.ts';
+import { answersMysql, answersNats } from './given.ts';
 import { endLeftovers, stackMark } from './home.ts';
 import { startMigrations } from './migrations.ts';
 import type { StartOptions } from './options.ts';
@@ -98,8 +99,8 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 
   await report.step('MySQL and NATS', () =>
     all([
-      ...(env.MYSQL_URL ? [] : [start({ name: 'mysql', launch: mysql.launch })]),
-      ...(env.NATS_URL ? [] : [start({ name: 'nats', launch: nats.launch })]),
+      ...(env.MYSQL_URL ? [answersMysql(env.MYSQL_URL)] : [start({ name: 'mysql', launch: mysql.launch })]),
+      ...(env.NATS_URL ? [answersNats(env.NATS_URL)] : [start({ name: 'nats', launch: nats.launch })]),
     ]),
   );
   await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl()), signal));

@@ -39,12 +39,11 @@ async function make(root, cache, given, mysqldOnPath, natsOnPath) {
     mysqld: !given.mysql && !ownMysqld,
     natsServer: !given.nats && !ownNats,
   };
-  const packages = [
-    ...(needs.node ? ['libc6', 'libstdc++6', 'libgcc-s1'] : []),
-    ...(needs.mysqld ? ['mysql-server-core'] : []),
-    ...(needs.natsServer ? ['nats-server'] : []),
-  ];
-  const debian = join(cache, `debian-${short(`${recipe} ${process.arch} ${packages}`)}`);
+  const packages = packagesFor(needs);
+  const folderOf = (names) => join(cache, `debian-${short(`${recipe} ${process.arch} ${names}`)}`);
+  // What an earlier run unpacked with both servers in it will do as well where one of them is given.
+  const everything = folderOf(packagesFor({ node: needs.node, mysqld: true, natsServer: true }));
+  const debian = existsSync(everything) ? everything : folderOf(packages);
   if (packages.length > 0 && !existsSync(debian)) {
     if (!hasApt()) throw new Unprovided(withoutApt(needs));
     mkdirSync(cache, { recursive: true });
@@ -61,6 +60,12 @@ async function make(root, cache, given, mysqldOnPath, natsOnPath) {
       : { command: needs.natsServer ? join(debian, 'usr/sbin/nats-server') : natsOnPath, args: [] },
   };
 }
+
+const packagesFor = ({ node, mysqld, natsServer }) => [
+  ...(node ? ['libc6', 'libstdc++6', 'libgcc-s1'] : []),
+  ...(mysqld ? ['mysql-server-core'] : []),
+  ...(natsServer ? ['nats-server'] : []),
+];
 
 function mysqldFrom(debian) {
   const { triplet, loader } = machines[process.arch];
