@@ -6,7 +6,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { CountError, type Counter, createCounter } from './counter.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
-import { FencedError, openLimitLog } from './log.ts';
+import { FencedError, type LimitLog, openLimitLog } from './log.ts';
 import { claimPartition, MovedError } from './partition.ts';
 
 let nats: TestNats;
@@ -170,8 +170,20 @@ describe('ownership', () => {
   test('is taken by exactly one of many that want it at once', async () => {
     const gateway = await startGateway();
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    // Nobody appends before all have read the same tail, or one could rightly take over from another.
+    const all = Promise.withResolvers<void>();
+    let readers = 0;
+    const together: LimitLog = {
+      ...log,
+      replay: async (partition) => {
+        const replayed = await log.replay(partition);
+        if (++readers === 8) all.resolve();
+        await all.promise;
+        return replayed;
+      },
+    };
     const claims = await Promise.allSettled(
-      Array.from({ length: 8 }, () => claimPartition(log, 900, listen)),
+      Array.from({ length: 8 }, () => claimPartition(together, 900, listen)),
     );
     expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const claim of claims)
