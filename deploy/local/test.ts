@@ -13,7 +13,7 @@ const main = async (filters: readonly string[]): Promise<number> => {
     await check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
     await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
     await vitest('unit and integration tests', ['unit', 'integration'], filters, 330),
-    await vitest('API tests against a cluster', ['api'], filters, 240),
+    await vitest('API tests against a cluster', ['api'], filters, 330),
   ];
   const { passed, failed, skipped } = results.reduce(add, none);
   process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
