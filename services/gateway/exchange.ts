@@ -102,7 +102,11 @@ const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted =
   return { ...identity, match: routed.match, bucket: countedIn(operation.bucket, gateway.limits) };
 };
 
-/** Counts the request, waits for its body, and passes both on to the service. */
+/**
+ * Counts the request, waits for its body, and passes both on to the service. A request that only reads is
+ * passed on while it is being counted, as both take about as long: its answer is thrown away unless the
+ * request turns out to be admitted, so the caller sees the same order of checks.
+ */
 const forward = async (
   gateway: Gateway,
   exchange: Exchange,
@@ -113,7 +117,17 @@ const forward = async (
   const { operation } = match;
   const limit = limitOf(bucket, key, gateway.table.company(key.companyId), gateway.limits);
   const taken = gateway.limiter.take(key.id, bucket, limit);
-  const verdict = taken instanceof Promise ? await taken : taken;
+  let verdict: Verdict;
+  let reading: Promise<LaneAnswer> | undefined;
+  if (taken instanceof Promise) {
+    if (operation.implemented && operation.method === 'GET' && incoming === noBody) {
+      reading = callService(gateway, exchange, admitted, noBody);
+      reading.catch(ignore); // It may fail before anybody waits for it.
+    }
+    verdict = await taken;
+  } else {
+    verdict = taken;
+  }
   // A revocation that was answered before this moment has been heard here (`keys/table.ts`).
   if (!stillValid(admitted, gateway.table))
     throw problem(gateway.table.trusted() ? 'unauthorized' : 'keys_unavailable');
@@ -126,19 +140,28 @@ const forward = async (
   if (exchange.over()) return; // The client has gone: nobody waits for the work.
   // Its service may not be there at all yet.
   if (!operation.implemented) throw problem('not_implemented');
-  const answer = await gateway.lanes[operation.service].request({
+  exchange.pass(await (reading ?? callService(gateway, exchange, admitted, body)));
+};
+
+const callService = (
+  { lanes }: Gateway,
+  { requestId, traceparent, head }: Exchange,
+  { key, match: { operation, params } }: Admitted,
+  body: Buffer,
+): Promise<LaneAnswer> =>
+  lanes[operation.service].request({
     operation: operation.id,
     tenant: key.companyId,
     caller: key.id,
-    requestId: exchange.requestId,
-    traceparent: exchange.traceparent,
+    requestId,
+    traceparent,
     budgetMs: operation.deadlineMs,
-    params: match.params,
-    query: exchange.head.query,
+    params,
+    query: head.query,
     body,
   });
-  exchange.pass(answer);
-};
+
+const ignore = (): void => {};
 
 interface Admitted {
   readonly name: string;

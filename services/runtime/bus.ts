@@ -35,6 +35,8 @@ export const connectBus = async ({ url, name, instance, log }: BusOptions): Prom
     pingInterval: 5000,
     maxPingOut: 2,
     ignoreAuthErrorAbort: true,
+    // Otherwise every request prepares a stack trace, in case it fails.
+    noAsyncTraces: true,
   });
   let up = true;
   const reconnected: (() => void)[] = [];

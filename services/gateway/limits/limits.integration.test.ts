@@ -219,9 +219,17 @@ describe('ownership', () => {
       return { close: async () => subscription.unsubscribe() };
     });
     const slot = newKey() * 4;
-    await expect(other.counter.count(window, slot)).rejects.toBeInstanceOf(CountError);
-    await expect(other.counter.count(window, slot)).rejects.toBeInstanceOf(CountError);
-    expect(await other.counter.count(window, slot)).toBe(1);
+    let refusals = 0;
+    let position: number | undefined;
+    while (position === undefined && refusals < 5) {
+      position = await other.counter.count(window, slot).catch((error: unknown) => {
+        expect(error).toBeInstanceOf(CountError);
+        refusals++;
+        return undefined;
+      });
+    }
+    expect(position).toBe(1);
+    expect(refusals).toBeGreaterThanOrEqual(2);
     expect(asked).toBeGreaterThanOrEqual(2);
     await expect(frozen.count(window, [slot])).rejects.toBeInstanceOf(MovedError);
     expect(await other.counter.count(window, slot)).toBe(2);
