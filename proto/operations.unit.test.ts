@@ -56,18 +56,9 @@ test('only the lookups have the lookup bucket and the lookup error shape', () =>
   }
 });
 
-test('the lookups and the finds are there, all others are planned', () => {
-  const available = operations.filter(({ implemented }) => implemented).map(({ id }) => id);
-  expect(available.sort()).toEqual(
-    [
-      'listEmployees',
-      'listAffiliates',
-      'listClientStatuses',
-      'searchClients',
-      'findClients',
-      'findLeads',
-    ].sort(),
-  );
+test('all that crm answers is there, subscriptions and events are planned', () => {
+  for (const { id, service, implemented } of operations)
+    expect([id, implemented]).toEqual([id, service === 'crm']);
 });
 
 test('a test delivery has 15 seconds, everything else 5', () => {

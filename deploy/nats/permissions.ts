@@ -1,5 +1,8 @@
 import {
+  eventStream,
+  eventSubject,
   gatewayBucket,
+  ingestSubject,
   keyBucket,
   keyRevokedSubject,
   keyUsedSubject,
@@ -87,7 +90,14 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     ],
     subscribe: [keyUsedSubject],
   }),
-  crm: lane('crm'),
+  crm: withMore(lane('crm'), {
+    publish: [
+      eventSubject('*', '*.*'),
+      `$JS.API.STREAM.INFO.${eventStream}`,
+      `$JS.API.STREAM.CREATE.${eventStream}`,
+    ],
+    subscribe: [ingestSubject],
+  }),
   webhooks: lane('webhooks'),
   dispatcher: common('dispatcher'),
 };

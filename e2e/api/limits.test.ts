@@ -87,7 +87,7 @@ describe('With four gateways on one port', () => {
       ),
     );
     expect(tally(reads ?? [])).toEqual({ 200: 60, 429: 5 });
-    expect(tally(writes ?? [])).toEqual({ 501: 100, 429: 5 });
+    expect(tally(writes ?? [])).toEqual({ 400: 100, 429: 5 });
     expect(tally(admins ?? [])).toEqual({ 501: 200, 429: 5 });
   });
 });
@@ -108,7 +108,7 @@ test('currentUsage counts every request of the window, this one and the refused 
 
 test('The five headers and the two of the IETF draft are on a success, a 400, a 501 and a 429', async () => {
   await roomInMinute(6_000);
-  const { value: key } = await (await world.company({ read: 2, write: 2 })).key();
+  const { value: key } = await (await world.company({ read: 2, write: 2, admin: 2 })).key();
   const reset = nextMinute();
   const expectHeaders = (reply: Reply, bucket: string, left: number): void => {
     const { headers } = reply;
@@ -124,9 +124,10 @@ test('The five headers and the two of the IETF draft are on a success, a 400, a 
     [lookup, 'GET', 200, 'read', 1],
     [`${lookup}?x=1`, 'GET', 400, 'read', 0],
     [lookup, 'GET', 429, 'read', 0],
-    ['/integrations/leads', 'POST', 501, 'write', 1],
-    ['/integrations/leads/0', 'PATCH', 501, 'write', 0],
+    ['/integrations/leads', 'POST', 400, 'write', 1],
+    ['/integrations/leads/0', 'PATCH', 400, 'write', 0],
     ['/integrations/leads', 'POST', 429, 'write', 0],
+    ['/events/test', 'POST', 501, 'admin', 1],
   ] as const;
   for (const [path, method, status, bucket, left] of plan) {
     const reply = await world.ask(path, { method, key });

@@ -5,6 +5,6 @@ export const action = {
   bucket: 'write',
   errorShape: 'general',
   deadlineMs: 5000,
-  implemented: false,
+  implemented: true,
   query: null,
 } as const;

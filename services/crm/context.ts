@@ -1,7 +1,17 @@
 import type { Database } from '@causeway/runtime';
+import type { ActionRunner } from './actions/runner.ts';
+import type { Store } from './store/store.ts';
 import type { Tables } from './tables.ts';
 
 /** What the handlers of this service work with. */
 export interface CrmContext {
   readonly db: Database<Tables>;
+}
+
+/** And what those work with that write. */
+export interface ActionsContext extends CrmContext {
+  readonly runner: ActionRunner;
+  readonly store: Store;
+  /** Secure random bytes. */
+  readonly random: (bytes: number) => Uint8Array;
 }

@@ -21,7 +21,7 @@ await runProcess(
     const bus = await connectBus({ url: config.NATS_URL, name: 'crm', instance, log });
     kit.onStop('NATS', () => bus.close());
     kit.ready('NATS', () => bus.connected());
-    const crm = await createCrm({ bus, db, instance, log, metrics });
+    const crm = await createCrm({ bus, db, instance, log, metrics, replicas: config.NATS_REPLICAS });
     kit.onStop('service', () => crm.drain());
   },
 );

@@ -1,13 +1,21 @@
+import { randomBytes } from 'node:crypto';
 import type { Bus, Database, Log, Metrics, OperationHandlers } from '@causeway/runtime';
 import { serveOperations } from '@causeway/runtime';
-import type { CrmContext } from './context.ts';
+import * as actions from './actions/index.ts';
+import { createRunner } from './actions/runner.ts';
+import type { ActionsContext } from './context.ts';
+import { createEventLog } from './events/eventLog.ts';
+import { serveIngest } from './events/ingest.ts';
+import { openOutbox } from './events/outbox.ts';
+import { openEventStream } from './events/stream.ts';
 import * as find from './find/index.ts';
 import * as lookups from './lookups/index.ts';
 import { startIndexer } from './search/indexer.ts';
+import { createStore } from './store/store.ts';
 import type { Tables } from './tables.ts';
 
 export interface Crm {
-  /** Takes nothing more, and resolves when everything taken is answered and the indexer rests. */
+  /** Takes nothing more, and resolves when everything taken is answered, published and at rest. */
   drain(): Promise<void>;
 }
 
@@ -17,13 +25,22 @@ export interface CrmOptions {
   readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
+  /** Copies of the event stream in the NATS cluster; 1 unless given. */
+  readonly replicas?: number;
+  readonly now?: () => Date;
+  readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Serves the lane `crm` as one of its replicas, and keeps the client search's index. */
-export const createCrm = async ({ bus, db, instance, log, metrics }: CrmOptions): Promise<Crm> => {
+/** Serves the lane `crm` as one of its replicas, keeps the client search's index, and publishes events. */
+export const createCrm = async (options: CrmOptions): Promise<Crm> => {
+  const { bus, db, instance, log, metrics, now = () => new Date(), random = randomBytes } = options;
+  const stream = await openEventStream(bus, options.replicas ?? 1);
+  const outbox = openOutbox({ bus, db, stream, log, metrics, now });
+  const runner = createRunner({ db, events: createEventLog(outbox), now, metrics });
+  const ingest = serveIngest({ bus, db, runner, log, now });
   const lane = await serveOperations({
     lane: 'crm',
-    handlers: handlersOf({ db }),
+    handlers: handlersOf({ db, runner, store: createStore(), random }),
     bus,
     instance,
     log,
@@ -32,13 +49,14 @@ export const createCrm = async ({ bus, db, instance, log, metrics }: CrmOptions)
   const indexer = startIndexer({ db, log, metrics });
   return {
     drain: async () => {
-      await lane.drain();
+      await Promise.all([lane.drain(), ingest.drain()]);
+      await outbox.drain();
       await indexer.stop();
     },
   };
 };
 
-const handlersOf = (context: CrmContext): OperationHandlers => {
-  const operations = Object.entries({ ...lookups, ...find });
+const handlersOf = (context: ActionsContext): OperationHandlers => {
+  const operations = Object.entries({ ...lookups, ...find, ...actions });
   return Object.fromEntries(operations.map(([id, create]) => [id, create(context)]));
 };

@@ -1,6 +1,13 @@
 import { laneSubject, type OperationId, replyPrefix } from '@causeway/proto';
-import { connectBus, createLaneClient, createLog, type Database } from '@causeway/runtime';
-import { testDatabase, testNats } from '@causeway/runtime/testing';
+import {
+  type Bus,
+  connectBus,
+  createLaneClient,
+  createLog,
+  type Database,
+  type LaneCall,
+} from '@causeway/runtime';
+import { type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import { afterAll } from 'vitest';
 import { createCrm } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
@@ -10,6 +17,12 @@ export interface BootedCrm {
   readonly db: Database<Tables>;
   /** The answer's body, parsed. */
   ask(operation: OperationId, companyId: number, query?: Query): Promise<Asked>;
+  /** One action: its body as JSON, or as text where it is to be ill-formed. */
+  act(operation: OperationId, companyId: number, body: unknown, recordId?: number | string): Promise<Asked>;
+  /** The connection of the asking end; the services' own user may do everything here. */
+  readonly bus: Bus;
+  readonly database: TestDatabase;
+  readonly nats: TestNats;
   /** As many calls as there are companies, in one tick and so in one batch. */
   askTogether(operation: OperationId, companyIds: readonly number[]): Promise<readonly Asked[]>;
 }
@@ -46,23 +59,43 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
     await bus.close();
   });
 
-  const ask = async (operation: OperationId, companyId: number, query: Query = ''): Promise<Asked> => {
-    const { status, body } = await lane.request({
+  const request = async (
+    operation: OperationId,
+    companyId: number,
+    {
+      query = '',
+      body = new Uint8Array(),
+      params = [],
+    }: Partial<Pick<LaneCall, 'query' | 'body' | 'params'>>,
+  ): Promise<Asked> => {
+    const answer = await lane.request({
       operation,
       tenant: companyId,
       caller: 1,
       requestId: 'test',
       traceparent: '',
-      budgetMs: 10_000,
-      params: [],
-      query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),
-      body: new Uint8Array(),
+      budgetMs: 20_000,
+      params,
+      query,
+      body,
     });
-    return { status, body: JSON.parse(String(body)) };
+    return { status: answer.status, body: JSON.parse(String(answer.body)) };
   };
+  const ask = (operation: OperationId, companyId: number, query: Query = ''): Promise<Asked> =>
+    request(operation, companyId, {
+      query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),
+    });
   return {
     db,
+    bus,
+    database,
+    nats,
     ask,
+    act: (operation, companyId, body, recordId) =>
+      request(operation, companyId, {
+        body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+        params: recordId === undefined ? [] : [String(recordId)],
+      }),
     askTogether: (operation, companyIds) =>
       Promise.all(companyIds.map((companyId) => ask(operation, companyId))),
   };

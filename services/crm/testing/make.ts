@@ -1,7 +1,7 @@
 import { type Database, transaction } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
 import { markForSearch } from '../search/markForSearch.ts';
-import type { Tables } from '../tables.ts';
+import { affiliateRoleId, type Tables } from '../tables.ts';
 
 export const statusIds = { leadNew: 1, leadContacted: 2, clientActive: 20, clientPaused: 21 } as const;
 
@@ -45,3 +45,9 @@ export const makeEmployee = async (
     .executeTakeFirstOrThrow();
   return Number(insertId);
 };
+
+export const makeAffiliate = (
+  db: Database<Tables>,
+  companyId: number,
+  fields: Partial<Insertable<Tables['employees']>> = {},
+): Promise<number> => makeEmployee(db, companyId, { role_id: affiliateRoleId, ...fields });

@@ -1,0 +1,26 @@
+import type { EventType } from '../events.ts';
+
+/** An event as its row has it. */
+export interface StoredEvent {
+  readonly event_id: number;
+  readonly company_id: number;
+  readonly type: EventType;
+  readonly created_utc: Date;
+  /** Compact JSON in UTF-8, written once and never parsed again on its way. */
+  readonly payload: Buffer;
+}
+
+/**
+ * The bytes that every delivery of an event carries, in the order `id, type, createdUtc, companyId, payload`
+ * (decisions, "Events"). They depend on the row alone, so they are the same in every attempt, whoever makes it.
+ */
+export const encodeEnvelope = ({ event_id, type, created_utc, company_id, payload }: StoredEvent): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      `{"id":${event_id},"type":"${type}","createdUtc":"${created_utc.toISOString()}","companyId":${company_id},"payload":`,
+    ),
+    payload,
+    closing,
+  ]);
+
+const closing = Buffer.from('}');

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { eventTypes } from '../events.ts';
+import { encodeEnvelope } from './envelope.ts';
+import { eventPayloads } from './payloads.ts';
+import { samplePayload } from './samples.ts';
+
+const now = new Date('2026-01-15T09:30:00.123Z');
+
+describe.each(eventTypes)('%s', (type) => {
+  test('has a sample that is exactly what its schema says', () => {
+    const sample = samplePayload(type, now);
+    const schema = eventPayloads[type].strict();
+    expect(schema.parse(sample)).toEqual(sample);
+    expect(Object.keys(sample)).toEqual(Object.keys(schema.shape).filter((name) => name in sample));
+    expect(Object.keys(sample).length).toBe(Object.keys(schema.shape).length);
+  });
+});
+
+test("client.created has the specification's fields in its order", () => {
+  expect(Object.keys(samplePayload('client.created', now))).toEqual([
+    'client_id',
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'status',
+    'created_date',
+  ]);
+});
+
+test('an envelope is its five fields in order, with the payload byte for byte', () => {
+  const payload = Buffer.from('{"b":1,  "a":"\\u00e9é"}');
+  const envelope = {
+    event_id: 9,
+    company_id: 1001,
+    type: 'lead.created',
+    created_utc: now,
+    payload,
+  } as const;
+  expect(encodeEnvelope(envelope).toString()).toBe(
+    '{"id":9,"type":"lead.created","createdUtc":"2026-01-15T09:30:00.123Z","companyId":1001,"payload":{"b":1,  "a":"\\u00e9é"}}',
+  );
+  expect(encodeEnvelope(envelope)).toEqual(encodeEnvelope(envelope));
+});

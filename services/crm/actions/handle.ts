@@ -1,0 +1,79 @@
+import {
+  type BodyOf,
+  type Detail,
+  invalid,
+  type Operation,
+  Problem,
+  parseBody,
+  parseId,
+  parseQuery,
+} from '@causeway/proto';
+import { type Answer, type Call, each, type Handler } from '@causeway/runtime';
+import { ZodObject, type ZodType } from 'zod';
+import type { ActionsContext } from '../context.ts';
+import type { Action } from './action.ts';
+import { referenceProblems } from './runner.ts';
+
+/**
+ * The handler of an operation: parses a call's body and hands it to the runner, which does it together with
+ * others.
+ * @param what the kind of record in the path, for the text of the 404; null where there is none.
+ */
+export const handleAction = <O extends Operation>(
+  { db, runner }: ActionsContext,
+  operation: O,
+  what: string | null,
+  action: Action<BodyOf<O>, Answer>,
+): Handler =>
+  each(async (call) => {
+    const body = await parse(operation, call, async (right) => {
+      const references = action.references?.(right as Partial<BodyOf<O>>);
+      return references ? referenceProblems(db, call.tenant, references) : [];
+    });
+    const recordId = what === null ? 0 : parseId(call.params[0], what);
+    return runner.submit(action, { companyId: call.tenant, body, recordId }, call.deadlineMs);
+  });
+
+/**
+ * The body, once query and body are known to be right. A caller learns of everything that is wrong at once,
+ * so also of references beside ill-formed fields.
+ * @throws Problem
+ */
+const parse = async <O extends Operation>(
+  operation: O,
+  call: Call,
+  problemsOf: (rightFields: object) => Promise<readonly Detail[]>,
+): Promise<BodyOf<O>> => {
+  const problems: Detail[] = [];
+  const collect = <Value>(read: () => Value): Value | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Problem) || !error.details) throw error;
+      problems.push(...error.details);
+      return undefined;
+    }
+  };
+  collect(() => parseQuery(operation, call.query));
+  const body = collect(() => parseBody(operation, call.body, call.params));
+  if (body !== undefined && problems.length === 0) return body;
+  throw invalid([...problems, ...(await problemsOf(body ?? rightFields(operation, call)))]);
+};
+
+/** The fields of a refused body that are right by themselves. */
+const rightFields = ({ body }: Operation, call: Call): Readonly<Record<string, unknown>> => {
+  const fields: Record<string, unknown> = {};
+  if (!(body instanceof ZodObject)) return fields;
+  let given: unknown;
+  try {
+    given = JSON.parse(Buffer.from(call.body).toString());
+  } catch {
+    return fields;
+  }
+  if (typeof given !== 'object' || given === null) return fields;
+  for (const [name, schema] of Object.entries(body.shape)) {
+    const value = (schema as ZodType).safeParse((given as Record<string, unknown>)[name]);
+    if (value.success) fields[name] = value.data;
+  }
+  return fields;
+};

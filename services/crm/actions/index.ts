@@ -1,0 +1,9 @@
+export { addClientNote } from './addClientNote.ts';
+export { createAffiliate } from './createAffiliate.ts';
+export { createClient } from './createClient.ts';
+export { createLead } from './createLead.ts';
+export { updateAffiliate } from './updateAffiliate.ts';
+export { updateClient } from './updateClient.ts';
+export { updateClientStatus } from './updateClientStatus.ts';
+export { updateLead } from './updateLead.ts';
+export { updateLeadStatus } from './updateLeadStatus.ts';

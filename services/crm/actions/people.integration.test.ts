@@ -1,0 +1,457 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { eventsOf, historyOf } from '../testing/look.ts';
+import { makeAffiliate, makeClient, makeEmployee, statusIds } from '../testing/make.ts';
+
+let crm: BootedCrm;
+beforeAll(async () => {
+  crm = await bootCrm();
+});
+
+const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+let company = 1000;
+/** A company of the test's own. */
+const newCompany = () => ++company;
+
+const row = async (companyId: number, clientId: number) =>
+  crm.db
+    .selectFrom('clients')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .where('client_id', '=', clientId)
+    .executeTakeFirstOrThrow();
+
+describe('createLead', () => {
+  test('201: makes a lead with everything that was sent, and its event', async () => {
+    const companyId = newCompany();
+    const affiliate_id = await makeAffiliate(crm.db, companyId);
+    const fields = {
+      ...person,
+      phone: '+1 555 010 4477',
+      city: 'Hampton',
+      state: 'VA',
+      zip: '23669',
+      package_keyword: 'starter',
+      affiliate_id,
+      external_id: 'x-1',
+    };
+    const { status, body } = await crm.act('createLead', companyId, fields);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      client_id: expect.any(Number),
+      status: 'Lead - New',
+      created_utc: expect.stringMatching(instant),
+    });
+    expect(await row(companyId, body.client_id)).toMatchObject({
+      ...fields,
+      status_id: statusIds.leadNew,
+      created_utc: new Date(body.created_utc),
+    });
+    expect(await eventsOf(crm.db, companyId)).toEqual([
+      {
+        sequence: 1,
+        type: 'lead.created',
+        payload: {
+          client_id: body.client_id,
+          ...person,
+          phone: '+1 555 010 4477',
+          status: 'Lead - New',
+          created_date: body.created_utc,
+        },
+      },
+    ]);
+  });
+
+  test('200: an external_id that is known updates that record, and only what was sent', async () => {
+    const companyId = newCompany();
+    const first = await crm.act('createLead', companyId, { ...person, city: 'Hampton', external_id: 'x' });
+    const again = { ...person, last_name: 'Goble', city: null, external_id: 'x' };
+    const second = await crm.act('createLead', companyId, again);
+    expect(second).toEqual({ status: 200, body: first.body });
+    expect(await row(companyId, first.body.client_id)).toMatchObject({ last_name: 'Goble', city: null });
+    expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
+  });
+
+  test('200: on a client it updates the fields and leaves the status', async () => {
+    const companyId = newCompany();
+    const client = await crm.act('createClient', companyId, { ...person, external_id: 'x' });
+    const lead = { ...person, first_name: 'Kat', package_keyword: 'pro', external_id: 'x' };
+    expect(await crm.act('createLead', companyId, lead)).toEqual({ status: 200, body: client.body });
+    expect(client.body.status).toBe('Client - Active');
+    expect(await row(companyId, client.body.client_id)).toMatchObject({
+      first_name: 'Kat',
+      package_keyword: 'pro',
+      status_id: statusIds.clientActive,
+    });
+  });
+
+  test('an external_id is its own company’s, and its case counts', async () => {
+    const [one, other] = [newCompany(), newCompany()];
+    const made = await Promise.all([
+      crm.act('createLead', one, { ...person, external_id: 'x' }),
+      crm.act('createLead', other, { ...person, external_id: 'x' }),
+      crm.act('createLead', one, { ...person, external_id: 'X' }),
+    ]);
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(made.map(({ body }) => body.client_id)).size).toBe(3);
+  });
+
+  test('400: all problems at once, those of fields and those of references', async () => {
+    const companyId = newCompany();
+    const { status, body } = await crm.act('createLead', companyId, {
+      last_name: 'x'.repeat(101),
+      email: 'nobody',
+      phone: '12',
+      affiliate_id: 999_999,
+      nickname: 'Kat',
+    });
+    expect(status).toBe(400);
+    expect(body.error).toBe('unknown field: nickname');
+    expect(body.details.map(({ field }: { field: string }) => field)).toEqual([
+      'nickname',
+      'first_name',
+      'last_name',
+      'email',
+      'phone',
+      'affiliate_id',
+    ]);
+    expect(await eventsOf(crm.db, companyId)).toEqual([]);
+  });
+
+  test('400: an affiliate must be an active one of the company', async () => {
+    const [companyId, other] = [newCompany(), newCompany()];
+    const ids = [
+      await makeAffiliate(crm.db, other),
+      await makeAffiliate(crm.db, companyId, { is_active: 0 }),
+      await makeEmployee(crm.db, companyId),
+      999_999,
+    ];
+    for (const affiliate_id of ids) {
+      const { status, body } = await crm.act('createLead', companyId, { ...person, affiliate_id });
+      expect([status, body.error]).toEqual([400, 'affiliate_id must be an active affiliate of the company']);
+      expect(body.details).toEqual([{ field: 'affiliate_id', message: body.error }]);
+    }
+  });
+});
+
+describe('createClient', () => {
+  test('201: without a status it is the default, and client.created has the specified shape', async () => {
+    const companyId = newCompany();
+    const { status, body } = await crm.act('createClient', companyId, person);
+    expect([status, body.status]).toEqual([201, 'Client - Active']);
+    const [event] = await eventsOf(crm.db, companyId);
+    expect(event?.type).toBe('client.created');
+    expect(Object.entries(event?.payload ?? {})).toEqual([
+      ['client_id', body.client_id],
+      ['first_name', 'Katherine'],
+      ['last_name', 'Johnson'],
+      ['email', 'katherine@example.com'],
+      ['phone', ''],
+      ['status', 'Client - Active'],
+      ['created_date', body.created_utc],
+    ]);
+  });
+
+  test('the default is what the company has configured', async () => {
+    const companyId = newCompany();
+    await crm.db
+      .insertInto('company_settings')
+      .values({ company_id: companyId, default_client_status_id: statusIds.clientPaused })
+      .execute();
+    expect((await crm.act('createClient', companyId, person)).body.status).toBe('Client - Paused');
+    expect((await crm.act('createClient', newCompany(), person)).body.status).toBe('Client - Active');
+  });
+
+  test.each([
+    ['its name', 'Client - Paused'],
+    ['its name in another case', 'CLIENT - paused'],
+    ['its id', statusIds.clientPaused],
+    ['its id as text', String(statusIds.clientPaused)],
+  ])('201: takes a status by %s', async (_, status) => {
+    const { body } = await crm.act('createClient', newCompany(), { ...person, status });
+    expect(body.status).toBe('Client - Paused');
+  });
+
+  test('takes the statuses of its company, and of no other', async () => {
+    const [companyId, other] = [newCompany(), newCompany()];
+    await crm.db
+      .insertInto('statuses')
+      .values([
+        { company_id: companyId, status_name: 'Client - VIP' },
+        { company_id: companyId, status_name: 'Client - Old', is_active: 0 },
+      ])
+      .execute();
+    const vip = { ...person, status: 'client - vip' };
+    expect((await crm.act('createClient', companyId, vip)).body.status).toBe('Client - VIP');
+    for (const [where, status] of [
+      [other, 'Client - VIP'],
+      [companyId, 'Client - Old'],
+      [companyId, 'Client - Nothing'],
+      [companyId, 424_242],
+    ] as const) {
+      const { status: code, body } = await crm.act('createClient', where, { ...person, status });
+      expect([code, body.error]).toEqual([400, 'status must be a valid status of the company']);
+    }
+  });
+
+  test('400: a lead status', async () => {
+    const { status, body } = await crm.act('createClient', newCompany(), { ...person, status: 'Lead - New' });
+    expect([status, body.error]).toEqual([400, 'status must not be a lead status']);
+  });
+
+  test('200: on a lead it is the conversion, with history and event', async () => {
+    const companyId = newCompany();
+    const lead = await crm.act('createLead', companyId, { ...person, external_id: 'x' });
+    const client = await crm.act('createClient', companyId, { ...person, email: 'k@b.co', external_id: 'x' });
+    expect(client.status).toBe(200);
+    expect(client.body).toEqual({ ...lead.body, status: 'Client - Active' });
+    expect(await historyOf(crm.db, companyId)).toMatchObject([
+      {
+        client_id: lead.body.client_id,
+        from_status_id: statusIds.leadNew,
+        to_status_id: statusIds.clientActive,
+      },
+    ]);
+    const events = await eventsOf(crm.db, companyId);
+    expect(events.map(({ type }) => type)).toEqual(['lead.created', 'client.status_changed']);
+    expect(events[1]?.payload).toMatchObject({
+      client_id: lead.body.client_id,
+      previous_status: 'Lead - New',
+      new_status: 'Client - Active',
+    });
+  });
+
+  test('200: on a client it sets a sent status, and leaves one that was not sent', async () => {
+    const companyId = newCompany();
+    const make = (more: object) =>
+      crm.act('createClient', companyId, { ...person, external_id: 'x', ...more });
+    expect((await make({ status: 'Client - Paused' })).status).toBe(201);
+    expect(await make({})).toMatchObject({ status: 200, body: { status: 'Client - Paused' } });
+    expect(await make({ status: 'Client - Active' })).toMatchObject({ body: { status: 'Client - Active' } });
+    expect((await eventsOf(crm.db, companyId)).map(({ type }) => type)).toEqual([
+      'client.created',
+      'client.status_changed',
+    ]);
+  });
+});
+
+describe.each([
+  ['updateLead', 'lead', statusIds.leadNew],
+  ['updateClient', 'client', statusIds.clientActive],
+] as const)('%s', (operation, what, statusId) => {
+  const other = what === 'lead' ? statusIds.clientActive : statusIds.leadNew;
+
+  test('200: changes what was sent, clears what is null, leaves the rest, emits nothing', async () => {
+    const companyId = newCompany();
+    const employee_id = await makeEmployee(crm.db, companyId);
+    const id = await makeClient(crm.db, companyId, {
+      status_id: statusId,
+      city: 'A',
+      phone: '123',
+      zip: '9',
+    });
+    const sent = { client_id: id, first_name: 'New', city: null, employee_id, external_id: 'e' };
+    const { status, body } = await crm.act(operation, companyId, sent, id);
+    expect(status).toBe(200);
+    expect(body).toEqual({ success: true, updated_utc: expect.stringMatching(instant), client_id: id });
+    expect(await row(companyId, id)).toMatchObject({
+      first_name: 'New',
+      last_name: 'Lee',
+      city: null,
+      phone: '123',
+      zip: '9',
+      employee_id,
+      external_id: 'e',
+      updated_utc: new Date(body.updated_utc),
+    });
+    expect(await eventsOf(crm.db, companyId)).toEqual([]);
+  });
+
+  test(`404: what is not a ${what} of the company`, async () => {
+    const companyId = newCompany();
+    const foreign = await makeClient(crm.db, newCompany(), { status_id: statusId });
+    const wrongKind = await makeClient(crm.db, companyId, { status_id: other });
+    for (const id of [foreign, wrongKind, 987_654_321, 0, -1, 'abc', '9'.repeat(17)]) {
+      const { status, body } = await crm.act(operation, companyId, { city: 'X' }, id);
+      expect([id, status, body]).toEqual([id, 404, { error: `${what} not found` }]);
+    }
+    expect((await row(companyId, wrongKind)).city).toBeNull();
+  });
+
+  test('400: nothing sent, an id that is not the path’s, a required field cleared', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId, { status_id: statusId });
+    for (const [sent, message] of [
+      [{}, 'at least one field is required'],
+      [{ client_id: id }, 'at least one field is required'],
+      [{ city: 'X', client_id: id + 1 }, 'client_id must equal the one in the path'],
+      [{ first_name: null }, 'first_name must not be null'],
+      [{ status: 'Lead - New' }, 'unknown field: status'],
+    ] as const) {
+      const { status, body } = await crm.act(operation, companyId, sent, id);
+      expect([status, body.error]).toEqual([400, message]);
+    }
+  });
+
+  test('400: an employee or affiliate of another company, before the record is looked for', async () => {
+    const companyId = newCompany();
+    const employee_id = await makeEmployee(crm.db, newCompany());
+    const affiliate_id = await makeAffiliate(crm.db, newCompany());
+    const { status, body } = await crm.act(operation, companyId, { employee_id, affiliate_id }, 5);
+    expect(status).toBe(400);
+    expect(body.details).toEqual([
+      { field: 'employee_id', message: 'employee_id must be an active employee of the company' },
+      { field: 'affiliate_id', message: 'affiliate_id must be an active affiliate of the company' },
+    ]);
+  });
+
+  test('400: the external_id of another record; its own may be set again', async () => {
+    const companyId = newCompany();
+    await makeClient(crm.db, companyId, { status_id: statusId, external_id: 'taken' });
+    const id = await makeClient(crm.db, companyId, { status_id: statusId, external_id: 'mine' });
+    const { status, body } = await crm.act(operation, companyId, { external_id: 'taken', city: 'X' }, id);
+    expect([status, body.error]).toEqual([400, 'external_id is already in use']);
+    expect(await row(companyId, id)).toMatchObject({ external_id: 'mine', city: null });
+    expect((await crm.act(operation, companyId, { external_id: 'mine' }, id)).status).toBe(200);
+    expect((await crm.act(operation, companyId, { external_id: null }, id)).status).toBe(200);
+    expect((await row(companyId, id)).external_id).toBeNull();
+  });
+});
+
+describe.each([
+  ['updateLeadStatus', statusIds.leadNew, 'Lead - New', 'Lead - Contacted', statusIds.leadContacted],
+  [
+    'updateClientStatus',
+    statusIds.clientActive,
+    'Client - Active',
+    'Client - Paused',
+    statusIds.clientPaused,
+  ],
+] as const)('%s', (operation, fromId, from, to, toId) => {
+  const isLead = operation === 'updateLeadStatus';
+  const foreignName = isLead ? 'Client - Active' : 'Lead - New';
+
+  test.each([
+    ['name', { new_status: to.toUpperCase() }],
+    ['id', { new_status_id: toId }],
+    ['both, agreeing', { new_status: to, new_status_id: toId }],
+  ])('200: by %s, with its history', async (_, reference) => {
+    const companyId = newCompany();
+    const changed_by_employee_id = await makeEmployee(crm.db, companyId);
+    const id = await makeClient(crm.db, companyId, { status_id: fromId });
+    const reason = { changed_by_employee_id, status_note: 'Called back.' };
+    const { status, body } = await crm.act(operation, companyId, { ...reference, ...reason }, id);
+    expect([status, body]).toEqual([
+      200,
+      { previous_status: from, new_status: to, updated_utc: expect.stringMatching(instant) },
+    ]);
+    expect((await row(companyId, id)).status_id).toBe(toId);
+    expect(await historyOf(crm.db, companyId)).toEqual([
+      {
+        client_id: id,
+        from_status_id: fromId,
+        to_status_id: toId,
+        ...reason,
+        changed_utc: new Date(body.updated_utc),
+      },
+    ]);
+    const events = await eventsOf(crm.db, companyId);
+    if (isLead) expect(events).toEqual([]);
+    else
+      expect(events).toEqual([
+        {
+          sequence: 1,
+          type: 'client.status_changed',
+          payload: {
+            client_id: id,
+            previous_status: from,
+            new_status: to,
+            ...reason,
+            changed_date: body.updated_utc,
+          },
+        },
+      ]);
+  });
+
+  test('200: the status it has changes nothing', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId, { status_id: fromId });
+    const { updated_utc } = await row(companyId, id);
+    const answer = await crm.act(operation, companyId, { new_status: from }, id);
+    expect(answer).toEqual({
+      status: 200,
+      body: { previous_status: from, new_status: from, updated_utc: updated_utc.toISOString() },
+    });
+    expect(await historyOf(crm.db, companyId)).toEqual([]);
+    expect(await eventsOf(crm.db, companyId)).toEqual([]);
+  });
+
+  test('400: none, one of the other kind, one that is not the company’s, two that differ', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId, { status_id: fromId });
+    const employee = await makeEmployee(crm.db, newCompany());
+    for (const [sent, message] of [
+      [{}, 'new_status or new_status_id is required'],
+      [{ new_status: foreignName }, `new_status must ${isLead ? 'be' : 'not be'} a lead status`],
+      [{ new_status_id: 424_242 }, 'new_status_id must be a valid status of the company'],
+      [{ new_status: to, new_status_id: fromId }, 'new_status and new_status_id must agree'],
+      [
+        { new_status: to, changed_by_employee_id: employee },
+        'changed_by_employee_id must be an active employee of the company',
+      ],
+    ] as const) {
+      const { status, body } = await crm.act(operation, companyId, sent, id);
+      expect([status, body.error]).toEqual([400, message]);
+    }
+    expect(await historyOf(crm.db, companyId)).toEqual([]);
+  });
+
+  test('404: no such record in the company', async () => {
+    const companyId = newCompany();
+    const foreign = await makeClient(crm.db, newCompany(), { status_id: fromId });
+    for (const id of [foreign, 987_654_321, 'x']) {
+      const { status } = await crm.act(operation, companyId, { new_status: to }, id);
+      expect(status).toBe(404);
+    }
+  });
+});
+
+test('updateLeadStatus: a client is not a lead (404)', async () => {
+  const companyId = newCompany();
+  const id = await makeClient(crm.db, companyId);
+  const answer = await crm.act('updateLeadStatus', companyId, { new_status: 'Lead - New' }, id);
+  expect(answer).toEqual({ status: 404, body: { error: 'lead not found' } });
+});
+
+test('updateClientStatus: takes a lead too, which is its conversion', async () => {
+  const companyId = newCompany();
+  const id = await makeClient(crm.db, companyId, { status_id: statusIds.leadContacted });
+  const { body } = await crm.act(
+    'updateClientStatus',
+    companyId,
+    { new_status_id: statusIds.clientActive },
+    id,
+  );
+  expect(body).toMatchObject({ previous_status: 'Lead - Contacted', new_status: 'Client - Active' });
+  expect((await eventsOf(crm.db, companyId)).map(({ type }) => type)).toEqual(['client.status_changed']);
+  expect((await crm.act('updateLead', companyId, { city: 'X' }, id)).status).toBe(404);
+  expect((await crm.act('updateClient', companyId, { city: 'X' }, id)).status).toBe(200);
+});
+
+test('what an answered action changed is in the next search and find', async () => {
+  const companyId = newCompany();
+  const lead = { ...person, last_name: 'Zweigova', phone: '555 0199', external_id: 'ryw' };
+  const { body } = await crm.act('createLead', companyId, lead);
+  const found = async (q: string) =>
+    (await crm.ask('searchClients', companyId, { q })).body.clients.map(({ id }: { id: number }) => id);
+  for (const q of ['weigov', '5 0199', 'ryw', String(body.client_id)])
+    expect(await found(q)).toEqual([body.client_id]);
+  await crm.act('updateLead', companyId, { last_name: 'Renamed', external_id: null }, body.client_id);
+  expect(await found('enam')).toEqual([body.client_id]);
+  expect(await found('weigov')).toEqual([]);
+  const leads = await crm.ask('findLeads', companyId, { email: 'KATHERINE@example.com' });
+  expect(leads.body.clients).toMatchObject([
+    { client_id: body.client_id, last_name: 'Renamed', external_id: null },
+  ]);
+});

@@ -1,0 +1,186 @@
+import { type Detail, invalid, Problem, problem, type StoredEvent } from '@causeway/proto';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  DatabaseUnavailable,
+  duplicateKey,
+  isConnectionLost,
+  type Metrics,
+  transaction,
+} from '@causeway/runtime';
+import type { EventLog } from '../events/eventLog.ts';
+import type { Tables } from '../tables.ts';
+import type { Action, Outcome, Submission } from './action.ts';
+import { lookUp } from './references.ts';
+import { wavesOf } from './waves.ts';
+
+/** Does the writes of this replica, many in one transaction. */
+export interface ActionRunner {
+  /**
+   * Resolves when the work is committed.
+   * @param deadlineMs `performance.now()` after which nobody waits for it any more: then it is not begun.
+   * @throws Problem what is wrong with the call.
+   */
+  submit<Body, Result>(
+    action: Action<Body, Result>,
+    submission: Submission<Body>,
+    deadlineMs: number,
+  ): Promise<Result>;
+}
+
+/**
+ * What arrives while transactions are at work waits and becomes one group: the busier the service, the larger
+ * the groups, and an idle one makes no call wait. A group is looked up together, written together (in waves,
+ * where calls are about the same thing), gets its events' numbers together, and pays for one commit.
+ *
+ * A group that fails as a whole is done again call by call, so that no call fails for another's sake.
+ */
+export const createRunner = (options: RunnerOptions): ActionRunner => {
+  const { db, events, now, metrics, maxGroups = 2, maxGroupSize = 64 } = options;
+  let waiting: Waiting[] = [];
+  let running = 0;
+  let woken = false;
+  const groups = metrics?.counter('crm_write_groups_total', 'Transactions of record actions').cell();
+  const calls = metrics?.counter('crm_write_calls_total', 'Calls done in these transactions').cell();
+  const split = metrics
+    ?.counter('crm_write_groups_split_total', 'Groups that failed and were done call by call')
+    .cell();
+
+  const startGroups = (): void => {
+    woken = false;
+    while (running < maxGroups && waiting.length > 0) {
+      const group = waiting.slice(0, maxGroupSize);
+      waiting = waiting.slice(maxGroupSize);
+      running++;
+      void runGroup(group).finally(() => {
+        running--;
+        startGroups();
+      });
+    }
+  };
+
+  const runGroup = async (group: readonly Waiting[]): Promise<void> => {
+    const nowMs = performance.now();
+    const live = group.filter((call) => call.deadlineMs > nowMs);
+    for (const call of group) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
+    if (groups) groups.value++;
+    if (calls) calls.value += live.length;
+    await attempt(live, 1);
+  };
+
+  const attempt = async (group: readonly Waiting[], tries: number): Promise<void> => {
+    let accepted: readonly Waiting[] = [];
+    try {
+      const referring = group.map(referencesOf);
+      const known = await lookUp(db, referring);
+      accepted = group.filter((call, at) => {
+        const problems = known.problems(referring[at]!);
+        if (problems.length > 0) call.reject(invalid(problems));
+        return problems.length === 0;
+      });
+      if (accepted.length === 0) return;
+      const results = await transaction(db, async (trx) => {
+        const done = new Map<Waiting, Outcome<unknown>>();
+        const inTransaction = { trx, known, now: now() };
+        for (const wave of wavesOf(accepted, ({ action, submission }) => action.turns(submission)))
+          for (const [action, members] of Map.groupBy(wave, (call) => call.action)) {
+            const submissions = members.map(({ submission }) => submission);
+            const outcomes = await action.run(inTransaction, submissions);
+            members.forEach((call, at) => void done.set(call, outcomes[at]!));
+          }
+        return settled(done, await events.write(inTransaction, [...done.values()].map(eventsOf)));
+      });
+      for (const [call, result] of results) {
+        if (result instanceof Problem) call.reject(result);
+        else call.resolve(result);
+      }
+    } catch (error) {
+      await recover(accepted.length > 0 ? accepted : group, tries, error);
+    }
+  };
+
+  const recover = async (group: readonly Waiting[], tries: number, error: unknown): Promise<void> => {
+    const key = duplicateKey(error);
+    const [only] = group;
+    if (group.length === 1 && only) {
+      const taken = key === undefined ? undefined : only.action.onTaken(key, only.submission.body);
+      if (taken) only.reject(taken);
+      else if (key !== undefined && tries < maxTries) await attempt(group, tries + 1);
+      else only.reject(error);
+    } else if (concernsAll(error)) {
+      for (const call of group) call.reject(error);
+    } else if (key !== undefined && tries === 1) {
+      // Likeliest somebody else made a record with the same external id; now it is there to be found.
+      await attempt(group, 2);
+    } else {
+      if (split) split.value++;
+      for (const call of group) await attempt([call], 1);
+    }
+  };
+
+  return {
+    submit: (action, submission, deadlineMs) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ action, submission, deadlineMs, resolve, reject } as never);
+        if (woken) return;
+        woken = true;
+        // After all the calls of this tick have been handed over.
+        queueMicrotask(startGroups);
+      }),
+  };
+};
+
+const maxTries = 5;
+
+export interface RunnerOptions {
+  readonly db: Database<Tables>;
+  readonly events: EventLog;
+  readonly now: () => Date;
+  readonly metrics?: Metrics | undefined;
+  /**
+   * Transactions at a time. Two keep the processor busy while the disk is; with more, groups get smaller and
+   * wait for each other's companies.
+   */
+  readonly maxGroups?: number;
+  /** Bounds how long a transaction holds its locks. */
+  readonly maxGroupSize?: number;
+}
+
+interface Waiting {
+  readonly action: Action<unknown, unknown>;
+  readonly submission: Submission<unknown>;
+  readonly deadlineMs: number;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const referencesOf = ({ action, submission: { companyId, body } }: Waiting) => ({
+  companyId,
+  references: action.references?.(body as object) ?? {},
+});
+
+const eventsOf = ({ events = [] }: Outcome<unknown>) => events;
+
+/** Gives each call its result; `stored` are its events, as they were written. */
+const settled = (
+  done: ReadonlyMap<Waiting, Outcome<unknown>>,
+  stored: readonly (readonly StoredEvent[])[],
+): readonly (readonly [Waiting, unknown])[] =>
+  [...done].map(([call, { result }], at) => [
+    call,
+    typeof result === 'function' ? result(stored[at] ?? []) : result,
+  ]);
+
+/** Errors that every call alone would meet too, or after which a second try could do the work twice. */
+const concernsAll = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown || isConnectionLost(error);
+
+/** What is wrong with references, for a call that is refused anyway. */
+export const referenceProblems = async (
+  db: Database<Tables>,
+  companyId: number,
+  references: ReturnType<NonNullable<Action<unknown, unknown>['references']>>,
+): Promise<readonly Detail[]> => {
+  const referring = { companyId, references };
+  return (await lookUp(db, [referring])).problems(referring);
+};

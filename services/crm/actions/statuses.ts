@@ -1,0 +1,88 @@
+import type { StatusReference } from '@causeway/proto/schemas';
+import type { Kysely } from 'kysely';
+import { globalCompanyId, type Tables } from '../tables.ts';
+
+export interface Status {
+  readonly id: number;
+  readonly name: string;
+  readonly isLead: boolean;
+}
+
+/** The statuses of some companies, as they were a moment ago. */
+export interface Statuses {
+  /** One that may be set now (specification, "Lookups"): by its id, or by its name in any case. */
+  find(companyId: number, reference: StatusReference): Status | undefined;
+  /** The one that a record has, which may be out of use by now. */
+  of(record: { readonly company_id: number; readonly status_id: number }): Status;
+  /** What a new lead gets. */
+  newLead(): Status;
+  /** What a client gets that is made without one. */
+  newClient(companyId: number): Status;
+}
+
+const newLeadName = 'Lead - New';
+const newClientName = 'Client - Active';
+
+/** One query, which also finds what companies have set as their default. */
+export const readStatuses = async (db: Kysely<Tables>, companyIds: readonly number[]): Promise<Statuses> => {
+  const rows = await db
+    .selectFrom('statuses')
+    .leftJoin('company_settings as setting', (join) =>
+      join
+        .onRef('setting.default_client_status_id', '=', 'statuses.status_id')
+        .on('setting.company_id', 'in', companyIds),
+    )
+    .select(['statuses.company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
+    .select('setting.company_id as default_of')
+    .where('statuses.company_id', 'in', [globalCompanyId, ...companyIds])
+    .execute();
+  const usable = new Map<number, Entry[]>();
+  const byId = new Map<number, Entry>();
+  const defaults = new Map<number, Entry>();
+  for (const row of rows) {
+    const entry: Entry = {
+      id: row.status_id,
+      name: row.status_name,
+      isLead: row.is_lead === 1,
+      companyId: row.company_id,
+      folded: fold(row.status_name),
+    };
+    // Lead statuses are global only.
+    const offered = row.is_listed === 1 && (!entry.isLead || entry.companyId === globalCompanyId);
+    if (offered && !byId.has(entry.id)) {
+      const list = usable.get(entry.companyId);
+      if (list) list.push(entry);
+      else usable.set(entry.companyId, [entry]);
+    }
+    byId.set(entry.id, entry);
+    if (offered && !entry.isLead && row.default_of !== null) defaults.set(row.default_of, entry);
+  }
+  const find: Statuses['find'] = (companyId, reference) => {
+    const wanted = 'id' in reference ? undefined : fold(reference.name);
+    const fits = (entry: Entry) => ('id' in reference ? entry.id === reference.id : entry.folded === wanted);
+    // A company's own status goes before a global one of the same name.
+    return usable.get(companyId)?.find(fits) ?? usable.get(globalCompanyId)?.find(fits);
+  };
+  const named = (companyId: number, name: string): Status => {
+    const status = find(companyId, { name });
+    if (!status) throw new Error(`there is no status ${name}`);
+    return status;
+  };
+  return {
+    find,
+    of: ({ company_id, status_id }) => {
+      const status = byId.get(status_id);
+      if (!status) throw new Error(`status ${status_id} of company ${company_id} is not known`);
+      return status;
+    },
+    newLead: () => named(globalCompanyId, newLeadName),
+    newClient: (companyId) => defaults.get(companyId) ?? named(companyId, newClientName),
+  };
+};
+
+interface Entry extends Status {
+  readonly companyId: number;
+  readonly folded: string;
+}
+
+const fold = (name: string): string => name.normalize('NFC').toLowerCase();

@@ -1,0 +1,58 @@
+import { type BodyOf, contract, notFound } from '@causeway/proto';
+import { type Answer, type Handler, json } from '@causeway/runtime';
+import type { ActionsContext } from '../context.ts';
+import type { Store } from '../store/store.ts';
+import { affiliateRoleId } from '../tables.ts';
+import type { Action } from './action.ts';
+import { rateText } from './createAffiliate.ts';
+import { handleAction } from './handle.ts';
+import { applyFields, externalName, recordName } from './person.ts';
+import { externalIdTaken } from './updatePerson.ts';
+
+type Body = BodyOf<typeof contract.updateAffiliate>;
+
+export const updateAffiliate = (context: ActionsContext): Handler =>
+  handleAction(context, contract.updateAffiliate, 'affiliate', changeAffiliate(context.store));
+
+/** Changes the sent fields of affiliates; other employees do not exist here. */
+const changeAffiliate = (store: Store): Action<Body, Answer> => ({
+  turns: ({ companyId, recordId, body }) => [
+    recordName('affiliate', companyId, recordId),
+    ...(body.external_id ? [externalName('affiliate', companyId, body.external_id)] : []),
+  ],
+  run: async ({ trx, now }, submissions) => {
+    const rows = await store.affiliates.lockById(
+      trx,
+      submissions.map(({ companyId, recordId }) => ({ company_id: companyId, employee_id: recordId })),
+    );
+    const affiliates = new Map(
+      rows
+        .filter((row) => row.role_id === affiliateRoleId)
+        .map((row) => [recordName('affiliate', row.company_id, row.employee_id), row]),
+    );
+    const changed = submissions.map(({ companyId, recordId, body }) => {
+      const row = affiliates.get(recordName('affiliate', companyId, recordId));
+      return row && { ...applyFields(row, sentFields(body)), updated_utc: now };
+    });
+    await store.affiliates.update(
+      trx,
+      changed.filter((row) => row !== undefined),
+    );
+    return changed.map((row) => ({
+      result: row
+        ? json(200, { success: true, updated_utc: now, employee_id: row.employee_id })
+        : notFound('affiliate'),
+    }));
+  },
+  onTaken: () => externalIdTaken(),
+});
+
+const sentFields = ({ commission_rate, is_active, is_approved, ...rest }: Body) => ({
+  ...rest,
+  commission_rate: rateText(commission_rate),
+  is_active: flag(is_active),
+  is_approved: flag(is_approved),
+});
+
+const flag = (value: boolean | undefined): number | undefined =>
+  value === undefined ? undefined : Number(value);

@@ -1,0 +1,136 @@
+import {
+  dedupeWindowMs,
+  type IngestAnswer,
+  type IngestBody,
+  ingestEvent,
+  ingestSubject,
+  Problem,
+  parseBody,
+  toProblem,
+} from '@causeway/proto';
+import { acrossTenants, type Bus, type Database, type Log } from '@causeway/runtime';
+import type { Action, Submission } from '../actions/action.ts';
+import type { ActionRunner } from '../actions/runner.ts';
+import { lockRows } from '../store/rows.ts';
+import type { Tables } from '../tables.ts';
+import { repeat } from './repeat.ts';
+
+export interface Ingest {
+  /** Takes nothing more, and resolves when everything taken is answered. */
+  drain(): Promise<void>;
+}
+
+/** Answers `events.ingest` as one replica of a queue group. */
+export const serveIngest = ({ bus, db, runner, log, now }: IngestOptions): Ingest => {
+  const action = addEvent(now);
+  let inFlight = 0;
+  let idle: (() => void) | undefined;
+
+  const answer = async (data: Uint8Array): Promise<IngestAnswer> => {
+    try {
+      const body = parseBody(ingestEvent, data);
+      const submission = { companyId: body.companyId, recordId: 0, body };
+      return await runner.submit(action, submission, performance.now() + deadlineMs);
+    } catch (error) {
+      const { publicMessage, details, status } = toProblem(error);
+      if (!(error instanceof Problem)) log.error({ error }, 'event could not be added');
+      return { error: publicMessage, ...(details && { details }), retry: status >= 500 };
+    }
+  };
+
+  const subscription = bus.nc.subscribe(ingestSubject, {
+    queue: 'crm',
+    callback: (error, message) => {
+      if (error || !message.reply) return;
+      inFlight++;
+      void answer(message.data).then((answered) => {
+        message.respond(JSON.stringify(answered));
+        inFlight--;
+        if (inFlight === 0) idle?.();
+      });
+    },
+  });
+  const trimmer = repeat(() => forgetOldKeys(db, now()), {
+    pauseMs: trimEveryMs,
+    onError: (error) => log.warn({ error }, 'old dedupe keys stay'),
+  });
+
+  return {
+    drain: async () => {
+      subscription.unsubscribe();
+      await trimmer.stop();
+      if (inFlight > 0) await new Promise<void>((resolve) => (idle = resolve));
+      if (bus.connected()) await bus.nc.flush();
+    },
+  };
+};
+
+const deadlineMs = 5_000;
+const trimEveryMs = 60_000;
+const keysPerTrim = 1_000;
+
+export interface IngestOptions {
+  readonly bus: Bus;
+  readonly db: Database<Tables>;
+  readonly runner: ActionRunner;
+  readonly log: Log;
+  readonly now: () => Date;
+}
+
+/** Adds events, each `dedupeKey` once in its window; the unique key settles a race. */
+const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer> => {
+  const lockKeys = lockRows(
+    'event_dedupe_keys',
+    ['company_id', 'dedupe_key', 'event_id', 'created_utc'],
+    ['company_id', 'dedupe_key'],
+  );
+  return {
+    turns: ({ companyId, body: { dedupeKey } }) =>
+      dedupeKey === undefined ? [] : [nameOf(companyId, dedupeKey)],
+    run: async ({ trx }, submissions) => {
+      const keys = submissions.flatMap(({ companyId, body: { dedupeKey } }) =>
+        dedupeKey === undefined ? [] : [{ company_id: companyId, dedupe_key: dedupeKey }],
+      );
+      const rows = await lockKeys(trx, keys);
+      const oldest = now().getTime() - dedupeWindowMs;
+      const [expired, live] = [
+        rows.filter((row) => row.created_utc.getTime() < oldest),
+        rows.filter((row) => row.created_utc.getTime() >= oldest),
+      ];
+      for (const { company_id, dedupe_key } of expired)
+        await trx
+          .deleteFrom('event_dedupe_keys')
+          .where('company_id', '=', company_id)
+          .where('dedupe_key', '=', dedupe_key)
+          .execute();
+      const first = new Map(live.map((row) => [nameOf(row.company_id, row.dedupe_key), row.event_id]));
+      return submissions.map((one) => {
+        const id = first.get(nameOf(one.companyId, one.body.dedupeKey));
+        if (id !== undefined) return { result: { id, duplicate: true } };
+        return {
+          result: ([event]) => ({ id: event!.event_id, duplicate: false }),
+          events: [newEventOf(one)],
+        };
+      });
+    },
+    onTaken: () => undefined,
+  };
+};
+
+const nameOf = (companyId: number, key: string | undefined): string => `dedupe:${companyId}:${key ?? ''}`;
+
+const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submission<IngestBody>) => ({
+  companyId,
+  type,
+  payload: Buffer.from(JSON.stringify(payload)),
+  dedupeKey,
+});
+
+const forgetOldKeys = async (db: Database<Tables>, now: Date): Promise<number> => {
+  const { numDeletedRows } = await acrossTenants(db, 'dedupe keys are forgotten after their window')
+    .deleteFrom('event_dedupe_keys')
+    .where('created_utc', '<', new Date(now.getTime() - dedupeWindowMs))
+    .limit(keysPerTrim)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+};

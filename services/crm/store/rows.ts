@@ -1,0 +1,98 @@
+import { tenantIn } from '@causeway/runtime';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import type { Tables } from '../tables.ts';
+import { perCount } from './perCount.ts';
+
+type Table = keyof Tables & string;
+type Column<T extends Table> = keyof Tables[T] & string;
+type Loose = Readonly<Record<string, unknown>>;
+
+/**
+ * Inserts rows in one statement; each has exactly `columns`.
+ * @returns the id of the first, where the table gives ids: those of one statement follow each other, as it is
+ * known beforehand how many it needs ("simple inserts" of InnoDB's AUTO_INCREMENT, increment 1).
+ */
+export const insertRows = <T extends Table, C extends Column<T>>(table: T, columns: readonly C[]) => {
+  const run = perCount<Loose>(
+    (rows) => rows.flatMap((row) => columns.map((column) => row[column])),
+    (db, rows) =>
+      db
+        .insertInto(table)
+        .values(rows.map((row) => only(row, columns)) as never)
+        .compile(),
+  );
+  return async (
+    db: Kysely<Tables>,
+    rows: readonly Pick<Insertable<Tables[T]>, C & keyof Insertable<Tables[T]>>[],
+  ) => {
+    if (rows.length === 0) return 0;
+    const { insertId } = await run(db, rows as readonly Loose[]);
+    return Number(insertId ?? 0);
+  };
+};
+
+/** Reads the rows with these keys and locks them to the end of the transaction. */
+export const lockRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
+  table: T,
+  columns: readonly C[],
+  key: readonly ['company_id', K],
+) => {
+  type Row = Pick<Selectable<Tables[T]>, C & keyof Selectable<Tables[T]>>;
+  const run = perCount<Loose, Row>(
+    (keys) => keys.flatMap((one) => key.map((column) => one[column])),
+    (db, keys) =>
+      (db as unknown as Kysely<Record<string, Loose>>)
+        .selectFrom(table as never)
+        .select(columns as never)
+        .where(({ eb, refTuple, tuple }) =>
+          eb(
+            refTuple(key[0] as never, key[1] as never),
+            'in',
+            keys.map((one) => tuple(one[key[0]], one[key[1]])) as never,
+          ),
+        )
+        .forUpdate()
+        .compile(),
+  );
+  return async (
+    db: Kysely<Tables>,
+    keys: readonly { readonly [Name in 'company_id' | K]: number | string }[],
+  ): Promise<readonly Row[]> => (keys.length === 0 ? [] : (await run(db, keys as readonly Loose[])).rows);
+};
+
+/**
+ * Writes `columns` of rows that exist, each row with values of its own, in one statement. The derived table
+ * comes first, so that each of its rows is one look-up by the key.
+ */
+export const updateRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
+  table: T,
+  columns: readonly C[],
+  key: readonly ['company_id', K],
+) => {
+  const given = [...key, ...columns];
+  const run = perCount<Loose>(
+    (rows) => [
+      ...rows.flatMap((row) => given.map((column) => row[column])),
+      ...rows.map((row) => row.company_id),
+    ],
+    (db, rows) =>
+      sql`UPDATE (VALUES ${sql.join(rows.map((row) => sql`ROW(${sql.join(given.map((column) => row[column]))})`))})
+        AS changed (${sql.join(given.map((column) => sql.ref(column)))})
+        STRAIGHT_JOIN ${sql.table(table)} AS record
+        ON ${sql.join(
+          key.map((column) => sql`record.${sql.ref(column)} = changed.${sql.ref(column)}`),
+          sql` AND `,
+        )}
+        SET ${sql.join(columns.map((column) => sql`record.${sql.ref(column)} = changed.${sql.ref(column)}`))}
+        WHERE record.company_id in ${tenantIn(rows.map((row) => row.company_id as number))}`.compile(db),
+  );
+  return async (
+    db: Kysely<Tables>,
+    rows: readonly Pick<Selectable<Tables[T]>, (C | K | 'company_id') & keyof Selectable<Tables[T]>>[],
+  ): Promise<void> => {
+    if (rows.length > 0) await run(db, rows as readonly Loose[]);
+  };
+};
+
+const only = (row: Loose, columns: readonly string[]): Loose =>
+  Object.fromEntries(columns.map((column) => [column, row[column]]));

@@ -1,0 +1,90 @@
+import type { Selectable } from 'kysely';
+import type { Tables } from '../tables.ts';
+import { insertRows, lockRows, updateRows } from './rows.ts';
+
+const person = ['first_name', 'last_name', 'email', 'phone'] as const;
+const clientFields = [
+  'status_id',
+  ...person,
+  'city',
+  'state',
+  'zip',
+  'package_keyword',
+  'employee_id',
+  'affiliate_id',
+  'external_id',
+] as const;
+const clientColumns = ['company_id', 'client_id', ...clientFields, 'created_utc', 'updated_utc'] as const;
+const affiliateFields = [
+  ...person,
+  'affiliate_code',
+  'commission_rate',
+  'affiliate_company_name',
+  'is_active',
+  'is_approved',
+  'external_id',
+] as const;
+const affiliateColumns = [
+  'company_id',
+  'employee_id',
+  'role_id',
+  ...affiliateFields,
+  'created_utc',
+  'updated_utc',
+] as const;
+const noteFields = ['text', 'note_type', 'visibility'] as const;
+const noteColumns = ['company_id', 'client_note_id', 'client_id', ...noteFields, 'created_utc'] as const;
+
+/** Every statement that the record actions write with; one store serves one database handle. */
+export const createStore = () => ({
+  clients: {
+    insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc']),
+    lockById: lockRows('clients', clientColumns, ['company_id', 'client_id']),
+    lockByExternalId: lockRows('clients', clientColumns, ['company_id', 'external_id']),
+    update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
+    /** As `markForSearch` does, for many at once. */
+    markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),
+    insertStatusChanges: insertRows('client_status_history', [
+      'company_id',
+      'client_id',
+      'from_status_id',
+      'to_status_id',
+      'changed_by_employee_id',
+      'status_note',
+      'changed_utc',
+    ]),
+  },
+  affiliates: {
+    insert: insertRows('employees', [
+      'company_id',
+      'role_id',
+      ...affiliateFields,
+      'created_utc',
+      'updated_utc',
+    ]),
+    lockById: lockRows('employees', affiliateColumns, ['company_id', 'employee_id']),
+    lockByExternalId: lockRows('employees', affiliateColumns, ['company_id', 'external_id']),
+    update: updateRows('employees', [...affiliateFields, 'updated_utc'], ['company_id', 'employee_id']),
+  },
+  notes: {
+    insert: insertRows('client_notes', [
+      'company_id',
+      'client_id',
+      ...noteFields,
+      'external_id',
+      'created_utc',
+      'updated_utc',
+    ]),
+    lockByExternalId: lockRows(
+      'client_notes',
+      [...noteColumns, 'external_id'],
+      ['company_id', 'external_id'],
+    ),
+    update: updateRows('client_notes', [...noteFields, 'updated_utc'], ['company_id', 'client_note_id']),
+  },
+});
+
+export type Store = ReturnType<typeof createStore>;
+
+export type ClientRow = Pick<Selectable<Tables['clients']>, (typeof clientColumns)[number]>;
+export type AffiliateRow = Pick<Selectable<Tables['employees']>, (typeof affiliateColumns)[number]>;

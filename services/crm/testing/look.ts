@@ -1,0 +1,21 @@
+import type { Kysely } from 'kysely';
+import { readEvents } from '../events/readEvents.ts';
+import type { Tables } from '../tables.ts';
+
+/** A company's events in order, their payloads parsed. */
+export const eventsOf = async (db: Kysely<Tables>, companyId: number) =>
+  (await readEvents(db, companyId, { after: 0, limit: 10_000 })).map(({ sequence, type, payload }) => ({
+    sequence,
+    type,
+    payload: JSON.parse(payload.toString()),
+  }));
+
+/** A company's status changes, the oldest first. */
+export const historyOf = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('client_status_history')
+    .select(['client_id', 'from_status_id', 'to_status_id'])
+    .select(['changed_by_employee_id', 'status_note', 'changed_utc'])
+    .where('company_id', '=', companyId)
+    .orderBy('change_id')
+    .execute();
