@@ -21,6 +21,7 @@ interface Progress {
   readonly companyIds: readonly number[];
   readonly apiKey?: string;
   readonly portalPassword?: string;
+  readonly ownerMade?: boolean;
   readonly peopleSeeded?: boolean;
 }
 
@@ -53,10 +54,12 @@ const seed = async (options: SeedOptions, file: string, from: Progress): Promise
       const { value } = await operator.ask('createKey', { company_id, name: 'Demo', scopes: [...scopes] });
       note({ apiKey: value });
     }
-    if (!progress.portalPassword) {
-      const password = randomBytes(12).toString('base64url');
-      await operator.ask('createPortalOwner', { company_id, email: portalEmail, password });
-      note({ portalPassword: password });
+    if (!progress.ownerMade) {
+      // Noted before it is used: a start that dies in between finds the owner made, and knows the password.
+      if (!progress.portalPassword) note({ portalPassword: randomBytes(12).toString('base64url') });
+      const password = progress.portalPassword ?? '';
+      await operator.ask('createPortalOwner', { company_id, email: portalEmail, password }).catch(unlessMade);
+      note({ ownerMade: true });
     }
   } finally {
     await operator.close();
@@ -66,6 +69,10 @@ const seed = async (options: SeedOptions, file: string, from: Progress): Promise
 
   const { apiKey = '', portalPassword = '' } = progress;
   return { apiKey, portalEmail, portalPassword };
+};
+
+const unlessMade = (error: unknown): void => {
+  if (!String(error).includes('already in use')) throw error;
 };
 
 interface SeedOptions {

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
-import { migrate } from '@causeway/runtime';
+import { MigrationError, migrate } from '@causeway/runtime';
+import { Unprovided } from './unprovided.ts';
 
 const owners = ['access', 'crm'];
 
 /** Brings the cluster's database up to date. */
 export const startMigrations = async (root: string, mysqlUrl: string): Promise<void> => {
-  await migrate(
-    mysqlUrl,
-    owners.map((name) => ({ name, folder: join(root, 'services', name, 'migrations') })),
-  );
+  const folders = owners.map((name) => ({ name, folder: join(root, 'services', name, 'migrations') }));
+  try {
+    await migrate(mysqlUrl, folders);
+  } catch (error) {
+    throw error instanceof MigrationError ? new Unprovided(error.message) : error;
+  }
 };

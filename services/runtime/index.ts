@@ -9,7 +9,7 @@ export {
   isDeadlock,
   isLockWaitTimeout,
 } from './database/errors.ts';
-export { type MigrationFolder, migrate } from './database/migrate.ts';
+export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
 export { acrossTenants, TenantGuardError, tenantIn } from './database/tenant-guard.ts';
 export { type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';

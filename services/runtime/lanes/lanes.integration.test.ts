@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Bus, connectBus } from '../bus.ts';
 import { createMetrics } from '../metrics.ts';
 import { type TestNats, testNats } from '../testing/index.ts';
@@ -290,6 +290,9 @@ describe('a replica', () => {
     while (taken.length < 3) await sleep(5);
     await lane.server({ echo });
     await dying.bus.nc.close();
+    // Until the server has noticed, a frame can still go to the dead replica.
+    await vi.waitFor(() => client.request(call('echo', { budgetMs: 200 })), 5000);
+    await sleep(50);
     const served = await Promise.all(Array.from({ length: 50 }, () => client.request(call('echo'))));
     expect(served.every(({ status }) => status === 200)).toBe(true);
     for (const result of await Promise.allSettled(lost))
