@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { transaction } from '@causeway/runtime';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Asked, type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { eventsOf, historyOf } from '../testing/look.ts';
+import { makeClient, statusIds } from '../testing/make.ts';
+
+let crm: BootedCrm;
+beforeAll(async () => {
+  crm = await bootCrm({ replicas: 2 });
+});
+
+const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
+let company = 2000;
+const newCompany = () => ++company;
+const statusesOf = (answers: readonly Asked[]) =>
+  Object.fromEntries(
+    Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, some]) => [
+      status,
+      some?.length,
+    ]),
+  );
+/** Calls in several ticks, so that both replicas get some of them and groups overlap. */
+const spread = <Result>(count: number, call: (at: number) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: count }, (_, at) => sleep(Math.floor(at / 8)).then(() => call(at))));
+
+describe.each([
+  ['createLead', 'client_id'],
+  ['createClient', 'client_id'],
+  ['createAffiliate', 'employee_id'],
+] as const)('64 times %s with one external_id, on two replicas', (operation, idName) => {
+  test.each([1, 2, 3])('leave one record: one 201 and 63 × 200 with its id (round %i)', async () => {
+    const companyId = newCompany();
+    const answers = await spread(64, (at) =>
+      crm.act(operation, companyId, { ...person, phone: `555 ${at + 100}`, external_id: 'same' }),
+    );
+    expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
+    expect(new Set(answers.map(({ body }) => body[idName])).size).toBe(1);
+    expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
+  });
+});
+
+test('64 notes with one external_id leave one note', async () => {
+  const companyId = newCompany();
+  const id = await makeClient(crm.db, companyId);
+  const answers = await spread(64, (at) =>
+    crm.act('addClientNote', companyId, { text: `note ${at}`, external_id: 'same' }, id),
+  );
+  expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
+  expect(new Set(answers.map(({ body }) => body.client_note_id)).size).toBe(1);
+});
+
+test('creates and conversions of one external_id at once leave one record and one conversion', async () => {
+  const companyId = newCompany();
+  const answers = await spread(64, (at) =>
+    crm.act(at % 2 ? 'createLead' : 'createClient', companyId, { ...person, external_id: 'same' }),
+  );
+  expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
+  const types = (await eventsOf(crm.db, companyId)).map(({ type }) => type);
+  expect(types.length).toBeLessThanOrEqual(2);
+  expect(['lead.created client.status_changed', 'client.created']).toContain(types.join(' '));
+  expect(await historyOf(crm.db, companyId)).toHaveLength(types.length - 1);
+});
+
+test('one bad call fails alone', async () => {
+  const [companyId, other] = [newCompany(), newCompany()];
+  const taken = await makeClient(crm.db, companyId, { external_id: 'taken' });
+  const id = await makeClient(crm.db, companyId);
+  const answers = await Promise.all([
+    crm.act('createLead', companyId, person),
+    crm.act('updateClient', companyId, { external_id: 'taken' }, id),
+    crm.act('createClient', other, person),
+    crm.act('updateClient', companyId, { city: 'Graz' }, taken),
+    crm.act('createLead', other, { ...person, affiliate_id: 5 }),
+    crm.act('updateClient', companyId, { city: 'Graz' }, 987_654_321),
+    crm.act('createLead', companyId, '{'),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 400, 201, 200, 400, 404, 400]);
+  expect((await eventsOf(crm.db, companyId)).map(({ sequence }) => sequence)).toEqual([1]);
+  expect((await eventsOf(crm.db, other)).map(({ sequence }) => sequence)).toEqual([1]);
+});
+
+test('calls of one batch about one record are done in their order', async () => {
+  const one = await bootCrm();
+  const companyId = newCompany();
+  const id = await makeClient(one.db, companyId);
+  const names = Array.from({ length: 40 }, (_, at) => `Name ${at}`);
+  await Promise.all(names.map((first_name) => one.act('updateClient', companyId, { first_name }, id)));
+  const statuses = ['Client - Paused', 'Client - Active', 'Client - Completed', 'Client - Paused'];
+  const answers = await Promise.all(
+    statuses.map((new_status) => one.act('updateClientStatus', companyId, { new_status }, id)),
+  );
+  expect(answers.map(({ body }) => [body.previous_status, body.new_status])).toEqual([
+    ['Client - Active', 'Client - Paused'],
+    ['Client - Paused', 'Client - Active'],
+    ['Client - Active', 'Client - Completed'],
+    ['Client - Completed', 'Client - Paused'],
+  ]);
+  const { first_name } = await one.db
+    .selectFrom('clients')
+    .select('first_name')
+    .where('company_id', '=', companyId)
+    .where('client_id', '=', id)
+    .executeTakeFirstOrThrow();
+  expect(first_name).toBe('Name 39');
+});
+
+test('no update is lost between changes of different fields of one record', async () => {
+  const companyId = newCompany();
+  const id = await makeClient(crm.db, companyId, { status_id: statusIds.leadNew });
+  const fields = ['first_name', 'last_name', 'city', 'state', 'zip', 'phone'];
+  await spread(60, (at) => {
+    const value = fields[at % 6] === 'phone' ? `555 ${at}` : `v${at}`;
+    return crm.act('updateLead', companyId, { [fields[at % 6]!]: value }, id);
+  });
+  const row = await crm.db
+    .selectFrom('clients')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .where('client_id', '=', id)
+    .executeTakeFirstOrThrow();
+  for (const [at, field] of fields.entries())
+    expect(Number(/\d+$/.exec(String(row[field as 'city']))?.[0]) % 6, field).toBe(at);
+});
+
+test('a caller never sees a deadlock or a lock wait', async () => {
+  const companyId = newCompany();
+  const ids = await Promise.all(Array.from({ length: 12 }, () => makeClient(crm.db, companyId)));
+  // Somebody else holds rows for longer than one lock wait, and takes them in the other order.
+  const other = transaction(crm.db, async (trx) => {
+    for (const id of ids.toReversed()) {
+      await trx
+        .updateTable('clients')
+        .set({ city: 'other' })
+        .where('company_id', '=', companyId)
+        .where('client_id', '=', id)
+        .execute();
+      await sleep(id === ids[6] ? 2_500 : 5);
+    }
+  });
+  const answers = await spread(96, (at) =>
+    crm.act('updateClient', companyId, { city: `city ${at}` }, ids[(at * 7) % 12]),
+  );
+  await other;
+  expect(statusesOf(answers)).toEqual({ 200: 96 });
+});
