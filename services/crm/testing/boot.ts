@@ -74,7 +74,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
       caller: 1,
       requestId: 'test',
       traceparent: '',
-      budgetMs: 20_000,
+      budgetMs: 10_000,
       params,
       query,
       body,

@@ -1,0 +1,77 @@
+import { type IngestAnswer, ingestSubject } from '@causeway/proto';
+import { beforeAll, expect, test } from 'vitest';
+import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { eventsOf } from '../testing/look.ts';
+
+let crm: BootedCrm;
+beforeAll(async () => {
+  crm = await bootCrm({ replicas: 2 });
+});
+
+let company = 5000;
+const newCompany = () => ++company;
+const ingest = async (body: unknown): Promise<IngestAnswer> => {
+  const data = typeof body === 'string' ? body : JSON.stringify(body);
+  return (await crm.bus.nc.request(ingestSubject, data, { timeout: 10_000 })).json();
+};
+const payment = { payment_id: 7, amount: 12.5, method: 'card – €' };
+
+test('an answered event is in the log, with its payload as sent', async () => {
+  const companyId = newCompany();
+  const answer = await ingest({ companyId, type: 'payment.succeeded', payload: payment });
+  expect(answer).toEqual({ id: expect.any(Number), duplicate: false });
+  expect(await eventsOf(crm.db, companyId)).toEqual([
+    { sequence: 1, type: 'payment.succeeded', payload: payment },
+  ]);
+});
+
+test('the same dedupeKey answers the first event’s id, also at once and on two replicas', async () => {
+  const [companyId, other] = [newCompany(), newCompany()];
+  const send = (where: number, dedupeKey: string) =>
+    ingest({ companyId: where, type: 'invoice.created', payload: { n: Math.random() }, dedupeKey });
+  const answers = await Promise.all(Array.from({ length: 40 }, () => send(companyId, 'k')));
+  expect(new Set(answers.map((answer) => 'id' in answer && answer.id)).size).toBe(1);
+  expect(answers.filter((answer) => 'id' in answer && !answer.duplicate)).toHaveLength(1);
+  expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
+  expect(await send(companyId, 'K')).toMatchObject({ duplicate: false });
+  expect(await send(other, 'k')).toMatchObject({ duplicate: false });
+});
+
+test('after 24 hours the key means a new event', async () => {
+  const companyId = newCompany();
+  const event = { companyId, type: 'invoice.created', payload: {}, dedupeKey: 'k' };
+  const first = await ingest(event);
+  await crm.database.query(
+    'UPDATE event_dedupe_keys SET created_utc = created_utc - INTERVAL 1441 MINUTE WHERE company_id = ?',
+    [companyId],
+  );
+  const second = await ingest(event);
+  expect(second).toMatchObject({ duplicate: false });
+  expect(await ingest(event)).toEqual({ ...second, duplicate: true });
+  expect(second).not.toEqual(first);
+});
+
+test('a payload of 262144 bytes is taken, one byte more is not', async () => {
+  const companyId = newCompany();
+  const event = (bytes: number) => ({
+    companyId,
+    type: 'document.uploaded',
+    payload: { x: 'x'.repeat(bytes - 8) },
+  });
+  expect(await ingest(event(262_144))).toMatchObject({ duplicate: false });
+  expect(await ingest(event(262_145))).toMatchObject({
+    error: 'payload exceeds 262144 bytes (actual: 262145)',
+    retry: false,
+  });
+});
+
+test.each([
+  ['{', 'payload must be valid JSON'],
+  [{ companyId: 1, type: 'nothing', payload: {} }, 'unknown event type: nothing'],
+  [{ companyId: 1, payload: {} }, 'type is required'],
+  [{ companyId: '1', type: 'lead.created', payload: {} }, 'companyId must be a positive integer'],
+  [{ companyId: 1, type: 'lead.created', payload: [] }, 'payload must be a JSON object'],
+  [{ companyId: 1, type: 'lead.created', payload: {}, extra: 1 }, 'unknown field: extra'],
+])('%j is refused for good', async (body, error) => {
+  expect(await ingest(body)).toMatchObject({ error, retry: false });
+});
