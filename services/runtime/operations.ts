@@ -9,7 +9,7 @@ import {
   renderProblem,
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
-import { DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
+import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
 import type { Answer } from './lanes/call.ts';
 import { type Call, type Handler, type LaneServer, serveLane } from './lanes/server.ts';
 import type { Log } from './log.ts';
@@ -23,7 +23,7 @@ export const json = (status: number, value: unknown): Answer => ({ status, body:
 /**
  * Serves a lane from its handlers of the contract. An operation without a handler is answered
  * 501; whatever a handler throws becomes the operation's own error body. A database that is away is a 503,
- * as it passes; anything else that is not a `Problem` becomes a 500 that tells the caller nothing but the
+ * as it passes; a commit whose outcome is unknown is a 504, as for any answer that did not come; anything else that is not a `Problem` becomes a 500 that tells the caller nothing but the
  * request id.
  */
 export const serveOperations = ({
@@ -50,6 +50,10 @@ export const serveOperations = ({
     onError: (call, error) => {
       if (error instanceof Problem) return problemAnswer(call, error);
       const { operation, tenant, requestId, traceparent } = call;
+      if (error instanceof CommitOutcomeUnknown) {
+        log.warn({ error, operation, tenant, requestId, traceparent }, 'whether it is committed is unknown');
+        return problemAnswer(call, problem('timeout', error));
+      }
       if (error instanceof DatabaseUnavailable || isConnectionLost(error)) {
         log.warn({ error, operation, tenant, requestId, traceparent }, 'no database');
         return problemAnswer(call, problem('service_unavailable', error));
