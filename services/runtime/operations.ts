@@ -23,8 +23,8 @@ export const json = (status: number, value: unknown): Answer => ({ status, body:
 /**
  * Serves a lane from its handlers of the contract. An operation without a handler is answered
  * 501; whatever a handler throws becomes the operation's own error body. A database that is away is a 503,
- * as it passes; a commit whose outcome is unknown is a 504, as for any answer that did not come; anything else that is not a `Problem` becomes a 500 that tells the caller nothing but the
- * request id.
+ * as it passes. A commit whose outcome is unknown is a 504, as for any answer that did not come. Anything
+ * else that is not a `Problem` becomes a 500 that tells the caller nothing but the request id.
  */
 export const serveOperations = ({
   lane,
