@@ -77,7 +77,7 @@ export const updateClientStatus = defineOperation({
     'Takes any status that is not a lead status, by ID or name; given both, they must agree. On a lead this is its conversion. Setting the status the client already has answers 200 and changes nothing.',
   params: r.clientPath,
   body: r.changeStatus,
-  bodyExample: { new_status_id: 4, changed_by_employee_id: 7 },
+  bodyExample: { new_status_id: 20, changed_by_employee_id: 7 },
   answers: {
     200: {
       description: 'The status before and now.',

@@ -1,0 +1,105 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { addEmployee } from './support/people.ts';
+import { type Json, openWorld, type Reply } from './support/world.ts';
+
+// Whoever has only the document can use every action: nothing here knows more of them than it says.
+
+const world = await openWorld();
+const document: Json = (await world.ask('/openapi.json')).json;
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(document, 'document');
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Json;
+}
+
+const all: Described[] = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    operation,
+  })),
+);
+const actions = all.filter(
+  ({ method, operation }) => method !== 'GET' && operation['x-scope'] === 'integrations:write',
+);
+
+const exampleOf = ({ operation }: Described): Json =>
+  operation.requestBody.content['application/json'].example;
+
+/** Checks an answer against the schema that the document gives for its status. */
+const expectDocumented = ({ operation, path }: Described, reply: Reply): void => {
+  let response = operation.responses[reply.status];
+  expect(response, `${path} documents ${reply.status}: ${reply.text}`).toBeDefined();
+  if (response.$ref) response = document.components.responses[response.$ref.split('/').at(-1)];
+  const validate = ajv.getSchema(`document${response.content['application/json'].schema.$ref}`);
+  expect(validate?.(reply.json), `${reply.text} ${ajv.errorsText(validate?.errors)}`).toBe(true);
+  for (const name of Object.keys(response.headers))
+    if (name !== 'WWW-Authenticate') expect(reply.headers).toHaveProperty(name.toLowerCase());
+};
+
+/** A company with an employee, as the person who tries the examples has. */
+const newcomer = async () => {
+  const company = await world.company();
+  const employee = await addEmployee(world, { company_id: company.id, first_name: 'Ada', last_name: 'B' });
+  const { value: key } = await company.key(['integrations:write']);
+  const send = (described: Described, path: string, body: Json): Promise<Reply> =>
+    world.ask(`/${path}`, { method: described.method, key, body: JSON.stringify(body) });
+  /** The example, with an employee that exists in place of the one it shows. */
+  const own = (body: Json): Json =>
+    Object.fromEntries(
+      Object.entries(body).map(([name, value]) => [name, /employee_id$/.test(name) ? employee : value]),
+    );
+  /** The path with the id of a record just made where one is asked for. */
+  const pathOf = async (described: Described): Promise<string> => {
+    const parameter = /\{(\w+)\}/.exec(described.path);
+    if (!parameter) return described.path;
+    const collection = described.path.slice(0, parameter.index - 1);
+    const create = all.find(({ method, path }) => method === 'POST' && path === collection)!;
+    const made = await send(create, create.path, own(exampleOf(create)));
+    expectDocumented(create, made);
+    return described.path.replace(parameter[0], String(made.json[parameter[1]!]));
+  };
+  return { send, own, pathOf };
+};
+
+test('the document describes the nine actions', () => {
+  expect(actions).toHaveLength(9);
+});
+
+describe.each(actions.map((described) => [described.operation.operationId as string, described] as const))(
+  '%s',
+  (_, described) => {
+    test('its example works, and is answered as described', async () => {
+      const { send, own, pathOf } = await newcomer();
+      const path = await pathOf(described);
+      const reply = await send(described, path, own(exampleOf(described)));
+      expect(String(reply.status)).toMatch(/^20[01]$/);
+      expect(Object.keys(described.operation.responses)).toContain(String(reply.status));
+      expectDocumented(described, reply);
+    });
+
+    test('its errors are as described: 400, 401, 404', async () => {
+      const { send, own, pathOf } = await newcomer();
+      const path = await pathOf(described);
+      const bad = await send(described, path, { nothing: 'of the kind' });
+      expect(bad.status).toBe(400);
+      expectDocumented(described, bad);
+      const { method } = described;
+      const stranger = await world.ask(`/${path}`, { method, body: '{}' });
+      expect(stranger.status).toBe(401);
+      expectDocumented(described, stranger);
+      if (!described.path.includes('{')) return;
+      const missing = await send(
+        described,
+        described.path.replace(/\{\w+\}/, '987654321'),
+        own(exampleOf(described)),
+      );
+      expect(missing.status).toBe(404);
+      expectDocumented(described, missing);
+    });
+  },
+);
