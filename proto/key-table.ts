@@ -52,5 +52,17 @@ export interface GatewayAnswer {
   readonly instance: string;
 }
 
+/**
+ * The bucket in which gateways are listed, as either side makes it where it is missing: in memory, since it
+ * is worth nothing after seconds; an entry lives five seconds after its renewal; single reads go to the
+ * stream's leader.
+ */
+export const gatewayBucketSettings = {
+  history: 1,
+  ttl: 5000,
+  storage: 'memory',
+  allow_direct: false,
+} as const;
+
 /** One key's last use, as reported on `keyUsedSubject`: minutes since the Unix epoch. */
 export type KeyUse = readonly [keyId: number, companyId: number, minute: number];

@@ -1,6 +1,5 @@
-import { gatewayBucket } from '@causeway/proto';
+import { gatewayBucket, gatewayBucketSettings } from '@causeway/proto';
 import type { Bus, Log } from '@causeway/runtime';
-import { StorageType } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 
 /** A gateway's entry in the list of those that must hear of a revocation before it counts as done. */
@@ -11,7 +10,6 @@ export interface Presence {
 }
 
 const renewMs = 1000;
-const entryLifeMs = 5000;
 /** After this long without a confirmed renewal the entry may have run out. */
 const doubtMs = 4000;
 
@@ -27,12 +25,7 @@ export const keepPresence = async ({
   onLapse,
 }: PresenceOptions): Promise<Presence> => {
   const open = (): Promise<KV> =>
-    new Kvm(bus.nc).create(gatewayBucket, {
-      history: 1,
-      ttl: entryLifeMs,
-      storage: StorageType.Memory,
-      replicas,
-    });
+    new Kvm(bus.nc).create(gatewayBucket, { ...gatewayBucketSettings, replicas });
   let bucket = await open();
   let renewedAtMs = performance.now();
   let busy = false;
@@ -63,7 +56,7 @@ export const keepPresence = async ({
   }, renewMs);
 
   return {
-    listed: () => performance.now() - renewedAtMs < entryLifeMs,
+    listed: () => performance.now() - renewedAtMs < gatewayBucketSettings.ttl,
     close: async () => {
       clearInterval(timer);
       if (bus.connected()) await bucket.delete(instance).catch(() => {});
