@@ -5,14 +5,16 @@ import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { Unprovided } from '../../deploy/local/unprovided.ts';
+import { benchActions } from './actions/bench.ts';
 import type { BenchContext, BenchOptions } from './context.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLimiter } from './limiter/bench.ts';
 import { runSearch } from './search-run.ts';
 
-const usage = `Usage: npm run bench -- gateway|limiter|search [options]
+const usage = `Usage: npm run bench -- gateway|actions|limiter|search [options]
 
   gateway            the whole path, beside a reference monolith
+  actions            creates and updates of leads, beside the same monolith
   limiter            the counters alone, beside counters in the NATS server
   search             the client search over two million people
 
@@ -21,10 +23,11 @@ const usage = `Usage: npm run bench -- gateway|limiter|search [options]
   --seconds N        length of a turn (8)
   --lookup NAME      gateway: employees or client-statuses (employees)
   --profile          gateway: also where gateway and crm spend their CPU time
-  --gateways N, --crm N   gateway: processes of the cluster (1)
+  --gateways N, --crm N   gateway, actions: processes of the cluster (1)
 `;
 
 const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
+  actions: benchActions,
   gateway: benchGateway,
   limiter: benchLimiter,
   search: runSearch,

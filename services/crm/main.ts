@@ -21,7 +21,15 @@ await runProcess(
     const bus = await connectBus({ url: config.NATS_URL, name: 'crm', instance, log });
     kit.onStop('NATS', () => bus.close());
     kit.ready('NATS', () => bus.connected());
-    const crm = await createCrm({ bus, db, instance, log, metrics, replicas: config.NATS_REPLICAS });
+    const crm = await createCrm({
+      bus,
+      db,
+      instance,
+      log,
+      metrics,
+      replicas: config.NATS_REPLICAS,
+      writeGroupSize: config.WRITE_GROUP_SIZE,
+    });
     kit.onStop('service', () => crm.drain());
   },
 );

@@ -27,6 +27,8 @@ export interface CrmOptions {
   readonly metrics?: Metrics;
   /** Copies of the event stream in the NATS cluster; 1 unless given. */
   readonly replicas?: number;
+  /** Calls that one transaction does at most. */
+  readonly writeGroupSize?: number;
   readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
@@ -36,7 +38,13 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const { bus, db, instance, log, metrics, now = () => new Date(), random = randomBytes } = options;
   const stream = await openEventStream(bus, options.replicas ?? 1);
   const outbox = openOutbox({ bus, db, stream, log, metrics, now });
-  const runner = createRunner({ db, events: createEventLog(outbox), now, metrics });
+  const runner = createRunner({
+    db,
+    events: createEventLog(outbox),
+    now,
+    metrics,
+    maxGroupSize: options.writeGroupSize,
+  });
   const ingest = serveIngest({ bus, db, runner, log, now });
   const lane = await serveOperations({
     lane: 'crm',

@@ -26,6 +26,7 @@ export const readTraffic = async ({ gatewayMetrics, natsMonitor }: TrafficSource
 
 export interface TrafficSources {
   readonly gatewayMetrics: readonly string[];
+  readonly crmMetrics: readonly string[];
   readonly natsMonitor: string;
 }
 

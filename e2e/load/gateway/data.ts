@@ -31,7 +31,7 @@ export const fillDatabase = async (mysqlUrl: string): Promise<Data> => {
     Buffer.from(hashKeyValue(value), 'base64url'),
     'crm',
     lastFour(value),
-    'integrations:read',
+    'integrations:read integrations:write',
     limitRead,
     now,
   ];

@@ -39,22 +39,10 @@ export const runRounds = async (world: World, options: RoundsOptions): Promise<R
   const runOne = async (system: System, ledger: Ledger): Promise<Round> => {
     await minuteWithRoom(seconds * 1000 + readingMs);
     const window = windowOf(Date.now());
-    const trafficBefore = await readTraffic(world.traffic);
-    const before = readCpu(world.processes);
-    const machineBefore = readMachineCpu();
-    const startedMs = performance.now();
-    const load = await runWrk({ ...options, url: system.baseUrl + path, firstKey: 0 });
-    const elapsedSeconds = (performance.now() - startedMs) / 1000;
-    const machineSeconds = readMachineCpu() - machineBefore;
-    const used = usedBetween(before, readCpu(world.processes));
+    const round = await measure(world, () => runWrk({ ...options, url: system.baseUrl + path, firstKey: 0 }));
     if (window !== windowOf(Date.now())) throw new Error('the load ran into the next minute');
-    const traffic = [trafficBefore, await readTraffic(world.traffic)] as const;
-    ledger.loaded(load.requests, connections);
-    const exactness = checkCounters ? await ledger.check() : undefined;
-    const cpu = new Map([...used, [loadGenerator, load.cpu]]);
-    const ownSeconds = [...cpu.values()].reduce((sum, { total }) => sum + total, 0);
-    const coresElsewhere = Math.max(0, (machineSeconds - ownSeconds) / elapsedSeconds);
-    return { load, cpu, coresElsewhere, exactness, traffic };
+    ledger.loaded(round.load.requests, connections);
+    return { ...round, exactness: checkCounters ? await ledger.check() : undefined };
   };
 
   for (let round = 0; round <= rounds; round++) {
@@ -66,6 +54,23 @@ export const runRounds = async (world: World, options: RoundsOptions): Promise<R
   }
   await Promise.all([...ledgers.values()].map((ledger) => ledger.close()));
   return results;
+};
+
+/** Runs the load generator and tells what it took of whom. */
+export const measure = async (world: World, run: () => Promise<Load>): Promise<Round> => {
+  const trafficBefore = await readTraffic(world.traffic);
+  const before = readCpu(world.processes);
+  const machineBefore = readMachineCpu();
+  const startedMs = performance.now();
+  const load = await run();
+  const elapsedSeconds = (performance.now() - startedMs) / 1000;
+  const machineSeconds = readMachineCpu() - machineBefore;
+  const used = usedBetween(before, readCpu(world.processes));
+  const traffic = [trafficBefore, await readTraffic(world.traffic)] as const;
+  const cpu = new Map([...used, [loadGenerator, load.cpu]]);
+  const ownSeconds = [...cpu.values()].reduce((sum, { total }) => sum + total, 0);
+  const coresElsewhere = Math.max(0, (machineSeconds - ownSeconds) / elapsedSeconds);
+  return { load, cpu, coresElsewhere, exactness: undefined, traffic };
 };
 
 const minuteWithRoom = async (neededMs: number): Promise<void> => {

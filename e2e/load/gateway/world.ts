@@ -21,6 +21,7 @@ export interface World {
   readonly cluster: System;
   readonly monolith: System;
   readonly data: Data;
+  readonly mysqlUrl: string;
   /** Where the cluster tells of its messages. */
   readonly traffic: TrafficSources;
   /** Everything whose CPU time is of interest, of both. */
@@ -29,7 +30,7 @@ export interface World {
 
 const root = resolve(import.meta.dirname, '../../..');
 /** High enough that all load is admitted; every request is counted all the same. */
-const limitRead = 10_000_000;
+const limit = '10000000';
 
 /** @param onEnd takes what has to be ended, the last first. */
 export const startWorld = async (options: WorldOptions): Promise<World> => {
@@ -42,7 +43,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
     ['access', 'crm'].map((name) => ({ name, folder: join(root, 'services', name, 'migrations') })),
   );
   const data = await fillDatabase(mysql.url);
-  const common = { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_READ: String(limitRead) };
+  const common = { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_READ: limit, RATE_LIMIT_WRITE: limit };
 
   const clusterPort = await freePort();
   const cluster = await startCluster(options, { ...common, ...options.clusterEnv }, clusterPort);
@@ -82,6 +83,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
     cluster: { name: 'cluster', baseUrl: cluster.baseUrl },
     monolith: { name: 'monolith', baseUrl: monolithUrl },
     data,
+    mysqlUrl: mysql.url,
     traffic: cluster.traffic,
     processes: new Map([
       ...cluster.processes,
@@ -111,7 +113,7 @@ const startCluster = async ({ home, onEnd, args }: WorldOptions, env: NodeJS.Pro
       name.startsWith(start) && metricsUrl ? [metricsUrl] : [],
     );
   const [natsMonitor = ''] = metricsOf('nats');
-  const traffic = { gatewayMetrics: metricsOf('gateway-'), natsMonitor };
+  const traffic = { gatewayMetrics: metricsOf('gateway-'), crmMetrics: metricsOf('crm-'), natsMonitor };
   return { baseUrl: stack.baseUrl, processes, supervisor, traffic };
 };
 

@@ -18,15 +18,16 @@ export interface Load {
   readonly cpu: Cpu;
 }
 
-const script = join(import.meta.dirname, 'walk-keys.lua');
+const walkKeys = join(import.meta.dirname, 'walk-keys.lua');
 
-/** Sends GET requests to `url` as fast as they are answered, over keep-alive connections, with one key after another. */
+/** Sends requests to `url` as fast as they are answered, over keep-alive connections, with one key after another. */
 export const runWrk = async (options: WrkOptions): Promise<Load> => {
-  const { wrk, url, connections, seconds, keysFile, firstKey } = options;
+  const { wrk, url, connections, seconds } = options;
+  const [script, ...args] = options.script ?? [walkKeys, options.keysFile, `${options.firstKey}`];
   const { stdout } = await promisify(execFile)(wrk.command, [
     ...wrk.args,
     ...['--threads', '1', '--connections', `${connections}`, '--duration', `${seconds}s`, '--timeout', '5s'],
-    ...['--script', script, url, '--', keysFile, `${firstKey}`],
+    ...['--script', script, url, '--', ...args],
   ]);
   const found = /^result (.+)\nstat (.+)$/m.exec(stdout);
   if (!found) throw new Error(`wrk said nothing of its run:\n${stdout}`);
@@ -51,4 +52,6 @@ interface WrkOptions {
   /** One API key a line. */
   readonly keysFile: string;
   readonly firstKey: number;
+  /** Another script than the one that sends GET requests, with its arguments. */
+  readonly script?: readonly [file: string, ...args: string[]];
 }

@@ -5,8 +5,10 @@ import type { Limiter } from './limiter.ts';
 export interface Admission {
   readonly keys: Keys;
   readonly limiter: Limiter;
-  /** Requests a minute, unless the key or its company has a limit of its own. */
-  readonly limitRead: number;
+  readonly bucket: 'read' | 'write';
+  readonly scope: string;
+  /** Requests a minute; in the bucket read a key or its company may have a limit of its own. */
+  readonly limit: number;
 }
 
 declare module 'fastify' {
@@ -16,11 +18,10 @@ declare module 'fastify' {
 }
 
 const windowMs = 60_000;
-const scope = 'integrations:read';
 
-/** Authenticates, checks the scope and counts: the hook before every route. */
+/** Authenticates, checks the scope and counts: the hook before every route of a bucket. */
 export const admit =
-  ({ keys, limiter, limitRead }: Admission) =>
+  ({ keys, limiter, bucket, scope, limit: usual }: Admission) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('X-Request-Id', request.id).header('Cache-Control', 'no-store');
     const value = request.headers['x-api-key'];
@@ -33,11 +34,11 @@ export const admit =
         .send({ error_code: 'forbidden', message: `the API key lacks the scope ${scope}` });
     request.key = key;
 
-    const limit = key.limitRead ?? limitRead;
+    const limit = (bucket === 'read' ? key.limitRead : null) ?? usual;
     const window = Math.floor(Date.now() / windowMs);
     let count: number;
     try {
-      count = await limiter.count(key.id, window);
+      count = await limiter.count(bucket, key.id, window);
     } catch {
       const message = 'the request could not be counted; try again';
       return reply
@@ -54,9 +55,9 @@ export const admit =
       'X-RateLimit-Remaining': remaining,
       'X-RateLimit-Reset': resetSeconds,
       'X-RateLimit-Window': '1m',
-      'X-RateLimit-Policy': `read:${limit}/1m`,
-      'RateLimit-Policy': `"read";q=${limit};w=60`,
-      RateLimit: `"read";r=${remaining};t=${leftSeconds}`,
+      'X-RateLimit-Policy': `${bucket}:${limit}/1m`,
+      'RateLimit-Policy': `"${bucket}";q=${limit};w=60`,
+      RateLimit: `"${bucket}";r=${remaining};t=${leftSeconds}`,
     });
     if (count > limit) {
       return reply.code(429).header('Retry-After', leftSeconds).send({

@@ -9,6 +9,7 @@ export const monolithConfig = {
   MYSQL_POOL_SIZE: integer(1, 1000).default(10),
   REDIS_URL: z.string(),
   RATE_LIMIT_READ: integer(1, 1_000_000_000).default(60),
+  RATE_LIMIT_WRITE: integer(1, 1_000_000_000).default(100),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 } as const;
 

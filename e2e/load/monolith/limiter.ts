@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 /** Exact fixed windows: one Redis script per request, one round trip. */
 export interface Limiter {
   /** @returns the request's position in the window. @throws when Redis does not answer in time. */
-  count(keyId: number, window: number): Promise<number>;
+  count(bucket: string, keyId: number, window: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export const openLimiter = (url: string): Limiter => {
     scripts: { countRequest: { lua: script, numberOfKeys: 1 } },
   }) as Redis & { countRequest(key: string): Promise<number> };
   return {
-    count: (keyId, window) => redis.countRequest(`rl:read:${keyId}:${window}`),
+    count: (bucket, keyId, window) => redis.countRequest(`rl:${bucket}:${keyId}:${window}`),
     close: async () => {
       await redis.quit();
     },

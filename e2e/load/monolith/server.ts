@@ -5,13 +5,14 @@ import { createPool } from 'mysql2/promise';
 import { admit } from './admit.ts';
 import type { MonolithConfig } from './config.ts';
 import { loadKeys } from './keys.ts';
+import { leads } from './leads.ts';
 import { openLimiter } from './limiter.ts';
 import { lookups } from './lookups.ts';
 
 const saneRequestId = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * The reference that the cluster is measured against: the same two look-ups as one engineer would write
+ * The reference that the cluster is measured against: the same operations as one engineer would write
  * them in a day, in one process, with every reasonable advantage (keys in memory, prepared statements,
  * compiled serialisers, pipelined Redis, buffered log).
  */
@@ -28,7 +29,6 @@ export const startMonolith = async (config: MonolithConfig, log: Log): Promise<M
       return typeof given === 'string' && saneRequestId.test(given) ? given : randomUUID();
     },
   });
-  app.addHook('onRequest', admit({ keys, limiter, limitRead: config.RATE_LIMIT_READ }));
   app.addHook('onResponse', async (request, reply) => {
     const { id: requestId, method, key } = request;
     const elapsedMs = Math.round(reply.elapsedTime * 1000) / 1000;
@@ -45,7 +45,16 @@ export const startMonolith = async (config: MonolithConfig, log: Log): Promise<M
       'request',
     );
   });
-  await app.register(lookups(pool), { prefix: '/api/v1/integrations/lookups' });
+  await app.register(async (read) => {
+    const limit = config.RATE_LIMIT_READ;
+    read.addHook('onRequest', admit({ keys, limiter, bucket: 'read', scope: 'integrations:read', limit }));
+    await read.register(lookups(pool), { prefix: '/api/v1/integrations/lookups' });
+  });
+  await app.register(async (write) => {
+    const limit = config.RATE_LIMIT_WRITE;
+    write.addHook('onRequest', admit({ keys, limiter, bucket: 'write', scope: 'integrations:write', limit }));
+    await write.register(leads(pool), { prefix: '/api/v1/integrations/leads' });
+  });
   const url = await app.listen({ host: config.HOST, port: config.PORT });
   return {
     url,

@@ -143,7 +143,7 @@ export interface RunnerOptions {
    */
   readonly maxGroups?: number;
   /** Bounds how long a transaction holds its locks. */
-  readonly maxGroupSize?: number;
+  readonly maxGroupSize?: number | undefined;
 }
 
 interface Waiting {

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchContext } from '../context.ts';
+import { measure, type Round, type Rounds } from '../gateway/rounds.ts';
+import { cpuTable, loadTable } from '../gateway/tables.ts';
+import { type System, startWorld, type World } from '../gateway/world.ts';
+import { runWrk } from '../gateway/wrk.ts';
+import { millis, whole } from '../report/figures.ts';
+import { describeMachine } from '../report/machine.ts';
+import { writeResults } from '../report/results.ts';
+import { toTerminal } from '../report/table.ts';
+import { type Grouping, groupingTable, readGrouping } from './grouping.ts';
+import { type Leads, makeLeads } from './leads.ts';
+
+const connections = 64;
+const script = join(import.meta.dirname, 'write-leads.lua');
+
+/** Creates and updates of leads by the cluster and by the reference monolith, in turn under the same load. */
+export const benchActions = async (context: BenchContext): Promise<void> => {
+  const { env, toolchain, programs, onEnd, say, options } = context;
+  const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
+  const inWorld = async <Result>(
+    clusterEnv: NodeJS.ProcessEnv,
+    work: (run: (kind: 'create' | 'update', rounds: number) => Promise<Measured>) => Promise<Result>,
+  ): Promise<Result> => {
+    const ends: (() => Promise<void>)[] = [];
+    const end = async () => {
+      for (let last = ends.pop(); last; last = ends.pop()) await last();
+    };
+    onEnd(end);
+    const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
+    ends.push(async () => rmSync(home, { recursive: true, force: true }));
+    say('starting MySQL, the cluster, Redis and the monolith …');
+    const world = await startWorld({
+      home,
+      env,
+      mysqld: toolchain.mysqld,
+      redis,
+      clusterEnv,
+      args: options.startArgs,
+      onEnd: (one) => ends.push(one),
+    });
+    const file = join(home, 'leads');
+    const leads = await makeLeads(world, file);
+    ends.push(() => leads.close());
+    const result = await work((kind, rounds) =>
+      runKind({ world, leads, kind, rounds, say }, (system, tag) =>
+        runWrk({
+          wrk,
+          url: system.baseUrl,
+          connections,
+          seconds: options.seconds,
+          keysFile: file,
+          firstKey: 0,
+          script: [script, kind, file, '0', tag],
+        }),
+      ),
+    );
+    await end();
+    return result;
+  };
+  say(`${connections} connections, ${options.seconds} s a turn`);
+  const [creates, updates] = await inWorld({}, async (run) => [
+    await run('create', options.rounds),
+    await run('update', options.rounds),
+  ]);
+  say('the same creates, each in a transaction of its own');
+  const single = await inWorld({ WRITE_GROUP_SIZE: '1' }, (run) =>
+    run('create', Math.min(2, options.rounds)),
+  );
+  const titled = (title: string, rounds: Rounds) => [
+    loadTable(rounds, `${title}, ${connections} connections`),
+    { ...cpuTable(rounds), title: `${title}: CPU microseconds per request` },
+  ];
+  const tables = [
+    await describeMachine({
+      'nats-server': toolchain.natsServer,
+      MySQL: toolchain.mysqld,
+      Redis: redis,
+      wrk,
+    }),
+    ...titled('Creates', creates.rounds),
+    ...titled('Updates', updates.rounds),
+    groupingTable([
+      ['creates', creates],
+      ['updates', updates],
+      ['creates, each in a transaction of its own', single],
+    ]),
+  ];
+  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
+  if (options.write) writeResults('actions', howMeasured(options), tables);
+};
+
+/** The turns of one kind, and how the cluster has grouped its calls in each. */
+export interface Measured {
+  readonly rounds: Rounds;
+  readonly grouping: readonly Grouping[];
+}
+
+interface Kind {
+  readonly world: World;
+  readonly leads: Leads;
+  readonly kind: 'create' | 'update';
+  readonly rounds: number;
+  readonly say: (line: string) => void;
+}
+
+/** @throws where an answer was not a success, or a create has left no lead or no event. */
+const runKind = async (
+  { world, leads, kind, rounds, say }: Kind,
+  load: (system: System, tag: string) => Promise<Round['load']>,
+): Promise<Measured> => {
+  const results = { cluster: [] as Round[], monolith: [] as Round[] };
+  const grouping: Grouping[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    for (const system of [world.cluster, world.monolith]) {
+      await leads.settle();
+      const groupsBefore = await readGrouping(world.traffic);
+      const done = await measure(world, () => load(system, `${system.name}-${kind}-${round}`));
+      const groups = await readGrouping(world.traffic);
+      const { requests, statusErrors, requestsPerSecond, p50Ms, p99Ms } = done.load;
+      // One request a connection may be under way when the load generator stops.
+      if (statusErrors > 0)
+        throw new Error(`${system.name}: ${statusErrors} of ${requests} requests were refused`);
+      const made = await leads.made();
+      const expected = kind === 'create' ? requests : 0;
+      if (made < expected || made > expected + connections)
+        throw new Error(`${system.name}: ${requests} requests were answered, ${made} leads made`);
+      say(
+        `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${system.name.padEnd(8)}  ` +
+          `${whole(requestsPerSecond)} requests/s  p50 ${millis(p50Ms)}  p99 ${millis(p99Ms)}`,
+      );
+      if (round === 0) continue;
+      results[system.name].push(done);
+      if (system.name === 'cluster')
+        grouping.push({
+          groups: groups.groups - groupsBefore.groups,
+          calls: groups.calls - groupsBefore.calls,
+        });
+    }
+  }
+  return { rounds: results, grouping };
+};
+
+const howMeasured = ({ rounds, seconds, startArgs }: BenchContext['options']): string => `
+\`POST /integrations/leads\` with a new \`external_id\` each, and \`PATCH /integrations/leads/{client_id}\` of two fields, over
+6 000 keys of 300 companies, as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it, against the reference monolith
+(\`monolith/leads.ts\`): one transaction a create (lead, sequence, event), one statement an update. Both write to the same
+MySQL, which flushes each commit to the disk (\`innodb_flush_log_at_trx_commit=1\`). The cluster also keeps an outbox,
+publishes each event to JetStream and marks each lead for the search index; the monolith does none of these. After each
+turn there is a lead and an event for every create that was answered, and the next begins when everything is published
+and indexed. Turns are taken as in the bench of the gateway: ${rounds} of ${seconds} s each after a warm-up.
+`;
