@@ -1,9 +1,6 @@
-import { gatewayBucket, keyBucket } from '@causeway/proto';
+import { gatewayBucket, gatewayBucketSettings, keyBucket } from '@causeway/proto';
 import type { Bus } from '@causeway/runtime';
 import { type KV, Kvm } from '@nats-io/kv';
-
-/** A gateway whose entry is older than this is dead or cut off. */
-const gatewayTtlMs = 5000;
 
 /**
  * Opens the bucket of the key table, making it where it does not exist, which is also how it comes back
@@ -14,12 +11,6 @@ const gatewayTtlMs = 5000;
 export const openKeyBucket = ({ nc }: Bus, replicas: number): Promise<KV> =>
   new Kvm(nc).create(keyBucket, { history: 1, replicas, allow_direct: false });
 
-/** Makes sure that gateways have a place to register at; in memory, since it is worth nothing after seconds. */
+/** Makes sure that gateways have a place to register at. */
 export const openGatewayBucket = ({ nc }: Bus, replicas: number): Promise<KV> =>
-  new Kvm(nc).create(gatewayBucket, {
-    history: 1,
-    replicas,
-    allow_direct: false,
-    storage: 'memory',
-    ttl: gatewayTtlMs,
-  });
+  new Kvm(nc).create(gatewayBucket, { ...gatewayBucketSettings, replicas });
