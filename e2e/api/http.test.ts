@@ -144,6 +144,29 @@ describe('A chunked body', () => {
   });
 });
 
+describe('A chunked body that ends loosely', () => {
+  // What follows may be part of the message, so it must not be run as a request of its own.
+  test.each([
+    ['without the last line end', '0\r\nXX'],
+    ['with bytes after a chunk', '2\r\n{}xx0\r\n\r\n'],
+    ['with an empty length', '\r\n\r\n'],
+  ])('%s: what came behind it is never run', async (_, body) => {
+    for (const path of [
+      '/api/v1/nothing',
+      '/api/v1/integrations/lookups/employees',
+      '/api/v1/integrations/leads',
+    ]) {
+      const line = `POST ${path} HTTP/1.1`;
+      const behind = `GET ${lookup} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\n\r\n`;
+      const { statuses } = await exchange(
+        rawRequest(line, [`X-Api-Key: ${key}`, 'Transfer-Encoding: chunked'], body) + behind,
+      );
+      expect(statuses).not.toContain(200);
+      expect(statuses.length).toBeLessThan(2);
+    }
+  });
+});
+
 describe('What is no request of HTTP/1.1', () => {
   test.each<[string, string, readonly number[]]>([
     ['HTTP/1.0', `GET ${lookup} HTTP/1.0\r\nHost: x\r\n\r\n`, [505]],

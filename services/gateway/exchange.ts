@@ -67,6 +67,25 @@ export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRe
     return;
   }
   const exchange = openExchange(gateway, response, head);
+  if (head.bodyBytes >= 0) {
+    decide(gateway, exchange, response, undefined);
+    return;
+  }
+  // The parser of uWebSockets.js 20.56 is loose about where the last chunk ends, so what it reads next may
+  // be part of this message. It closes a connection on which a request arrives while another is at work;
+  // so a chunked request is at work until what came with it has been parsed.
+  readBody(response, head.bodyBytes).then((body) => setImmediate(decide, gateway, exchange, response, body));
+};
+
+/** @param read the body where it has been read already. */
+const decide = (
+  gateway: Gateway,
+  exchange: Exchange,
+  response: HttpResponse,
+  read: Body | undefined,
+): void => {
+  const { head } = exchange;
+  if (exchange.over()) return;
   try {
     const page = gateway.pages.find(head.method, head.path);
     if (page) {
@@ -76,7 +95,7 @@ export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRe
     if (!head.path.startsWith(apiPrefix)) throw problem('not_found');
     const admitted = admit(gateway, head, response);
     exchange.identify(admitted.key, admitted.match.operation);
-    const body = head.bodyBytes === 0 ? noBody : readBody(response, head.bodyBytes);
+    const body = read ?? (head.bodyBytes === 0 ? noBody : readBody(response, head.bodyBytes));
     forward(gateway, exchange, admitted, body).catch((error: unknown) => exchange.fail(error));
   } catch (error) {
     exchange.fail(error);
