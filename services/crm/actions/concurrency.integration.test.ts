@@ -144,3 +144,25 @@ test('a caller never sees a deadlock or a lock wait', async () => {
   await other;
   expect(statusesOf(answers)).toEqual({ 200: 96 });
 });
+
+test('a call that waits for a lock holds up no call about something else', async () => {
+  const one = await bootCrm();
+  const companyId = newCompany();
+  const [locked, free] = [await makeClient(one.db, companyId), await makeClient(one.db, companyId)];
+  let stuck: Promise<Asked> | undefined;
+  await transaction(one.db, async (trx) => {
+    await trx
+      .updateTable('clients')
+      .set({ city: 'held' })
+      .where('company_id', '=', companyId)
+      .where('client_id', '=', locked)
+      .execute();
+    stuck = one.act('updateClient', companyId, { city: 'at last' }, locked);
+    await sleep(20);
+    const startedMs = performance.now();
+    expect((await one.act('updateClient', companyId, { city: 'Graz' }, free)).status).toBe(200);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    await sleep(1_200);
+  });
+  expect((await stuck)?.status).toBe(200);
+});

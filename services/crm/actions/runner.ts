@@ -36,9 +36,11 @@ export interface ActionRunner {
  * A group that fails as a whole is done again call by call, so that no call fails for another's sake.
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
-  const { db, events, now, metrics, maxGroups = 2, maxGroupSize = 64 } = options;
+  const { db, events, now, metrics, maxGroups = 4, maxGroupSize = 64 } = options;
   let waiting: Waiting[] = [];
   let running = 0;
+  let newestMs = 0;
+  let patience: NodeJS.Timeout | undefined;
   let woken = false;
   const groups = metrics?.counter('crm_write_groups_total', 'Transactions of record actions').cell();
   const calls = metrics?.counter('crm_write_calls_total', 'Calls done in these transactions').cell();
@@ -48,16 +50,25 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
 
   const startGroups = (): void => {
     woken = false;
-    while (running < maxGroups && waiting.length > 0) {
+    while (waiting.length > 0 && mayStart()) {
       const group = waiting.slice(0, maxGroupSize);
       waiting = waiting.slice(maxGroupSize);
       running++;
+      newestMs = performance.now();
       void runGroup(group).finally(() => {
         running--;
         startGroups();
       });
     }
+    if (waiting.length === 0 || running === maxGroups || patience) return;
+    patience = setTimeout(() => {
+      patience = undefined;
+      startGroups();
+    }, patienceMs).unref();
   };
+
+  const mayStart = (): boolean =>
+    running === 0 || (running < maxGroups && performance.now() - newestMs >= patienceMs);
 
   const runGroup = async (group: readonly Waiting[]): Promise<void> => {
     const nowMs = performance.now();
@@ -132,15 +143,18 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
 
 const maxTries = 5;
 
+/**
+ * One group at a time makes the largest groups: with two at a time, creates fell from 4800 to 3700 a second.
+ * But one that waits for somebody's lock must not hold up everyone: after this long the next may start.
+ */
+const patienceMs = 50;
+
 export interface RunnerOptions {
   readonly db: Database<Tables>;
   readonly events: EventLog;
   readonly now: () => Date;
   readonly metrics?: Metrics | undefined;
-  /**
-   * Transactions at a time. Two keep the processor busy while the disk is; with more, groups get smaller and
-   * wait for each other's companies.
-   */
+  /** Transactions at a time, once the first take long. */
   readonly maxGroups?: number;
   /** Bounds how long a transaction holds its locks. */
   readonly maxGroupSize?: number | undefined;
