@@ -112,10 +112,11 @@ const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted =
     gateway.traffic.refused(response);
     throw problem('unauthorized');
   }
-  const routed = gateway.pages.isPage(head.path)
-    ? { match: undefined, allow: 'GET, HEAD' }
-    : gateway.route(head.method, head.path);
-  if (!routed.match) throw routed.allow ? methodNotAllowed(routed.allow) : problem('not_found');
+  const routed = gateway.route(head.method, head.path);
+  if (!routed.match) {
+    const allow = gateway.pages.isPage(head.path) ? 'GET, HEAD' : routed.allow;
+    throw allow ? methodNotAllowed(allow) : problem('not_found');
+  }
   const { operation } = routed.match;
   if (!identity.key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
   return { ...identity, match: routed.match, bucket: countedIn(operation.bucket, gateway.limits) };
@@ -264,11 +265,9 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
       rateLimit = limitHeaders(bucket, verdict, Date.now());
     },
     pass: ({ status, body, headers }) => {
-      const all: Header[] = body.length > 0 ? [...answerHeaders] : [noStore];
-      if (headers)
-        for (const [name, value] of Object.entries(headers))
-          if (name !== 'Content-Type') all.push([name, value]);
-      answer(status, body, all);
+      const own = body.length > 0 ? answerHeaders : emptyAnswerHeaders;
+      const more = headers && Object.entries(headers).filter(([name]) => name !== 'Content-Type');
+      answer(status, body, more ? [...own, ...more] : own);
     },
     refuse: (bucket, { limit, used, resetSeconds }) => {
       const { status, body, headers } = renderLimitExceeded(shape(), {
@@ -297,6 +296,7 @@ const jsonType: Header = ['Content-Type', 'application/json'];
 /** Answers hold personal data, and every one is counted: none may come out of a cache. */
 const noStore: Header = ['Cache-Control', 'no-store'];
 const answerHeaders: readonly Header[] = [jsonType, noStore];
+const emptyAnswerHeaders: readonly Header[] = [noStore];
 
 /** What went wrong on the way, as the caller is told. */
 const toProblem = (error: unknown): Problem => {

@@ -35,7 +35,7 @@ export class FencedError extends Error {
 /** The partition logs, in one JetStream stream. */
 export interface LimitLog {
   tail(partition: number): Promise<Tail>;
-  /** The counts up to the tail. */
+  /** The counts up to the tail. @throws where the log cannot be read to its end in time. */
   replay(partition: number): Promise<{ tail: Tail; counts: Counts }>;
   /**
    * Appends if the log's last message is still the one with `expectedSequence`.
@@ -77,7 +77,6 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
       if (last.sequence === 0) return { tail: last, counts };
       const consumer = await js.consumers.get(limitStream, {
         filter_subjects: limitLogSubject(partition),
-        // The ordered consumer's settings, spelt out: nothing is acknowledged.
         deliver_policy: 'all',
       });
       for (let reached = 0; reached < last.sequence; ) {
@@ -89,7 +88,9 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
           applyDeltas(counts, message.json<LogEntry>());
           if (reached >= last.sequence) break;
         }
-        if (received === 0) break; // What was left has aged out.
+        // Whoever counts on from a part of the log lets requests in twice. If it is because the rest has
+        // aged out, the next try finds the log empty.
+        if (received === 0) throw new Error(`limit log ${partition} was not read to its end`);
       }
       await consumer.delete().catch(() => {});
       return { tail: last, counts };

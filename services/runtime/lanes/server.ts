@@ -113,8 +113,11 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       bus.nc.publish(replyTo, encodeAnswers(frame));
     }
     const nowMs = performance.now();
-    for (const entry of entries) if (entry.arrivedMs > 0) elapsed?.observe(nowMs - entry.arrivedMs);
-    inFlight -= entries.filter((entry) => entry.arrivedMs > 0).length;
+    for (const { arrivedMs } of entries) {
+      if (arrivedMs === 0) continue;
+      inFlight--;
+      elapsed?.observe(nowMs - arrivedMs);
+    }
     if (inFlight === 0) drained?.();
   };
 
