@@ -27,6 +27,32 @@ export const signal = (world: World, name: string, signalName: NodeJS.Signals): 
   return pid;
 };
 
+/**
+ * Kills these processes, and again whenever the supervisor has brought them back, until `seen` is true: what
+ * is to be seen without them may take longer to happen than they take to come back.
+ * @returns the process ids that are gone.
+ */
+export const keepAway = async (
+  world: World,
+  names: readonly string[],
+  seen: () => boolean,
+): Promise<readonly number[]> => {
+  const gone: number[] = [];
+  await until(
+    `it is seen what happens without ${names.join(' and ')}`,
+    () => {
+      for (const { name, pid } of world.stack().processes) {
+        if (!names.includes(name) || pid === null || gone.includes(pid)) continue;
+        process.kill(pid, 'SIGKILL');
+        gone.push(pid);
+      }
+      return seen();
+    },
+    { everyMs: 10 },
+  );
+  return gone;
+};
+
 /** Resolves when every process runs, is not one of `gone`, and says that it is ready. */
 export const allReady = (world: World, gone: readonly number[] = []): Promise<boolean> =>
   until(
