@@ -1,4 +1,9 @@
 /** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
+export * from './deliveries/sealed-secret.ts';
+export * from './deliveries/states.ts';
+export * from './deliveries/tables.ts';
+export * from './deliveries/test-delivery.ts';
+export * from './deliveries/wake.ts';
 export * from './errors.ts';
 export * from './events/envelope.ts';
 export * from './events/ingest.ts';
@@ -11,5 +16,7 @@ export * from './operation.ts';
 export * from './operations.ts';
 export * from './operator.ts';
 export * from './parse.ts';
+export * from './portal.ts';
+export * from './portal-operations.ts';
 export * from './render-problem.ts';
 export * from './subjects.ts';

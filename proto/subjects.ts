@@ -60,3 +60,18 @@ export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): 
 
 /** Requests of the CRM's other modules to add an event (`ingestEvent`); crm's replicas are a queue group. */
 export const ingestSubject = 'events.ingest';
+
+/**
+ * The work queue of first attempts: small lists of deliveries (`encodeWake`), each for one dispatcher. Retries
+ * and whatever the queue has lost come from the tables, when they are due.
+ */
+export const deliveryStream = 'DELIVERIES';
+export const deliverySubject = 'deliveries.first';
+/** The one durable consumer of it, which all dispatchers pull from. */
+export const deliveryConsumer = 'dispatchers';
+
+/** Requests for a test delivery; the dispatchers are a queue group. */
+export const testDeliverySubject = 'deliveries.test';
+
+/** The durable consumer of `eventStream` that fans events out; all replicas of `webhooks` pull from it. */
+export const fanOutConsumer = 'fanout';

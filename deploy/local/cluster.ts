@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { natsUsers } from '../nats/permissions.ts';
@@ -9,7 +10,7 @@ import type { StartOptions } from './options.ts';
 import { isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLauncher, type ServiceSpec, serviceSpecs } from './programs.ts';
 import type { Report } from './report.ts';
-import { openSecrets } from './secrets.ts';
+import { openSecrets, type Secrets } from './secrets.ts';
 import { runService } from './service-run.ts';
 import { removeStack, type Stack, writeStack } from './stack.ts';
 import { type KeepOptions, type Kept, keep } from './supervisor.ts';
@@ -119,6 +120,9 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
             NATS_URL: natsUrl(spec.name),
             METRICS_PORT: '0',
             ...(spec.usesMysql ? { MYSQL_URL: mysqlUrl() } : {}),
+            ...(spec.keepsSecrets
+              ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets) }
+              : {}),
             ...(spec.name === 'gateway' ? { HOST: host, PORT: String(options.port) } : {}),
           },
           logFile: join(home, 'logs', `${name}.log`),
@@ -133,6 +137,10 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   writeStack(home, stack());
   return stack();
 };
+
+/** A key ring of one key. The key is derived, as a home's secrets are not of a key's length. */
+const keyRing = (secrets: Secrets): string =>
+  `local:${createHash('sha256').update(secrets('webhooks secret key')).digest('base64')}`;
 
 const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { MigrationError, migrate } from '@causeway/runtime';
 import { Unprovided } from './unprovided.ts';
 
-const owners = ['access', 'crm'];
+const owners = ['access', 'crm', 'webhooks'];
 
 /** Brings the cluster's database up to date. */
 export const startMigrations = async (root: string, mysqlUrl: string): Promise<void> => {

@@ -10,14 +10,16 @@ import type { Toolchain } from './toolchain.ts';
 export interface ServiceSpec {
   readonly name: keyof Counts;
   readonly usesMysql: boolean;
+  /** Whether it is given the keys that signing secrets are sealed with. */
+  readonly keepsSecrets?: boolean;
 }
 
 /** In the order in which they start; they stop in the opposite one, so that the edge goes first. */
 export const serviceSpecs: readonly ServiceSpec[] = [
   { name: 'access', usesMysql: true },
   { name: 'crm', usesMysql: true },
-  { name: 'webhooks', usesMysql: true },
-  { name: 'dispatcher', usesMysql: true },
+  { name: 'webhooks', usesMysql: true, keepsSecrets: true },
+  { name: 'dispatcher', usesMysql: true, keepsSecrets: true },
   { name: 'gateway', usesMysql: false },
 ];
 

@@ -1,4 +1,6 @@
 import {
+  deliveryStream,
+  deliverySubject,
   eventStream,
   eventSubject,
   gatewayBucket,
@@ -12,6 +14,7 @@ import {
   limitLogSubject,
   limitStream,
   replyPrefix,
+  testDeliverySubject,
 } from '@causeway/proto';
 import type { NatsPermissions, NatsUser } from './config.ts';
 
@@ -98,6 +101,19 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     ],
     subscribe: [ingestSubject],
   }),
-  webhooks: lane('webhooks'),
-  dispatcher: common('dispatcher'),
+  webhooks: withMore(lane('webhooks'), {
+    publish: [
+      ingestSubject,
+      deliverySubject,
+      testDeliverySubject,
+      ...readsStream(eventStream),
+      `$JS.API.STREAM.INFO.${deliveryStream}`,
+      `$JS.API.STREAM.CREATE.${deliveryStream}`,
+    ],
+    subscribe: [],
+  }),
+  dispatcher: withMore(common('dispatcher'), {
+    publish: readsStream(deliveryStream),
+    subscribe: [testDeliverySubject],
+  }),
 };

@@ -43,6 +43,30 @@ export const integer = (min: number, max: number) =>
 /** `true` or `false`. */
 export const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true');
 
+const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const durationText = 'must be a duration, as 500ms, 15s, 2m or 8h';
+
+const toMs = (text: string): number => {
+  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(text.trim()) ?? [];
+  return unit ? Number(count) * unitsMs[unit as keyof typeof unitsMs] : Number.NaN;
+};
+
+/** A duration given as text, in milliseconds. */
+export const duration = (minMs: number, maxMs: number) =>
+  z
+    .string()
+    .transform(toMs)
+    .refine((ms) => !Number.isNaN(ms), durationText)
+    .refine((ms) => Number.isNaN(ms) || (ms >= minMs && ms <= maxMs), 'is out of bounds');
+
+/** Durations separated by commas, in milliseconds. */
+export const durations = (maxCount: number, maxMs: number) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map(toMs))
+    .refine((list) => list.every((ms) => ms <= maxMs), `each ${durationText}, at most ${maxMs} ms`)
+    .refine((list) => list.length <= maxCount, `must be at most ${maxCount}`);
+
 /** What every process of the cluster reads, whatever it does. */
 export const commonConfig = {
   /** This process's name in logs, metrics and lanes; unique in the cluster. */

@@ -1,5 +1,14 @@
 export { type Bus, connectBus } from './bus.ts';
-export { ConfigError, commonConfig, flag, integer, parseConfig, readEnv } from './config.ts';
+export {
+  ConfigError,
+  commonConfig,
+  duration,
+  durations,
+  flag,
+  integer,
+  parseConfig,
+  readEnv,
+} from './config.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
 export {
   CommitOutcomeUnknown,

@@ -1,0 +1,98 @@
+import type { EventType } from '../events.ts';
+import type { DeliveryState, ErrorClass } from './states.ts';
+
+/**
+ * The rows that `webhooks` and `dispatcher` share (services/webhooks/migrations), as they are read. The tables
+ * are their contract: what has to happen is a row with a due time, whoever wrote it and whoever acts on it.
+ */
+export interface SubscriptionRow {
+  readonly company_id: number;
+  readonly subscription_id: number;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly url: string;
+  readonly event_types: readonly EventType[];
+  readonly enabled: number;
+  readonly managed_by: string | null;
+  readonly disabled_reason: string | null;
+  readonly disabled_utc: Date | null;
+  readonly secret: Buffer;
+  readonly previous_secret: Buffer | null;
+  readonly previous_secret_until: Date | null;
+  readonly created_utc: Date;
+  readonly updated_utc: Date;
+}
+
+export interface DeliveryQueueRow {
+  readonly company_id: number;
+  readonly subscription_id: number;
+  readonly next_due_utc: Date | null;
+  readonly consecutive_failures: number;
+}
+
+/** What names a delivery. `created_utc` is the event's. */
+export interface DeliveryKey {
+  readonly company_id: number;
+  readonly event_id: number;
+  readonly subscription_id: number;
+  readonly replay_id: number;
+  readonly created_utc: Date;
+}
+
+export interface DeliveryRow extends DeliveryKey {
+  readonly event_type: EventType;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly due_utc: Date | null;
+  readonly last_status: number | null;
+  readonly last_error: ErrorClass | null;
+  readonly updated_utc: Date;
+}
+
+/** A header as it went over the wire. */
+export type HeaderPair = readonly [name: string, value: string];
+
+/** What one attempt was, as it is kept and shown. */
+export interface AttemptFacts {
+  readonly started_utc: Date;
+  readonly elapsed_ms: number;
+  readonly dns_ms: number | null;
+  readonly connect_ms: number | null;
+  readonly tls_ms: number | null;
+  readonly first_byte_ms: number | null;
+  readonly url: string;
+  readonly address: string | null;
+  readonly status_code: number | null;
+  /** Null for a 2xx. */
+  readonly error_class: ErrorClass | null;
+  /** In words, for people. */
+  readonly error: string | null;
+  readonly request_headers: readonly HeaderPair[];
+  readonly response_headers: readonly HeaderPair[] | null;
+  /** At most 16 KiB. */
+  readonly response_body: Buffer | null;
+  readonly response_truncated: number;
+}
+
+export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
+  readonly attempt: number;
+  readonly next_attempt_utc: Date | null;
+}
+
+export interface ReplayRow {
+  readonly company_id: number;
+  readonly replay_id: number;
+  readonly subscription_id: number;
+  readonly kind: 'resend' | 'failed' | 'missed' | 'filter';
+  readonly filter: unknown;
+  readonly state: 'running' | 'done' | 'cancelled';
+  readonly total: number;
+  readonly made: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly position: number;
+  readonly next_page_utc: Date | null;
+  readonly created_by: string | null;
+  readonly created_utc: Date;
+  readonly finished_utc: Date | null;
+}

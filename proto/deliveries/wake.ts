@@ -1,0 +1,37 @@
+import type { DeliveryKey } from './tables.ts';
+
+/**
+ * A message of the work queue: first attempts that may be made, all under the lease that their rows were
+ * written with. It wakes and promises nothing: whoever takes it reads the rows, and makes an attempt only where
+ * a row still waits with exactly this `dueMs` and an attempt can end before it.
+ */
+export interface DeliveryWake {
+  readonly dueMs: number;
+  readonly deliveries: readonly DeliveryKey[];
+}
+
+export const encodeWake = ({ dueMs, deliveries }: DeliveryWake): string =>
+  JSON.stringify([
+    dueMs,
+    ...deliveries.map(({ company_id, event_id, subscription_id, replay_id, created_utc }) => [
+      company_id,
+      event_id,
+      subscription_id,
+      replay_id,
+      created_utc.getTime(),
+    ]),
+  ]);
+
+export const decodeWake = (text: string): DeliveryWake => {
+  const [dueMs, ...rows] = JSON.parse(text) as [number, ...[number, number, number, number, number][]];
+  return {
+    dueMs,
+    deliveries: rows.map(([company_id, event_id, subscription_id, replay_id, createdMs]) => ({
+      company_id,
+      event_id,
+      subscription_id,
+      replay_id,
+      created_utc: new Date(createdMs),
+    })),
+  };
+};

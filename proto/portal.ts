@@ -1,0 +1,32 @@
+import type { ZodType } from 'zod';
+import type { ErrorAnswer, Method, SuccessAnswer } from './operation.ts';
+import type { ServiceName } from './subjects.ts';
+
+/** Where the portal's operations are served, for browsers with a session; API keys mean nothing there. */
+export const portalBasePath = '/portal/api/v1';
+
+/** Each may do what those before it may. A viewer sees personal data masked. */
+export const roles = ['viewer', 'developer', 'admin', 'owner'] as const;
+export type Role = (typeof roles)[number];
+
+/** One operation of the portal, under the same framing as the interface's. */
+export interface PortalOperation<Id extends string = string> {
+  /** Also the name of the handler and of its file; unique over all tables of operations. */
+  readonly id: Id;
+  readonly method: Method;
+  /** Relative to `/portal/api/v1`; parameters in braces. */
+  readonly path: string;
+  readonly service: ServiceName;
+  /** The least role that may. Null: whoever has no session yet (signing in). */
+  readonly role: Role | null;
+  readonly deadlineMs: number;
+  readonly summary: string;
+  /** Path parameters in the order of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: ZodType | null;
+  readonly body: ZodType | null;
+  readonly answers: Readonly<Record<number, SuccessAnswer>>;
+  readonly errors: Readonly<Record<number, ErrorAnswer>>;
+}
+
+export const definePortalOperation = <const O extends PortalOperation>(operation: O): O => operation;

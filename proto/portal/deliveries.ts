@@ -1,0 +1,2 @@
+/** The portal's operations on deliveries and replays. */
+export {};
