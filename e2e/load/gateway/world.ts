@@ -1,11 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { migrate } from '@causeway/runtime';
 import { freePort } from '../../../deploy/local/ports.ts';
-import { startMysql } from '../../../deploy/local/servers.ts';
-import { readStack } from '../../../deploy/local/stack.ts';
 import type { MysqldProgram, Program } from '../../../deploy/local/toolchain.ts';
 import { startChild } from '../children.ts';
+import { startBenchCluster, startBenchMysql } from '../cluster.ts';
 import type { Processes } from '../cpu.ts';
 import type { TrafficSources } from './batching.ts';
 import { type Data, fillDatabase } from './data.ts';
@@ -35,9 +33,7 @@ const limit = '10000000';
 /** @param onEnd takes what has to be ended, the last first. */
 export const startWorld = async (options: WorldOptions): Promise<World> => {
   const { home, env, mysqld, redis, onEnd } = options;
-  for (const name of ['mysql', 'cluster', 'logs']) mkdirSync(join(home, name), { recursive: true });
-  const mysql = await startMysql({ home: join(home, 'mysql'), program: mysqld });
-  onEnd(() => mysql.stop());
+  const mysql = await startBenchMysql(home, mysqld, onEnd);
   await migrate(
     mysql.url,
     ['access', 'crm'].map((name) => ({ name, folder: join(root, 'services', name, 'migrations') })),
@@ -45,8 +41,12 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
   const data = await fillDatabase(mysql.url);
   const common = { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_READ: limit, RATE_LIMIT_WRITE: limit };
 
-  const clusterPort = await freePort();
-  const cluster = await startCluster(options, { ...common, ...options.clusterEnv }, clusterPort);
+  const cluster = await startBenchCluster({
+    ...options,
+    env: { ...common, ...options.clusterEnv },
+    port: await freePort(),
+  });
+  const [natsMonitor = ''] = cluster.metricsOf('nats');
 
   const redisPort = await freePort();
   const redisServer = await startChild({
@@ -80,41 +80,22 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
   await monolith.until(() => answers(monolithUrl));
 
   return {
-    cluster: { name: 'cluster', baseUrl: cluster.baseUrl },
+    cluster: { name: 'cluster', baseUrl: cluster.stack.baseUrl },
     monolith: { name: 'monolith', baseUrl: monolithUrl },
     data,
     mysqlUrl: mysql.url,
-    traffic: cluster.traffic,
+    traffic: {
+      gatewayMetrics: cluster.metricsOf('gateway-'),
+      crmMetrics: cluster.metricsOf('crm-'),
+      natsMonitor,
+    },
     processes: new Map([
       ...cluster.processes,
-      ['supervisor', cluster.supervisor.pid],
       ['monolith', monolith.pid],
       ['redis', redisServer.pid],
       ['mysql', mysql.pid],
     ]),
   };
-};
-
-/** Starts the cluster as `npm start` does, on the MySQL given. */
-const startCluster = async ({ home, onEnd, args }: WorldOptions, env: NodeJS.ProcessEnv, port: number) => {
-  const stackHome = join(home, 'cluster');
-  const supervisor = await startChild({
-    name: 'the cluster',
-    command: process.execPath,
-    args: [join(root, 'deploy/local/start.ts'), '--port', `${port}`, ...args],
-    env: { ...env, STACK_HOME: stackHome },
-    logFile: join(home, 'logs', 'start.log'),
-  });
-  onEnd(() => supervisor.stop());
-  const stack = await supervisor.until(() => readStack(stackHome));
-  const processes = stack.processes.flatMap(({ name, pid }) => (pid === null ? [] : [[name, pid] as const]));
-  const metricsOf = (start: string): string[] =>
-    stack.processes.flatMap(({ name, metricsUrl }) =>
-      name.startsWith(start) && metricsUrl ? [metricsUrl] : [],
-    );
-  const [natsMonitor = ''] = metricsOf('nats');
-  const traffic = { gatewayMetrics: metricsOf('gateway-'), crmMetrics: metricsOf('crm-'), natsMonitor };
-  return { baseUrl: stack.baseUrl, processes, supervisor, traffic };
 };
 
 const answers = async (url: string): Promise<true | undefined> =>
