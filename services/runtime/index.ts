@@ -29,4 +29,5 @@ export { createLog, type Log } from './log.ts';
 export { type Cell, type CounterFamily, createMetrics, type Metrics } from './metrics.ts';
 export { json, type OperationHandlers, serveOperations } from './operations.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
+export { type Repeated, repeat } from './repeat.ts';
 export { childTraceparent, randomHex, traceIdOf } from './trace.ts';

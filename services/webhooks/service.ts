@@ -1,17 +1,59 @@
-import { type Bus, type Log, type Metrics, serveOperations } from '@causeway/runtime';
+import { randomBytes } from 'node:crypto';
+import type { KeyRing } from '@causeway/proto';
+import {
+  type Bus,
+  type Database,
+  type Handler,
+  type Log,
+  type Metrics,
+  type OperationHandlers,
+  serveOperations,
+} from '@causeway/runtime';
+import type { TargetRules, WebhooksContext } from './context.ts';
+import type { Tables } from './tables.ts';
 
 export interface Webhooks {
-  /** Takes nothing more, and resolves when everything taken is answered. */
+  /** Takes nothing more, and resolves when everything taken is answered and every job is at rest. */
   drain(): Promise<void>;
 }
 
 export interface WebhooksOptions {
   readonly bus: Bus;
+  readonly db: Database<Tables>;
   readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
+  readonly keyRing: KeyRing;
+  /** https and public hosts only, unless given. */
+  readonly targets?: TargetRules;
+  readonly retentionDays?: number;
+  /** Copies of each stream in the NATS cluster; 1 unless given. */
+  readonly replicas?: number;
+  readonly now?: () => Date;
+  readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Serves the lane `webhooks` as one of its replicas. Its operations have no handlers: each is answered 501. */
-export const createWebhooks = (options: WebhooksOptions): Promise<Webhooks> =>
-  serveOperations({ ...options, lane: 'webhooks', handlers: {} });
+/** Serves the lane `webhooks` as one of its replicas, and does its share of the service's jobs. */
+export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks> => {
+  const { bus, db, instance, log, metrics, keyRing, now = () => new Date(), random = randomBytes } = options;
+  const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
+  const context: WebhooksContext = { bus, db, log, keyRing, targets, now, random };
+  const lane = await serveOperations({
+    lane: 'webhooks',
+    handlers: handlersOf(context),
+    bus,
+    instance,
+    log,
+    ...(metrics && { metrics }),
+  });
+  return {
+    drain: async () => {
+      await lane.drain();
+    },
+  };
+};
+
+const handlersOf = (context: WebhooksContext): OperationHandlers => {
+  const operations = Object.entries<(context: WebhooksContext) => Handler>({});
+  return Object.fromEntries(operations.map(([id, create]) => [id, create(context)]));
+};

@@ -8,12 +8,11 @@ import {
   parseBody,
   toProblem,
 } from '@causeway/proto';
-import { acrossTenants, type Bus, type Database, type Log } from '@causeway/runtime';
+import { acrossTenants, type Bus, type Database, type Log, repeat } from '@causeway/runtime';
 import type { Action, Submission } from '../actions/action.ts';
 import type { ActionRunner } from '../actions/runner.ts';
 import { lockRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
-import { repeat } from './repeat.ts';
 
 export interface Ingest {
   /** Takes nothing more, and resolves when everything taken is answered. */

@@ -5,11 +5,11 @@ import {
   type Database,
   type Log,
   type Metrics,
+  repeat,
   transaction,
 } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { repeat } from './repeat.ts';
 import type { EventStream } from './stream.ts';
 
 /** Brings committed events into the stream. */

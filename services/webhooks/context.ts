@@ -1,0 +1,21 @@
+import type { KeyRing } from '@causeway/proto';
+import type { Bus, Database, Log } from '@causeway/runtime';
+import type { Tables } from './tables.ts';
+
+/** What the handlers of this service work with. */
+export interface WebhooksContext {
+  readonly bus: Bus;
+  readonly db: Database<Tables>;
+  readonly log: Log;
+  readonly keyRing: KeyRing;
+  readonly targets: TargetRules;
+  readonly now: () => Date;
+  /** Secure random bytes. */
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** What a subscription's URL may be, beyond what the contract says. */
+export interface TargetRules {
+  readonly allowHttp: boolean;
+  readonly allowPrivate: boolean;
+}

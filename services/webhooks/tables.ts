@@ -1,0 +1,69 @@
+import type {
+  DeliveryAttemptRow,
+  DeliveryQueueRow,
+  DeliveryRow,
+  elapsedBoundsMs,
+  ReplayRow,
+  StoredEvent,
+  SubscriptionRow,
+} from '@causeway/proto';
+import type { ColumnType, Generated } from 'kysely';
+
+/**
+ * The tables that this service reads and writes: those of `migrations/`, and of crm's the event log and its
+ * outbox, which it reads and empties.
+ */
+export interface Tables {
+  subscriptions: WithJson<WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled'>, 'event_types'>;
+  delivery_queues: WithDefaults<DeliveryQueueRow, 'consecutive_failures'>;
+  deliveries: WithDefaults<DeliveryRow, 'replay_id' | 'state' | 'attempts'>;
+  delivery_attempts: WithJson<
+    WithDefaults<DeliveryAttemptRow, 'replay_id' | 'response_truncated'>,
+    'request_headers' | 'response_headers'
+  >;
+  replays: WithJson<
+    WithDefaults<ReplayRow, 'replay_id' | 'state' | 'made' | 'succeeded' | 'failed' | 'position'>,
+    'filter'
+  >;
+  delivery_minutes: DeliveryMinutes;
+  events: StoredEvent & { readonly sequence: number };
+  event_sequences: { readonly company_id: number; readonly last_sequence: number };
+  event_outbox: Pick<StoredEvent, 'company_id' | 'event_id' | 'created_utc'> & { readonly sequence: number };
+  sealed_keys: { readonly name: string; readonly sealed: Buffer };
+}
+
+/** All that belong to a company. */
+export const tenantTables: ReadonlySet<keyof Tables> = new Set([
+  'subscriptions',
+  'delivery_queues',
+  'deliveries',
+  'delivery_attempts',
+  'replays',
+  'delivery_minutes',
+  'events',
+  'event_sequences',
+  'event_outbox',
+] as const);
+
+type WithDefaults<Row, Name extends keyof Row> = {
+  [Column in keyof Row]: Column extends Name ? Generated<Row[Column]> : Row[Column];
+};
+
+/** Read as values, written as JSON text. */
+type WithJson<Row, Name extends keyof Row> = {
+  [Column in keyof Row]: Column extends Name
+    ? ColumnType<Row[Column], string | Extract<Row[Column], null>, string | Extract<Row[Column], null>>
+    : Row[Column];
+};
+
+type DeliveryMinutes = {
+  readonly company_id: number;
+  readonly minute_utc: Date;
+  readonly subscription_id: number;
+} & {
+  readonly [Column in
+    | 'succeeded'
+    | 'failed'
+    | `upto_${(typeof elapsedBoundsMs)[number]}`
+    | 'above']: Generated<number>;
+};

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { type KeyRing, laneSubject, parseKeyRing, replyPrefix } from '@causeway/proto';
+import { type Bus, connectBus, createLaneClient, createLog, type Database } from '@causeway/runtime';
+import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import { createWebhooks, type WebhooksOptions } from '../service.ts';
+import { type Tables, tenantTables } from '../tables.ts';
+
+/** The service on a MySQL and a NATS of its own, asked over its lane as a gateway does. */
+export interface BootedWebhooks {
+  readonly db: Database<Tables>;
+  /** The connection of the asking end; the services' own user may do everything here. */
+  readonly bus: Bus;
+  readonly database: TestDatabase;
+  readonly nats: TestNats;
+  readonly keyRing: KeyRing;
+  ask(operation: string, companyId: number, asked?: Asking): Promise<Asked>;
+}
+
+export interface Asking {
+  /** As JSON, or as text where it is to be ill-formed. */
+  readonly body?: unknown;
+  readonly query?: string | Readonly<Record<string, string>>;
+  /** Path parameters in their order. */
+  readonly params?: readonly (string | number)[];
+  readonly budgetMs?: number;
+}
+
+export interface Asked {
+  readonly status: number;
+  /** The body as it came. */
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare it whole.
+  readonly body: any;
+}
+
+/** With the tables of crm, whose event log this service reads. */
+export const webhooksMigrations = ['crm', 'webhooks'].map((name) => ({
+  name,
+  folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,
+}));
+
+/** A key ring of keys that nobody knows, the first of which seals. */
+export const makeKeyRing = (...names: readonly string[]): KeyRing =>
+  parseKeyRing(names.map((name) => `${name}:${randomBytes(32).toString('base64')}`).join(','));
+
+/** @param options of each replica; `replicas` counts those of the service. */
+export const bootWebhooks = async ({
+  services = 1,
+  ...options
+}: Partial<WebhooksOptions> & { readonly services?: number } = {}): Promise<BootedWebhooks> => {
+  const [database, nats] = await Promise.all([testDatabase({ folders: webhooksMigrations }), testNats()]);
+  const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
+  const db = database.connect<Tables>({ tenantTables });
+  const bus = await connectBus({ url: nats.url, name: 'test' });
+  cleanUp(() => bus.close());
+  const keyRing = options.keyRing ?? makeKeyRing('test');
+  for (let at = 0; at < services; at++) {
+    const service = await createWebhooks({
+      bus,
+      db: database.connect<Tables>({ tenantTables }),
+      instance: `webhooks-${at}`,
+      log,
+      ...options,
+      keyRing,
+    });
+    cleanUp(() => service.drain());
+  }
+  const lane = createLaneClient({
+    bus,
+    lane: 'webhooks',
+    subject: laneSubject('webhooks'),
+    replySubject: `${replyPrefix('gateway')}.test.webhooks`,
+  });
+  cleanUp(() => lane.close());
+
+  return {
+    db,
+    bus,
+    database,
+    nats,
+    keyRing,
+    ask: async (operation, companyId, { body, query = '', params = [], budgetMs = 10_000 } = {}) => {
+      const answer = await lane.request({
+        operation,
+        tenant: companyId,
+        caller: 1,
+        requestId: 'test',
+        traceparent: '',
+        budgetMs,
+        params: params.map(String),
+        query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),
+        body: bytesOf(body),
+      });
+      const text = answer.body.toString();
+      return { status: answer.status, text, body: text === '' ? undefined : JSON.parse(text) };
+    },
+  };
+};
+
+const bytesOf = (body: unknown): Uint8Array =>
+  body === undefined ? new Uint8Array() : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
