@@ -22,7 +22,22 @@ export const errorCodes = {
   timeout: { status: 504, message: 'the service did not answer in time' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>;
 
-export type ErrorCode = keyof typeof errorCodes;
+/** What only the portal answers; its errors carry their code as `reason`. */
+export const portalErrorCodes = {
+  signed_out: { status: 401, message: 'sign in to go on' },
+  wrong_credentials: { status: 401, message: 'the email address or the password is not right' },
+  wrong_code: { status: 401, message: 'the code is not right' },
+  cross_site: { status: 403, message: 'the request did not come from the portal itself' },
+  role_required: { status: 403, message: 'your role does not allow this' },
+  conflict: { status: 409, message: 'this cannot be done as things are' },
+  invitation_over: { status: 410, message: 'the invitation was used, taken back or has run out' },
+  too_many_attempts: { status: 429, message: 'too many attempts; wait before the next one' },
+  too_many_requests: { status: 429, message: 'too many requests at once' },
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>;
+
+export const allErrorCodes = { ...errorCodes, ...portalErrorCodes } as const;
+
+export type ErrorCode = keyof typeof allErrorCodes;
 
 /** One thing that is wrong with a request. `message` is a full sentence that names the field. */
 export interface Detail {
@@ -50,7 +65,7 @@ export class Problem extends Error implements ProblemFacts {
   readonly headers?: Readonly<Record<string, string>>;
 
   constructor(facts: Omit<ProblemFacts, 'publicMessage'> & { publicMessage?: string; cause?: unknown }) {
-    const publicMessage = facts.publicMessage ?? errorCodes[facts.code].message;
+    const publicMessage = facts.publicMessage ?? allErrorCodes[facts.code].message;
     super(`${facts.code}: ${publicMessage}`, 'cause' in facts ? { cause: facts.cause } : undefined);
     this.code = facts.code;
     this.publicMessage = publicMessage;
@@ -60,7 +75,7 @@ export class Problem extends Error implements ProblemFacts {
   }
 
   get status(): number {
-    return errorCodes[this.code].status;
+    return allErrorCodes[this.code].status;
   }
 }
 
@@ -104,3 +119,19 @@ export const internalError = (cause: unknown): Problem => new Problem({ code: 'i
 /** Whatever was thrown, as a Problem: a stranger becomes an internal error that tells the caller nothing. */
 export const toProblem = (thrown: unknown): Problem =>
   thrown instanceof Problem ? thrown : internalError(thrown);
+
+/** 403 for a member whose role is too low for an operation of the portal. */
+export const roleRequired = (role: string): Problem =>
+  new Problem({ code: 'role_required', publicMessage: `this needs the role ${role}` });
+
+/** 429 until the next attempt may be made. */
+export const tooManyAttempts = (retryAfterSeconds: number): Problem =>
+  new Problem({
+    code: 'too_many_attempts',
+    publicMessage: `too many attempts; try again in ${retryAfterSeconds} s`,
+    extra: { retryAfter: retryAfterSeconds },
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
+
+/** 409 of the portal: what is asked for does not go with the state of things. */
+export const conflict = (publicMessage: string): Problem => new Problem({ code: 'conflict', publicMessage });

@@ -1,4 +1,4 @@
-import type { output, ZodType } from 'zod';
+import type { input, output, ZodType } from 'zod';
 import type { ServiceName } from './subjects.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -78,8 +78,13 @@ export type QueryOf<O extends { readonly query: ZodType | null }> = Output<O['qu
 /** The parsed body of an operation, as `parseBody` returns it. */
 export type BodyOf<O extends { readonly body: ZodType | null }> = Output<O['body']>;
 
+/** A body as its sender writes it, before defaults and transformations. */
+export type BodyInputOf<O extends { readonly body: ZodType | null }> = O['body'] extends ZodType
+  ? input<O['body']>
+  : undefined;
+
 /** The body of an operation's success answers; undefined stands for no body (204). */
-export type AnswerOf<O extends Operation> = {
+export type AnswerOf<O extends { readonly answers: Readonly<Record<number, SuccessAnswer>> }> = {
   [Status in keyof O['answers']]: O['answers'][Status] extends { readonly schema: infer S }
     ? S extends ZodType
       ? output<S>

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { scopes } from './operation.ts';
+import { newPassword } from './portal/fields.ts';
+import { keyScopes } from './portal/keys.ts';
 import { email, recordId } from './schemas/fields.ts';
 import { fieldName, text } from './schemas/text.ts';
 import { id, instant } from './schemas/values.ts';
@@ -38,12 +40,6 @@ export type LimitsAnswer = z.output<typeof limits>;
 const wholeNumber = { error: `${fieldName} must be a positive integer, or null for the default` };
 /** null takes the limit back to the configured one; absent leaves it as it is. */
 const newLimit = z.int(wholeNumber).min(1, wholeNumber).max(1_000_000_000, wholeNumber).nullable().optional();
-
-const keyScopes = z
-  .array(z.enum(scopes, { error: `${fieldName} must be one of ${scopes.join(', ')}` }))
-  .min(1, { error: `at least one scope is required: ${scopes.join(', ')}` })
-  .max(50)
-  .transform((list) => scopes.filter((scope) => list.includes(scope)));
 
 const name = text({ min: 1, max: 100, oneLine: true });
 
@@ -98,11 +94,7 @@ export const operatorContract = Object.freeze({
     z.strictObject({
       company_id: recordId,
       email,
-      // Not trimmed: blanks are part of a password. The upper bound keeps hashing cheap.
-      password: z
-        .string()
-        .min(12, { error: `${fieldName} must be at least 12 characters` })
-        .max(200, { error: `${fieldName} must be at most 200 characters` }),
+      password: newPassword,
     }),
     z.object({ id, company_id: id, email: z.string() }),
   ),

@@ -9,6 +9,30 @@ export const portalBasePath = '/portal/api/v1';
 export const roles = ['viewer', 'developer', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
 
+/** Whether a member with `role` may do what asks for `least`. */
+export const roleAllows = (role: Role, least: Role): boolean => roles.indexOf(role) >= roles.indexOf(least);
+
+/**
+ * Who makes a call of the portal, and from where, as the gateway has found out. It travels with the call; the
+ * call's tenant is the member's company and its caller the member's id.
+ */
+export interface Actor {
+  /** Null while nobody is signed in. */
+  readonly user: ActorUser | null;
+  /** The client's address, an IPv4 or IPv6 text. */
+  readonly address: string;
+  /** At most 300 characters. */
+  readonly userAgent: string;
+}
+
+export interface ActorUser {
+  readonly id: number;
+  readonly sessionId: number;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
 /** One operation of the portal, under the same framing as the interface's. */
 export interface PortalOperation<Id extends string = string> {
   /** Also the name of the handler and of its file; unique over all tables of operations. */

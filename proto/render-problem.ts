@@ -1,4 +1,4 @@
-import { errorCodes, type ProblemFacts } from './errors.ts';
+import { allErrorCodes, type ErrorCode, errorCodes, type ProblemFacts, portalErrorCodes } from './errors.ts';
 import type { Bucket, ErrorShape } from './operation.ts';
 
 /** An error as it goes out, but for the headers that every answer has (X-Request-Id, X-RateLimit-*). */
@@ -19,19 +19,19 @@ export const renderProblem = (
   { requestId }: { readonly requestId: string },
 ): RenderedProblem => {
   const { code, publicMessage, details, extra } = facts;
-  const { status } = errorCodes[code];
+  const { status } = allErrorCodes[code];
   const body: Record<string, unknown> =
     shape === 'lookup' ? { error_code: code, message: publicMessage } : { error: publicMessage };
   if (details) body.details = details;
   if (status === 500) body.requestId = requestId;
-  if (status === 503 || status === 504) body.reason = code;
+  if (status === 503 || status === 504 || code in portalErrorCodes) body.reason = code;
   if (code === 'lock_timeout') {
     body.retryAfter = retryAfterSeconds;
     body.message = shape === 'lookup' ? publicMessage : lockTimeoutAdvice;
   }
   return {
     status,
-    headers: headersOf(status, facts.headers),
+    headers: headersOf(code, status, facts.headers),
     body: JSON.stringify(extra ? { ...body, ...extra } : body),
   };
 };
@@ -44,9 +44,17 @@ const plainHeaders = Object.freeze({ 'Content-Type': 'application/json' });
 const retryHeaders = Object.freeze({ ...plainHeaders, 'Retry-After': String(retryAfterSeconds) });
 // RFC 9110 asks for a challenge on every 401.
 const challengeHeaders = Object.freeze({ ...plainHeaders, 'WWW-Authenticate': 'ApiKey header="X-Api-Key"' });
+const sessionChallengeHeaders = Object.freeze({ ...plainHeaders, 'WWW-Authenticate': 'Session' });
 
-const headersOf = (status: number, more?: Readonly<Record<string, string>>) => {
-  const headers = status === 401 ? challengeHeaders : status === 503 ? retryHeaders : plainHeaders;
+const headersOf = (code: ErrorCode, status: number, more?: Readonly<Record<string, string>>) => {
+  const headers =
+    code === 'unauthorized'
+      ? challengeHeaders
+      : status === 401
+        ? sessionChallengeHeaders
+        : status === 503
+          ? retryHeaders
+          : plainHeaders;
   return more ? { ...headers, ...more } : headers;
 };
 

@@ -75,3 +75,12 @@ export const testDeliverySubject = 'deliveries.test';
 
 /** The durable consumer of `eventStream` that fans events out; all replicas of `webhooks` pull from it. */
 export const fanOutConsumer = 'fanout';
+
+/** Dispatchers broadcast finished attempts here, for whoever looks on (`DeliveryTailEntry`). Nobody may listen. */
+export const deliveryTailSubject = (companyId: number | '*'): string => `tail.deliveries.${companyId}`;
+
+/** Broadcast by `access` when sessions of the portal end before their time: a JSON array of their ids. */
+export const sessionsEndedSubject = 'portal.sessions.ended';
+
+/** Gateways report what requests came to here (`RequestReport`); one `access` replica of the queue group writes it. */
+export const requestsCountedSubject = 'requests.counted';

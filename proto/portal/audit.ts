@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { definePortalOperation } from '../portal.ts';
+import { idParameter, limitParameter } from '../schemas/query.ts';
+import { id, instant } from '../schemas/values.ts';
+import { cursorParameter, instantParameter } from './fields.ts';
+
+export const auditActorKinds = ['user', 'key', 'operator', 'system'] as const;
+export type AuditActorKind = (typeof auditActorKinds)[number];
+
+/** What the log tells of; verbs in the past, after the kind of thing. */
+export const auditActions = [
+  'session.started',
+  'session.ended',
+  'password.changed',
+  'totp.enabled',
+  'totp.disabled',
+  'recovery_codes.renewed',
+  'profile.changed',
+  'member.invited',
+  'invitation.revoked',
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'company.created',
+  'limits.changed',
+  'key.created',
+  'key.revoked',
+  'subscription.created',
+  'subscription.changed',
+  'subscription.enabled',
+  'subscription.disabled',
+  'subscription.secret_rotated',
+  'subscription.deleted',
+  'subscription.tested',
+  'event.test_created',
+  'delivery.resent',
+  'replay.created',
+  'replay.cancelled',
+  'held.released',
+  'held.dropped',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+export const auditTargetKinds = [
+  'company',
+  'member',
+  'invitation',
+  'session',
+  'key',
+  'subscription',
+  'event',
+  'delivery',
+  'replay',
+] as const;
+export type AuditTargetKind = (typeof auditTargetKinds)[number];
+
+const fields = z.record(z.string(), z.unknown()).nullable();
+
+const entry = z.object({
+  id,
+  createdUtc: instant,
+  actor: z.object({ kind: z.enum(auditActorKinds), id: id.nullable(), name: z.string() }),
+  action: z.enum(auditActions),
+  target: z.object({ kind: z.enum(auditTargetKinds), id: z.string().nullable(), name: z.string() }),
+  /** Only what changed; never a secret. */
+  before: fields,
+  after: fields,
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  requestId: z.string().nullable(),
+});
+
+export const listAudit = definePortalOperation({
+  service: 'access',
+  id: 'listAudit',
+  method: 'GET',
+  path: '/audit',
+  role: 'admin',
+  deadlineMs: 5000,
+  summary: 'Who changed what, the newest first',
+  params: {},
+  query: z.strictObject({
+    limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
+    cursor: cursorParameter,
+    action: z.enum(auditActions).optional(),
+    targetKind: z.enum(auditTargetKinds).optional(),
+    targetId: z.string().min(1).max(100).optional(),
+    userId: idParameter.optional(),
+    since: instantParameter,
+    until: instantParameter,
+  }),
+  body: null,
+  answers: {
+    200: {
+      description: 'The entries, and where to go on.',
+      schema: z.object({
+        entries: z.array(entry),
+        nextCursor: z.string().nullable(),
+        hasMore: z.boolean(),
+      }),
+      example: {
+        entries: [
+          {
+            id: 91,
+            createdUtc: '2026-01-15T09:30:00.000Z',
+            actor: { kind: 'user', id: 7, name: 'Katherine Johnson' },
+            action: 'key.created',
+            target: { kind: 'key', id: '12', name: 'Zapier' },
+            before: null,
+            after: { name: 'Zapier', scopes: ['integrations:read'] },
+            address: '203.0.113.7',
+            userAgent: 'Mozilla/5.0',
+            requestId: '7f1c2a9e5b6d4c38',
+          },
+        ],
+        nextCursor: null,
+        hasMore: false,
+      },
+    },
+  },
+  errors: { 400: { description: 'A filter is not valid.', example: { error: 'invalid cursor' } } },
+});

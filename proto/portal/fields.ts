@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { fieldName, text } from '../schemas/text.ts';
+
+export const minPasswordCharacters = 12;
+export const maxPasswordCharacters = 200;
+
+/** A password that is being chosen. Not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
+export const newPassword = z
+  .string()
+  .min(minPasswordCharacters, { error: `${fieldName} must be at least ${minPasswordCharacters} characters` })
+  .max(maxPasswordCharacters, { error: `${fieldName} must be at most ${maxPasswordCharacters} characters` });
+
+/** A password that is being checked. */
+export const password = z
+  .string()
+  .min(1, { error: `${fieldName} is required` })
+  .max(1000);
+
+/** Six digits (RFC 6238); blanks between them, as some apps show them, are taken out. */
+export const totpCode = z
+  .string()
+  .transform((code) => code.replace(/\s/g, ''))
+  .refine((code) => /^\d{6}$/.test(code), { error: `${fieldName} must be 6 digits` });
+
+export const memberName = text({ min: 1, max: 100, oneLine: true });
+
+/** Points the way through a list; what `nextCursor` of an earlier answer was. */
+export const cursorParameter = z
+  .string()
+  .regex(/^[\w-]{1,200}$/, { error: 'invalid cursor' })
+  .optional()
+  .meta({ description: 'The `nextCursor` of an earlier answer. Opaque.' });
+
+export const instantParameter = z.iso
+  .datetime({ offset: true, error: `${fieldName} must be an ISO 8601 time with its offset` })
+  .transform((value) => new Date(value))
+  .optional();
+
+/** The ranges that overview pages look at. */
+export const ranges = ['1h', '24h', '7d', '30d'] as const;
+export type Range = (typeof ranges)[number];
+/** The length of a range and of one point of it, in minutes. */
+export const rangeMinutes: Readonly<Record<Range, { readonly total: number; readonly step: number }>> = {
+  '1h': { total: 60, step: 1 },
+  '24h': { total: 1440, step: 30 },
+  '7d': { total: 10_080, step: 180 },
+  '30d': { total: 43_200, step: 720 },
+};
+export const rangeParameter = z
+  .enum(ranges, { error: `${fieldName} must be one of ${ranges.join(', ')}` })
+  .default('24h');

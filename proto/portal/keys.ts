@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { scopes } from '../operation.ts';
+import { definePortalOperation } from '../portal.ts';
+import { recordMissing } from '../schemas/records.ts';
+import { fieldName, text } from '../schemas/text.ts';
+import { id, instant } from '../schemas/values.ts';
+
+const keys = { service: 'access', role: 'developer', query: null, params: {} } as const;
+
+const apiKey = z.object({
+  id,
+  name: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  masked: z.string(),
+  isActive: z.boolean(),
+  createdUtc: instant,
+  revokedUtc: instant.nullable(),
+  lastUsedUtc: instant.nullable().meta({ description: 'To the minute.' }),
+  /** Requests a minute; null: as the company. */
+  limits: z.object({
+    read: z.int().nullable(),
+    write: z.int().nullable(),
+    admin: z.int().nullable(),
+  }),
+});
+
+const example = {
+  id: 12,
+  name: 'Zapier',
+  scopes: ['integrations:read', 'integrations:write'],
+  masked: 'crm_1001_…x7Qa',
+  isActive: true,
+  createdUtc: '2026-01-15T09:30:00.000Z',
+  revokedUtc: null,
+  lastUsedUtc: '2026-01-15T11:02:00.000Z',
+  limits: { read: null, write: null, admin: null },
+};
+
+/** The scopes of a new key, in the order of the contract, each once. */
+export const keyScopes = z
+  .array(z.enum(scopes, { error: `${fieldName} must be one of ${scopes.join(', ')}` }))
+  .min(1, { error: `at least one scope is required: ${scopes.join(', ')}` })
+  .max(50)
+  .transform((list) => scopes.filter((scope) => list.includes(scope)));
+
+export const listApiKeys = definePortalOperation({
+  ...keys,
+  id: 'listApiKeys',
+  method: 'GET',
+  path: '/keys',
+  role: 'viewer',
+  deadlineMs: 5000,
+  summary: 'The company’s API keys, the newest first; never their values',
+  body: null,
+  answers: {
+    200: {
+      description: 'The keys, revoked ones included.',
+      schema: z.object({ keys: z.array(apiKey) }),
+      example: { keys: [example] },
+    },
+  },
+  errors: {},
+});
+
+export const createApiKey = definePortalOperation({
+  ...keys,
+  id: 'createApiKey',
+  method: 'POST',
+  path: '/keys',
+  deadlineMs: 10_000,
+  summary: 'Make an API key; it works when this has been answered',
+  body: z.strictObject({ name: text({ min: 1, max: 100, oneLine: true }), scopes: keyScopes }),
+  answers: {
+    201: {
+      description: 'The key. Its value is shown in this answer only.',
+      schema: apiKey.extend({ value: z.string() }),
+      example: { ...example, value: 'crm_1001_0123456789abcdefghijklmnopqrstuvwxABCDEF' },
+    },
+  },
+  errors: {},
+});
+
+export const revokeApiKey = definePortalOperation({
+  ...keys,
+  id: 'revokeApiKey',
+  method: 'POST',
+  path: '/keys/{id}/revoke',
+  params: { id: 'ID of the key.' },
+  deadlineMs: 10_000,
+  summary: 'End an API key for good; when this has been answered no gateway accepts it',
+  body: null,
+  answers: { 200: { description: 'The key.', schema: apiKey, example } },
+  errors: { 404: recordMissing('key') },
+});

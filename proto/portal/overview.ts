@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { buckets } from '../operation.ts';
+import { definePortalOperation } from '../portal.ts';
+import { count, id, instant } from '../schemas/values.ts';
+import { rangeParameter, ranges } from './fields.ts';
+
+const overview = {
+  role: 'viewer',
+  method: 'GET',
+  deadlineMs: 5000,
+  query: null,
+  params: {},
+  body: null,
+  errors: {},
+} as const;
+
+const counts = {
+  /** Let through, whatever the service then answered. */
+  answered: count,
+  /** Refused with 429. */
+  limited: count,
+  /** Of those let through: ended with 5xx. */
+  failed: count,
+};
+const ofBucket = {
+  bucket: z.enum(buckets),
+  limitPerMinute: z.int().min(1),
+  ...counts,
+  /** Requests of the busiest minute of one key: what the limit is about. */
+  peakPerMinute: count,
+};
+const example = {
+  bucket: 'read',
+  limitPerMinute: 60,
+  answered: 940,
+  limited: 12,
+  failed: 0,
+  peakPerMinute: 60,
+};
+
+export const getUsage = definePortalOperation({
+  ...overview,
+  service: 'access',
+  id: 'getUsage',
+  path: '/usage',
+  summary: 'Requests by bucket and by key, against the limits; some ten seconds behind',
+  query: z.strictObject({ range: rangeParameter }),
+  answers: {
+    200: {
+      description: 'The usage.',
+      schema: z.object({
+        range: z.enum(ranges),
+        fromUtc: instant,
+        untilUtc: instant,
+        stepMinutes: z.int().min(1),
+        buckets: z.array(
+          z.object({
+            ...ofBucket,
+            /** One for each step of the range, in its order, also where nothing happened. */
+            points: z.array(z.object({ utc: instant, ...counts })),
+          }),
+        ),
+        /** Those with requests in the range, the busiest first. */
+        keys: z.array(
+          z.object({
+            id,
+            name: z.string(),
+            masked: z.string(),
+            isActive: z.boolean(),
+            buckets: z.array(z.object(ofBucket)),
+          }),
+        ),
+      }),
+      example: {
+        range: '1h',
+        fromUtc: '2026-01-15T08:31:00.000Z',
+        untilUtc: '2026-01-15T09:31:00.000Z',
+        stepMinutes: 1,
+        buckets: [
+          {
+            ...example,
+            points: [{ utc: '2026-01-15T09:30:00.000Z', answered: 60, limited: 12, failed: 0 }],
+          },
+        ],
+        keys: [{ id: 12, name: 'Zapier', masked: 'crm_1001_…x7Qa', isActive: true, buckets: [example] }],
+      },
+    },
+  },
+});
+
+/** When each step was first taken; null: not yet. */
+const step = instant.nullable();
+
+export const getFirstSteps = definePortalOperation({
+  ...overview,
+  service: 'access',
+  id: 'getFirstSteps',
+  path: '/first-steps',
+  summary: 'First steps with the interface, from real traffic',
+  answers: {
+    200: {
+      description: 'The steps.',
+      schema: z.object({ keyCreatedUtc: step, firstCallUtc: step }),
+      example: { keyCreatedUtc: '2026-01-15T09:30:00.000Z', firstCallUtc: null },
+    },
+  },
+});
+
+export const getFirstDeliverySteps = definePortalOperation({
+  ...overview,
+  service: 'webhooks',
+  id: 'getFirstDeliverySteps',
+  path: '/first-steps/deliveries',
+  summary: 'First steps with deliveries, from real traffic',
+  answers: {
+    200: {
+      description: 'The steps.',
+      schema: z.object({
+        subscriptionCreatedUtc: step,
+        testSucceededUtc: step,
+        deliverySucceededUtc: step,
+      }),
+      example: {
+        subscriptionCreatedUtc: '2026-01-15T09:30:00.000Z',
+        testSucceededUtc: null,
+        deliverySucceededUtc: null,
+      },
+    },
+  },
+});

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { scopes } from '../operation.ts';
+import { definePortalOperation, roles } from '../portal.ts';
+import { fieldName, text } from '../schemas/text.ts';
+import { count, id, instant } from '../schemas/values.ts';
+import * as f from './fields.ts';
+
+const session = { service: 'access', deadlineMs: 10_000, query: null, params: {} } as const;
+
+const limit = z.int().min(1).meta({ description: 'Requests a minute.' });
+
+/** Everything a page has to know about who looks at it. */
+export const sessionFacts = z.object({
+  user: z.object({
+    id,
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(roles),
+    totpEnabled: z.boolean(),
+    recoveryCodesLeft: count,
+  }),
+  company: z.object({ id, name: z.string() }),
+  session: z.object({
+    id,
+    createdUtc: instant,
+    /** It ends then, whatever is done. */
+    expiresUtc: instant,
+    idleTimeoutMs: z.int().min(1).meta({ description: 'It also ends when nothing was asked for so long.' }),
+  }),
+  keyPrefix: z.string().meta({ description: 'What every API key begins with.' }),
+  scopes: z.array(z.enum(scopes)),
+  limits: z.object({ read: limit, write: limit, admin: limit, lookup: limit.nullable() }),
+  features: z.object({
+    allowHttp: z.boolean().meta({ description: 'Subscriptions may have plain http URLs.' }),
+    allowPrivate: z.boolean().meta({ description: 'Subscriptions may lead to private addresses.' }),
+  }),
+  baseUrl: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where the interface is reached; null: at the origin of the portal itself.' }),
+});
+
+export const sessionExample = {
+  user: {
+    id: 7,
+    email: 'katherine@example.com',
+    name: 'Katherine Johnson',
+    role: 'owner',
+    totpEnabled: true,
+    recoveryCodesLeft: 10,
+  },
+  company: { id: 1001, name: 'Brightwater Partners' },
+  session: {
+    id: 3,
+    createdUtc: '2026-01-15T09:30:00.000Z',
+    expiresUtc: '2026-01-16T09:30:00.000Z',
+    idleTimeoutMs: 28_800_000,
+  },
+  keyPrefix: 'crm',
+  scopes: [...scopes],
+  limits: { read: 60, write: 100, admin: 200, lookup: null },
+  features: { allowHttp: false, allowPrivate: false },
+  baseUrl: null,
+};
+
+const tooMany = {
+  description: 'Too many attempts for this account or from this address; `retryAfter` in seconds.',
+  example: { error: 'too many attempts; try again in 8 s', reason: 'too_many_attempts', retryAfter: 8 },
+};
+
+export const signIn = definePortalOperation({
+  ...session,
+  id: 'signIn',
+  method: 'POST',
+  path: '/session',
+  role: null,
+  summary: 'Sign in. With `mfaRequired` the same is sent again, with `totp` or `recoveryCode`.',
+  body: z
+    .strictObject({
+      email: z
+        .string()
+        .trim()
+        .min(1, { error: `${fieldName} is required` })
+        .max(254),
+      password: z
+        .string()
+        .min(1, { error: `${fieldName} is required` })
+        .max(1000),
+      totp: f.totpCode.optional(),
+      recoveryCode: z.string().trim().min(1).max(50).optional(),
+    })
+    .check((context) => {
+      const { totp, recoveryCode } = context.value;
+      if (totp === undefined || recoveryCode === undefined) return;
+      const message = 'either totp or recoveryCode can be given';
+      context.issues.push({ code: 'custom', input: context.value, path: ['totp'], message });
+    }),
+  answers: {
+    200: {
+      description: 'Signed in, with the session in a cookie; or the second factor is missing.',
+      schema: z.union([
+        z.object({ mfaRequired: z.literal(true) }),
+        sessionFacts.extend({ mfaRequired: z.literal(false) }),
+      ]),
+      example: { ...sessionExample, mfaRequired: false },
+    },
+  },
+  errors: {
+    401: {
+      description: 'Wrong address, password (`wrong_credentials`) or second factor (`wrong_code`).',
+      example: { error: 'the email address or the password is not right', reason: 'wrong_credentials' },
+    },
+    429: tooMany,
+  },
+});
+
+export const signOut = definePortalOperation({
+  ...session,
+  id: 'signOut',
+  method: 'DELETE',
+  path: '/session',
+  role: 'viewer',
+  summary: 'End this session',
+  body: null,
+  answers: { 204: { description: 'Ended, and the cookie taken back.', schema: null } },
+  errors: {},
+});
+
+export const getSession = definePortalOperation({
+  ...session,
+  id: 'getSession',
+  method: 'GET',
+  path: '/session',
+  role: 'viewer',
+  summary: 'Who is signed in',
+  body: null,
+  answers: { 200: { description: 'The session.', schema: sessionFacts, example: sessionExample } },
+  errors: {},
+});
+
+const token = z.string().regex(/^[\w-]{20,100}$/, { error: `${fieldName} is not the one of an invitation` });
+const gone = {
+  description: 'The invitation was used, taken back or has run out.',
+  example: { error: 'the invitation was used, taken back or has run out', reason: 'invitation_over' },
+};
+
+/** A POST, so that the token is in no URL and in no log. */
+export const getInvitation = definePortalOperation({
+  ...session,
+  id: 'getInvitation',
+  method: 'POST',
+  path: '/invitation',
+  role: null,
+  summary: 'Look at an invitation',
+  body: z.strictObject({ token }),
+  answers: {
+    200: {
+      description: 'Who invites whom.',
+      schema: z.object({
+        email: z.string(),
+        role: z.enum(roles),
+        companyName: z.string(),
+        invitedBy: z.string(),
+        expiresUtc: instant,
+      }),
+      example: {
+        email: 'dorothy@example.com',
+        role: 'developer',
+        companyName: 'Brightwater Partners',
+        invitedBy: 'Katherine Johnson',
+        expiresUtc: '2026-01-22T09:30:00.000Z',
+      },
+    },
+  },
+  errors: { 410: gone, 429: tooMany },
+});
+
+export const acceptInvitation = definePortalOperation({
+  ...session,
+  id: 'acceptInvitation',
+  method: 'POST',
+  path: '/invitation/accept',
+  role: null,
+  summary: 'Join a company and sign in',
+  body: z.strictObject({
+    token,
+    name: text({ min: 1, max: 100, oneLine: true }),
+    password: f.newPassword,
+  }),
+  answers: {
+    201: { description: 'Joined and signed in.', schema: sessionFacts, example: sessionExample },
+  },
+  errors: { 410: gone, 429: tooMany },
+});

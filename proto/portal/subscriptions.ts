@@ -1,0 +1,277 @@
+import { z } from 'zod';
+import { elapsedBoundsMs, errorClasses } from '../deliveries/states.ts';
+import {
+  rotateSubscriptionSecret,
+  testSubscription,
+  updateSubscription,
+} from '../operations/subscriptions.ts';
+import { definePortalOperation } from '../portal.ts';
+import { actionInvalid, recordMissing } from '../schemas/records.ts';
+import { count, instant } from '../schemas/values.ts';
+import * as w from '../schemas/webhooks.ts';
+
+const subscriptions = {
+  service: 'webhooks',
+  role: 'developer',
+  deadlineMs: 5000,
+  query: null,
+  params: {},
+} as const;
+
+const one = { id: 'ID of the subscription.' } as const;
+const missing = recordMissing('subscription');
+const toolManaged = {
+  description: 'The subscription is managed by a tool: only switching, testing and deleting it are possible.',
+  example: {
+    error: 'the subscription is managed by zapier and cannot be edited here',
+    managed_by: 'zapier',
+    is_tool_managed: true,
+  },
+};
+const badUrl = actionInvalid('url', 'invalid URL');
+
+/** As the interface shows it, and how it fares. */
+export const portalSubscription = w.subscription.extend({
+  /** Since when it is off; null while it is on. */
+  disabledUtc: instant.nullable(),
+  /** Until when the secret before the present one signs too. */
+  previousSecretUntilUtc: instant.nullable(),
+  health: z.object({
+    /** Attempts of the last 24 hours. */
+    succeeded24h: count,
+    failed24h: count,
+    /** Deliveries that are kept back until it is decided what becomes of them. */
+    held: count,
+    /** Deliveries that wait for an attempt. */
+    waiting: count,
+    lastSuccessUtc: instant.nullable(),
+    lastFailureUtc: instant.nullable(),
+  }),
+});
+
+export const portalSubscriptionExample = {
+  ...w.subscriptionExample,
+  disabledUtc: null,
+  previousSecretUntilUtc: null,
+  health: {
+    succeeded24h: 1204,
+    failed24h: 3,
+    held: 0,
+    waiting: 1,
+    lastSuccessUtc: '2026-01-15T11:02:00.000Z',
+    lastFailureUtc: '2026-01-15T08:14:00.000Z',
+  },
+};
+
+const record = {
+  200: { description: 'The subscription.', schema: portalSubscription, example: portalSubscriptionExample },
+};
+const withSecret = {
+  description: 'The subscription, with its signing secret, which is shown in this answer only.',
+  schema: portalSubscription.extend({ signingSecret: z.string() }),
+  example: {
+    ...portalSubscriptionExample,
+    signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=',
+  },
+};
+
+export const listPortalSubscriptions = definePortalOperation({
+  ...subscriptions,
+  id: 'listPortalSubscriptions',
+  method: 'GET',
+  path: '/subscriptions',
+  role: 'viewer',
+  summary: 'All subscriptions, and how they fare',
+  body: null,
+  answers: {
+    200: {
+      description: 'The subscriptions.',
+      schema: z.object({ subscriptions: z.array(portalSubscription), count }),
+      example: { subscriptions: [portalSubscriptionExample], count: 1 },
+    },
+  },
+  errors: {},
+});
+
+export const getPortalSubscription = definePortalOperation({
+  ...subscriptions,
+  id: 'getPortalSubscription',
+  method: 'GET',
+  path: '/subscriptions/{id}',
+  role: 'viewer',
+  params: one,
+  summary: 'One subscription',
+  body: null,
+  answers: record,
+  errors: { 404: missing },
+});
+
+export const checkSubscriptionUrl = definePortalOperation({
+  ...subscriptions,
+  id: 'checkSubscriptionUrl',
+  method: 'POST',
+  path: '/subscriptions/check-url',
+  summary: 'Whether a URL would be taken, by the rules of this installation; nothing is connected to',
+  body: z.strictObject({ url: z.string().max(5000) }),
+  answers: {
+    200: {
+      description: 'What is wrong with it.',
+      schema: z.object({
+        problem: z.string().nullable().meta({ description: 'A sentence; null: nothing.' }),
+      }),
+      example: { problem: null },
+    },
+  },
+  errors: {},
+});
+
+export const createPortalSubscription = definePortalOperation({
+  ...subscriptions,
+  id: 'createPortalSubscription',
+  method: 'POST',
+  path: '/subscriptions',
+  summary: 'Subscribe a URL to event types',
+  body: z.strictObject({
+    url: w.targetUrl,
+    eventTypes: w.subscribedTypes,
+    enabled: z.boolean().default(true),
+    name: w.subscriptionName,
+    description: w.subscriptionDescription,
+  }),
+  answers: { 201: withSecret },
+  errors: { 400: badUrl },
+});
+
+export const updatePortalSubscription = definePortalOperation({
+  ...subscriptions,
+  id: 'updatePortalSubscription',
+  method: 'PATCH',
+  path: '/subscriptions/{id}',
+  params: one,
+  summary: 'Change a subscription; only the sent fields change',
+  body: updateSubscription.body,
+  answers: record,
+  errors: { 400: badUrl, 403: toolManaged, 404: missing },
+});
+
+export const enablePortalSubscription = definePortalOperation({
+  ...subscriptions,
+  id: 'enablePortalSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/enable',
+  params: one,
+  summary: 'Switch on, also one that a tool manages; what is held stays so until it is released or dropped',
+  body: null,
+  answers: record,
+  errors: { 404: missing },
+});
+
+export const disablePortalSubscription = definePortalOperation({
+  ...subscriptions,
+  id: 'disablePortalSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/disable',
+  params: one,
+  summary: 'Switch off, also one that a tool manages; what waits is held',
+  body: null,
+  answers: record,
+  errors: { 404: missing },
+});
+
+export const rotatePortalSubscriptionSecret = definePortalOperation({
+  ...subscriptions,
+  id: 'rotatePortalSubscriptionSecret',
+  method: 'POST',
+  path: '/subscriptions/{id}/rotate-secret',
+  params: one,
+  summary: 'Replace the signing secret; with `overlapHours` (1–72) both sign for that long',
+  body: rotateSubscriptionSecret.body,
+  answers: { 200: withSecret },
+  errors: {
+    400: actionInvalid('overlapHours', 'overlapHours must be an integer between 1 and 72'),
+    403: toolManaged,
+    404: missing,
+  },
+});
+
+export const deletePortalSubscription = definePortalOperation({
+  ...subscriptions,
+  id: 'deletePortalSubscription',
+  method: 'DELETE',
+  path: '/subscriptions/{id}',
+  params: one,
+  summary: 'Delete, also one that a tool manages; what waits or is held is dropped',
+  body: null,
+  answers: { 204: { description: 'Deleted.', schema: null } },
+  errors: { 404: missing },
+});
+
+const headerPairs = z.array(z.tuple([z.string(), z.string()]));
+const elapsed = z.int().min(0).nullable();
+
+/** An attempt, whole. */
+export const testAttempt = z.object({
+  success: z.boolean(),
+  statusCode: z.int().nullable(),
+  elapsedMs: z.int().min(0),
+  timings: z.object({ dnsMs: elapsed, connectMs: elapsed, tlsMs: elapsed, firstByteMs: elapsed }),
+  address: z.string().nullable().meta({ description: 'The address that was connected to.' }),
+  errorClass: z.enum(errorClasses).nullable(),
+  error: z.string().nullable().meta({ description: 'In words, for people.' }),
+  request: z.object({
+    url: z.string(),
+    headers: headerPairs.meta({ description: 'As they were sent, signatures included.' }),
+    body: z.string().meta({ description: 'Byte for byte what was signed and sent.' }),
+    /** `<timestamp>.<body>`, keyed with the signing secret, is the signature's input. */
+    timestamp: z.string(),
+    signature: z.string().meta({ description: 'The value of X-Webhook-Signature.' }),
+  }),
+  response: z
+    .object({
+      headers: headerPairs,
+      body: z.string(),
+      bodyBase64: z.boolean().meta({ description: 'The body is not UTF-8 and comes as base64.' }),
+      truncated: z.boolean(),
+    })
+    .nullable(),
+});
+
+export const testPortalSubscription = definePortalOperation({
+  ...subscriptions,
+  id: 'testPortalSubscription',
+  method: 'POST',
+  path: '/subscriptions/{id}/test',
+  params: one,
+  deadlineMs: 15_000,
+  summary: 'Send a test delivery and see all of it',
+  body: testSubscription.body,
+  answers: {
+    200: {
+      description: 'What was sent and what came back, whatever the receiver did.',
+      schema: testAttempt,
+      example: {
+        success: true,
+        statusCode: 200,
+        elapsedMs: 84,
+        timings: { dnsMs: 3, connectMs: 12, tlsMs: 25, firstByteMs: elapsedBoundsMs[3] },
+        address: '203.0.113.9',
+        errorClass: null,
+        error: null,
+        request: {
+          url: 'https://hooks.example.com/causeway',
+          headers: [['Content-Type', 'application/json']],
+          body: '{"id":90071,"type":"client.created"}',
+          timestamp: '1768469400',
+          signature: 'sha256=5f0c…',
+        },
+        response: {
+          headers: [['Content-Type', 'text/plain']],
+          body: 'ok',
+          bodyBase64: false,
+          truncated: false,
+        },
+      },
+    },
+  },
+  errors: { ...testSubscription.errors, 404: missing },
+});

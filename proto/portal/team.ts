@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { definePortalOperation, roles } from '../portal.ts';
+import { email } from '../schemas/fields.ts';
+import { recordMissing } from '../schemas/records.ts';
+import { fieldName } from '../schemas/text.ts';
+import { id, instant } from '../schemas/values.ts';
+
+const team = { service: 'access', role: 'admin', deadlineMs: 5000, query: null, params: {} } as const;
+
+const role = z.enum(roles, { error: `${fieldName} must be one of ${roles.join(', ')}` });
+
+const member = z.object({
+  id,
+  name: z.string(),
+  email: z.string(),
+  role,
+  totpEnabled: z.boolean(),
+  createdUtc: instant,
+  lastSignInUtc: instant.nullable(),
+  /** Whether it is who asks. */
+  you: z.boolean(),
+});
+
+const invitation = z.object({
+  id,
+  email: z.string(),
+  role,
+  invitedBy: z.string(),
+  createdUtc: instant,
+  expiresUtc: instant,
+  expired: z.boolean(),
+});
+
+const memberExample = {
+  id: 7,
+  name: 'Katherine Johnson',
+  email: 'katherine@example.com',
+  role: 'owner',
+  totpEnabled: true,
+  createdUtc: '2026-01-15T09:30:00.000Z',
+  lastSignInUtc: '2026-01-15T09:30:00.000Z',
+  you: true,
+};
+const invitationExample = {
+  id: 4,
+  email: 'dorothy@example.com',
+  role: 'developer',
+  invitedBy: 'Katherine Johnson',
+  createdUtc: '2026-01-15T09:30:00.000Z',
+  expiresUtc: '2026-01-22T09:30:00.000Z',
+  expired: false,
+};
+
+const ownersOnly = {
+  description: 'Only an owner may make owners, change them or remove them.',
+  example: { error: 'this needs the role owner', reason: 'role_required' },
+};
+const lastOwner = {
+  description: 'A company keeps at least one owner.',
+  example: { error: 'the last owner cannot go; make another member an owner first', reason: 'conflict' },
+};
+
+export const listTeam = definePortalOperation({
+  ...team,
+  id: 'listTeam',
+  method: 'GET',
+  path: '/team',
+  role: 'developer',
+  summary: 'The members of the company and the open invitations',
+  body: null,
+  answers: {
+    200: {
+      description: 'The team.',
+      schema: z.object({ members: z.array(member), invitations: z.array(invitation) }),
+      example: { members: [memberExample], invitations: [invitationExample] },
+    },
+  },
+  errors: {},
+});
+
+export const inviteMember = definePortalOperation({
+  ...team,
+  id: 'inviteMember',
+  method: 'POST',
+  path: '/team/invitations',
+  summary: 'Invite someone by a link; a second invitation of one address replaces the first',
+  body: z.strictObject({ email, role }),
+  answers: {
+    201: {
+      description: 'The invitation, and its link. The link is shown in this answer only.',
+      schema: z.object({
+        invitation,
+        link: z.string().meta({ description: 'Path and fragment below the origin of the portal.' }),
+      }),
+      example: {
+        invitation: invitationExample,
+        link: '/portal/invitation#t0kenOfFortyThreeCharacters0123456789abcdefg',
+      },
+    },
+  },
+  errors: { 403: ownersOnly },
+});
+
+export const revokeInvitation = definePortalOperation({
+  ...team,
+  id: 'revokeInvitation',
+  method: 'DELETE',
+  path: '/team/invitations/{id}',
+  params: { id: 'ID of the invitation.' },
+  summary: 'Take an invitation back',
+  body: null,
+  answers: { 204: { description: 'Its link no longer works.', schema: null } },
+  errors: { 404: recordMissing('invitation') },
+});
+
+export const changeRole = definePortalOperation({
+  ...team,
+  id: 'changeRole',
+  method: 'PATCH',
+  path: '/team/members/{id}',
+  params: { id: 'ID of the member.' },
+  summary: 'Change a member’s role; it holds from the next request on',
+  body: z.strictObject({ role }),
+  answers: { 200: { description: 'The member.', schema: member, example: memberExample } },
+  errors: { 403: ownersOnly, 404: recordMissing('member'), 409: lastOwner },
+});
+
+export const removeMember = definePortalOperation({
+  ...team,
+  id: 'removeMember',
+  method: 'DELETE',
+  path: '/team/members/{id}',
+  params: { id: 'ID of the member.' },
+  summary: 'Remove a member; all their sessions end',
+  body: null,
+  answers: { 204: { description: 'Removed.', schema: null } },
+  errors: { 403: ownersOnly, 404: recordMissing('member'), 409: lastOwner },
+});
