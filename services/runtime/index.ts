@@ -1,3 +1,11 @@
+export {
+  type AuditEntry,
+  type AuditSource,
+  type AuditTables,
+  auditSource,
+  changes,
+  writeAudit,
+} from './audit.ts';
 export { type Bus, connectBus } from './bus.ts';
 export {
   ConfigError,
@@ -28,6 +36,7 @@ export { type Call, each, type Handler, type LaneServer, serveLane, together } f
 export { createLog, type Log } from './log.ts';
 export { type Cell, type CounterFamily, createMetrics, type Metrics } from './metrics.ts';
 export { json, type OperationHandlers, serveOperations } from './operations.ts';
+export { type PortalCall, portalHandler } from './portal.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
 export { childTraceparent, randomHex, traceIdOf } from './trace.ts';

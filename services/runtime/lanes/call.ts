@@ -1,9 +1,11 @@
+import type { Actor } from '@causeway/proto';
+
 /** One request on a lane. Nothing in it is parsed: the body is the caller's bytes. */
 export interface LaneCall {
   readonly operation: string;
   /** The tenant every query is bound to; 0 for operator calls. */
   readonly tenant: number;
-  /** Who calls, within the tenant (an API key's id); 0 for operator calls. */
+  /** Who calls, within the tenant: an API key's id, or a member's where there is an `actor`; 0 for operator calls. */
   readonly caller: number;
   readonly requestId: string;
   /** W3C trace context of this hop. */
@@ -18,6 +20,8 @@ export interface LaneCall {
   /** The raw query string, without `?`. */
   readonly query: string;
   readonly body: Uint8Array;
+  /** Of a call of the portal: who makes it, and from where. */
+  readonly actor?: Actor;
 }
 
 export interface Answer {

@@ -1,3 +1,4 @@
+import type { Actor } from '@causeway/proto';
 import type { Answer, LaneAnswer, LaneCall } from './call.ts';
 
 /**
@@ -20,7 +21,7 @@ type CallHead = readonly [
   budgetMs: number,
   params: readonly string[],
   query: string,
-  bodyBytes: number,
+  ...actorAndBodyBytes: [bodyBytes: number] | [actor: Actor, bodyBytes: number],
 ];
 type AnswerHead = readonly [
   id: number,
@@ -61,7 +62,7 @@ export const encodeCalls = (entries: readonly NumberedCall[]): Buffer =>
         Math.ceil(call.budgetMs),
         call.params,
         call.query,
-        call.body.byteLength,
+        ...(call.actor ? ([call.actor, call.body.byteLength] as const) : ([call.body.byteLength] as const)),
       ],
     ),
     entries.map(({ call }) => call.body),
@@ -82,6 +83,7 @@ export const decodeCalls = (frame: Uint8Array): NumberedCall[] => {
       params: head[7],
       query: head[8],
       body: bodies[at]!,
+      ...(typeof head[9] === 'object' && { actor: head[9] }),
     },
   }));
 };

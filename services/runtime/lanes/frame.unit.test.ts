@@ -31,6 +31,21 @@ test('what is encoded is decoded the same, empty and binary bodies included', ()
   ]);
 });
 
+test('a call of the portal carries its actor, and one beside it carries none', () => {
+  const actor = {
+    user: { id: 7, sessionId: 3, email: 'ada@example.com', name: 'Ada', role: 'admin' },
+    address: '203.0.113.7',
+    userAgent: 'Ünit "test"',
+  } as const;
+  const [plain, portal] = [entry(1, Buffer.from('a')), entry(2, Buffer.from('b'))];
+  const calls = [plain, { ...portal, call: { ...portal.call, actor } }];
+  expect(decodeCalls(encodeCalls(calls))).toEqual(calls);
+  const nobody = { ...actor, user: null };
+  expect(decodeCalls(encodeCalls([{ ...portal, call: { ...portal.call, actor: nobody } }]))).toEqual([
+    { ...portal, call: { ...portal.call, actor: nobody } },
+  ]);
+});
+
 describe('what is not a frame is refused whole', () => {
   const frame = encodeCalls([entry(1, Buffer.from('hello')), entry(2, Buffer.from('world'))]);
 
