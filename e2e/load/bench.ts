@@ -7,14 +7,18 @@ import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { Unprovided } from '../../deploy/local/unprovided.ts';
 import { benchActions } from './actions/bench.ts';
 import type { BenchContext, BenchOptions } from './context.ts';
+import { benchDeliveries } from './deliveries/bench.ts';
+import { benchNeighbours } from './deliveries/neighbours.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLimiter } from './limiter/bench.ts';
 import { runSearch } from './search-run.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|limiter|search [options]
+const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|limiter|search [options]
 
   gateway            the whole path, beside a reference monolith
   actions            creates and updates of leads, beside the same monolith
+  deliveries         webhooks from the event's row to the receiver, beside undici alone
+  neighbours         how long a delivery takes, alone and beside receivers that hang or fail
   limiter            the counters alone, beside counters in the NATS server
   search             the client search over two million people
 
@@ -28,8 +32,10 @@ const usage = `Usage: npm run bench -- gateway|actions|limiter|search [options]
 
 const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
   actions: benchActions,
+  deliveries: benchDeliveries,
   gateway: benchGateway,
   limiter: benchLimiter,
+  neighbours: benchNeighbours,
   search: runSearch,
 };
 

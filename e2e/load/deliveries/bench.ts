@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BenchContext } from '../context.ts';
+import { median, micros, ratio, whole, withRange } from '../report/figures.ts';
+import { describeMachine } from '../report/machine.ts';
+import { writeResults } from '../report/results.ts';
+import { type Table, toTerminal } from '../report/table.ts';
+import { deliverTurn, postTurn, type Turn } from './turns.ts';
+import { startDeliveryWorld } from './world.ts';
+
+const tenantCount = 20;
+const concurrency = 64;
+/** To how many subscriptions each event goes. */
+const fanOuts = [1, 10] as const;
+const dispatcherCounts = [1, 2] as const;
+
+/** Deliveries from end to end, beside the same posts by undici alone, in turn. */
+export const benchDeliveries = async (context: BenchContext): Promise<void> => {
+  const { onEnd, say, options, toolchain } = context;
+  const measured: Measured[] = [];
+  for (const dispatchers of dispatcherCounts) {
+    const ends: (() => Promise<void>)[] = [];
+    const end = async () => {
+      for (let last = ends.pop(); last; last = ends.pop()) await last();
+    };
+    onEnd(end);
+    const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
+    ends.push(async () => rmSync(home, { recursive: true, force: true }));
+    say(`starting MySQL, the receiver and a cluster with ${dispatchers} dispatcher(s) …`);
+    const world = await startDeliveryWorld(
+      { ...context, onEnd: (one) => ends.push(one) },
+      { home, args: ['--dispatchers', `${dispatchers}`, ...options.startArgs], settings: {} },
+    );
+    for (const copies of fanOuts) {
+      const tenants = await world.tenants(tenantCount);
+      for (const tenant of tenants)
+        for (let at = 0; at < copies; at++)
+          await world.subscribe(tenant, `/${tenant.id}/${at}`, ['client.created']);
+      const one: Measured = { dispatchers, copies, cluster: [], alone: [] };
+      for (let round = 0; round <= options.rounds; round++) {
+        const cluster = await deliverTurn(world, { tenants, copies, seconds: options.seconds });
+        const alone = await postTurn(world, { concurrency, seconds: options.seconds });
+        say(
+          `${round === 0 ? 'warm-up' : `round ${round}`}  ${dispatchers} dispatcher(s), ${copies} per event:  ` +
+            `${whole(cluster.perSecond)}/s, undici alone ${whole(alone.perSecond)}/s, ` +
+            ratio(cluster.perSecond / alone.perSecond),
+        );
+        if (round === 0) continue;
+        one.cluster.push(cluster);
+        one.alone.push(alone);
+      }
+      measured.push(one);
+    }
+    await end();
+  }
+  const tables = [
+    await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
+    rateTable(measured),
+    cpuTable(measured),
+  ];
+  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
+  if (options.write) writeResults('deliveries', howMeasured(options), tables);
+};
+
+interface Measured {
+  readonly dispatchers: number;
+  readonly copies: number;
+  readonly cluster: Turn[];
+  readonly alone: Turn[];
+}
+
+const nameOf = ({ dispatchers, copies }: Measured): string =>
+  `${dispatchers} dispatcher${dispatchers > 1 ? 's' : ''}, ${copies} per event`;
+
+const rateTable = (measured: readonly Measured[]): Table => ({
+  title: 'Deliveries from end to end',
+  columns: ['', 'delivered/s', 'undici alone/s', 'ratio', 'deliveries'],
+  rows: measured.map((one) => [
+    nameOf(one),
+    withRange(
+      one.cluster.map(({ perSecond }) => perSecond),
+      whole,
+    ),
+    withRange(
+      one.alone.map(({ perSecond }) => perSecond),
+      whole,
+    ),
+    withRange(
+      one.cluster.map(({ perSecond }, at) => perSecond / (one.alone[at]?.perSecond ?? Number.NaN)),
+      ratio,
+    ),
+    whole(one.cluster.reduce((sum, { delivered }) => sum + delivered, 0)),
+  ]),
+});
+
+const cpuTable = (measured: readonly Measured[]): Table => {
+  const processes = [...new Set(measured.flatMap(({ cluster }) => [...(cluster[0]?.cpu.keys() ?? [])]))];
+  return {
+    title: 'CPU microseconds per delivery',
+    columns: ['process', ...measured.map(nameOf)],
+    rows: processes.map((process) => [
+      process,
+      ...measured.map(({ cluster }) =>
+        micros(
+          median(cluster.map(({ cpu, delivered }) => ((cpu.get(process)?.total ?? 0) * 1e6) / delivered)),
+        ),
+      ),
+    ]),
+  };
+};
+
+const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
+From end to end: crm commits events that come in by \`events.ingest\`, for ${tenantCount} companies, and each is fanned out, signed,
+posted to a receiver on this machine and recorded; MySQL flushes each commit to the disk
+(\`innodb_flush_log_at_trx_commit=1\`). Counted is what arrives at the receiver. After each turn every delivery has arrived
+exactly once and every attempt is in its table. Beside it: the same request (headers and body of a delivery) posted to
+the same receiver by undici alone at ${concurrency} at a time, in a process that does nothing else. The two take turns,
+${rounds} of ${seconds} s each after a warm-up, never at the same time; event source, cluster, MySQL and receiver share the
+machine's cores. Shown are the median of the turns and, in parentheses, the least and the most.
+`;

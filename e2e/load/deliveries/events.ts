@@ -1,0 +1,43 @@
+import { type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto';
+import type { Bus } from '@causeway/runtime';
+import type { Tenant } from './world.ts';
+
+/** Makes events without a pause, `width` at a time, while `mayGoOn` says so; crm commits each before it answers. */
+export const makeEvents = (
+  bus: Bus,
+  tenants: readonly Tenant[],
+  { width, mayGoOn }: { readonly width: number; readonly mayGoOn: (made: number) => boolean },
+): { made(): number; stop(): Promise<number> } => {
+  let made = 0;
+  let stopped = false;
+  const requests = tenants.map(({ id }) =>
+    JSON.stringify({
+      companyId: id,
+      type: 'client.created',
+      payload: samplePayload('client.created', new Date()),
+    }),
+  );
+  const loop = async (lane: number): Promise<void> => {
+    for (let at = lane; !stopped; at++) {
+      if (!mayGoOn(made)) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        continue;
+      }
+      const message = await bus.nc.request(ingestSubject, requests[at % requests.length] as string, {
+        timeout: 10_000,
+      });
+      const answer = message.json<IngestAnswer>();
+      if ('error' in answer) throw new Error(answer.error);
+      made++;
+    }
+  };
+  const loops = Array.from({ length: width }, (_, lane) => loop(lane));
+  return {
+    made: () => made,
+    stop: async () => {
+      stopped = true;
+      await Promise.all(loops);
+      return made;
+    },
+  };
+};

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { type EventType, scopes } from '@causeway/proto';
+import { type Bus, connectBus } from '@causeway/runtime';
+import { createPool, type RowDataPacket } from 'mysql2/promise';
+import { openOperator } from '../../../deploy/local/operator.ts';
+import { freePort } from '../../../deploy/local/ports.ts';
+import { startChild } from '../children.ts';
+import { type BenchCluster, startBenchCluster, startBenchMysql } from '../cluster.ts';
+import type { BenchContext } from '../context.ts';
+import type { Processes } from '../cpu.ts';
+import type { Counted } from './receiver.ts';
+
+/** A company whose API can be used without a limit. */
+export interface Tenant {
+  readonly id: number;
+  readonly key: string;
+}
+
+/** A cluster and a receiver, and what a bench needs to make events and to see them arrive. */
+export interface DeliveryWorld {
+  readonly cluster: BenchCluster;
+  readonly receiverUrl: string;
+  readonly bus: Bus;
+  /** Everything whose CPU time is of interest. */
+  readonly processes: Processes;
+  tenants(count: number): Promise<readonly Tenant[]>;
+  subscribe(tenant: Tenant, path: string, eventTypes: readonly EventType[]): Promise<number>;
+  count(brief?: boolean): Promise<Counted>;
+  reset(): Promise<void>;
+  /** Rows of a query that answers numbers under the name `n`. */
+  number(sql: string): Promise<number>;
+  /** Resolves when every event is fanned out and no delivery waits. */
+  settle(): Promise<void>;
+}
+
+export const startDeliveryWorld = async (
+  { env, toolchain, onEnd }: BenchContext,
+  { home, args, settings }: DeliveryWorldOptions,
+): Promise<DeliveryWorld> => {
+  const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
+  const receiverPort = await freePort();
+  const receiverUrl = `http://127.0.0.1:${receiverPort}`;
+  const receiver = await startChild({
+    name: 'the receiver',
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'receiver.ts'), `${receiverPort}`],
+    logFile: join(home, 'logs', 'receiver.log'),
+  });
+  onEnd(() => receiver.stop());
+  await receiver.until(() => fetch(`${receiverUrl}/_count`).then(() => true as const, undefined_));
+  const cluster = await startBenchCluster({
+    home,
+    env: { ...env, ...settings, MYSQL_URL: mysql.url, RATE_LIMIT_WRITE: limit, RATE_LIMIT_ADMIN: limit },
+    port: await freePort(),
+    args,
+    onEnd,
+  });
+  const bus = await connectBus({ url: cluster.stack.natsUrl, name: 'operator' });
+  onEnd(() => bus.close());
+  const operator = await openOperator(cluster.stack.natsUrl);
+  onEnd(() => operator.close());
+  const db = createPool({ uri: mysql.url, connectionLimit: 2, timezone: 'Z' });
+  onEnd(() => db.end());
+
+  const number = async (sql: string): Promise<number> => {
+    const [rows] = await db.query<RowDataPacket[]>(sql);
+    return Number(rows[0]?.n);
+  };
+  return {
+    cluster,
+    receiverUrl,
+    bus,
+    processes: new Map([...cluster.processes, ['mysql', mysql.pid], ['receiver', receiver.pid]]),
+    tenants: (count) =>
+      Promise.all(
+        Array.from({ length: count }, async (_, at) => {
+          const { company_id } = await operator.ask('createCompany', { name: `Bench ${at}` });
+          const { value } = await operator.ask('createKey', {
+            company_id,
+            name: 'bench',
+            scopes: [...scopes],
+          });
+          return { id: company_id, key: value };
+        }),
+      ),
+    subscribe: async ({ key }, path, eventTypes) => {
+      const response = await fetch(`${cluster.stack.baseUrl}/api/v1/webhooks/subscriptions`, {
+        method: 'POST',
+        headers: { 'x-api-key': key },
+        body: JSON.stringify({ url: receiverUrl + path, eventTypes }),
+      });
+      const answer = (await response.json()) as { id: number };
+      if (response.status !== 201) throw new Error(`no subscription: ${JSON.stringify(answer)}`);
+      return answer.id;
+    },
+    count: async (brief = false) =>
+      (await (await fetch(`${receiverUrl}/_count${brief ? '?brief' : ''}`)).json()) as Counted,
+    reset: async () => void (await fetch(`${receiverUrl}/_reset`, { method: 'POST' })),
+    number,
+    settle: async () => {
+      while ((await number(`${waiting}`)) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    },
+  };
+};
+
+const limit = '1000000000';
+const waiting = `SELECT (SELECT COUNT(*) FROM event_outbox)
+  + (SELECT COUNT(*) FROM deliveries WHERE state = 'waiting' AND due_utc IS NOT NULL) AS n`;
+const undefined_ = (): undefined => undefined;
+
+interface DeliveryWorldOptions {
+  readonly home: string;
+  /** More arguments of `npm start`. */
+  readonly args: readonly string[];
+  /** Settings of the cluster's services. */
+  readonly settings: NodeJS.ProcessEnv;
+}
