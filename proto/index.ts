@@ -1,4 +1,5 @@
 /** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
+export * from './deliveries/addresses.ts';
 export * from './deliveries/sealed-secret.ts';
 export * from './deliveries/states.ts';
 export * from './deliveries/tables.ts';
@@ -19,6 +20,7 @@ export * from './parse.ts';
 export type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';
 export { eventCatalog } from './portal/catalog.ts';
 export { type Range, rangeMinutes } from './portal/fields.ts';
+export * from './portal/gateway.ts';
 export * from './portal/mask.ts';
 export * from './portal/tail.ts';
 export * from './portal.ts';

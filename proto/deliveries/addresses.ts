@@ -1,0 +1,135 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Why an address is never delivered to, or undefined when it may be: only unicast addresses of the public
+ * internet are reached (IANA's special-purpose registries, and what clouds put beside them). An IPv6 address
+ * must be of 2000::/3, the only block that is assigned to anybody. Whatever carries an IPv4 address in an IPv6
+ * one (NAT64, 6to4, Teredo, ISATAP, SIIT) is refused, also around a public address: a translator on the way
+ * decides where such a packet ends. IPv4-mapped is the exception, as it is the IPv4 address for the socket.
+ *
+ * @param address as text, without brackets.
+ * @returns words that fit after "resolves to", without the address: that may be known inside only.
+ */
+export const addressProblem = (address: string): string | undefined => {
+  const family = isIP(address);
+  // A zone ("%eth0") is meaningful on this machine only.
+  if (family === 0 || address.includes('%')) return 'something that is not an address';
+  if (family === 4) return blocked(forbidden4, address, 'ipv4');
+  const groups = groupsOf(address);
+  const [a, b, c, d, e, f, g, h] = groups as Groups;
+  if ((a | b | c | d | e) === 0 && f === 0xffff) return addressProblem(dotted(g, h));
+  // ISATAP (RFC 5214) takes any prefix; its interface identifier tells it.
+  if ((e === 0 || e === 0x200) && f === 0x5efe) return carriesIpv4;
+  const problem = blocked(forbidden6, address, 'ipv6');
+  if (problem !== undefined) return problem;
+  return a >> 13 === 1 ? undefined : 'a reserved address';
+};
+
+/**
+ * Why a URL's host is never delivered to, or undefined when it may be looked up. It is read as a URL reads it
+ * (WHATWG), so that `2130706433`, `0x7f.1`, `１２７.0.0.1` and `127.0.0.1.` are all seen to be loopback. A name
+ * that passes says nothing yet of where it leads: that is for `addressProblem`, on every address it resolves to.
+ *
+ * @param host with or without the brackets of IPv6, without a port.
+ * @returns words that fit after "The host is".
+ */
+export const hostProblem = (host: string): string | undefined => {
+  const name = canonical(isIP(host) === 6 ? `[${host}]` : host);
+  if (name === undefined) return 'not a host name';
+  if (name.startsWith('[')) return addressProblem(name.slice(1, -1));
+  if (isIP(name) === 4) return addressProblem(name);
+  const labels = name.split('.');
+  if (name.length > 253 || labels.some((label) => !/^[\w-]{1,63}$/.test(label))) return 'not a host name';
+  if (labels.at(-1) === 'localhost') return 'a loopback name';
+  // "intranet", "kubernetes": such a name leads where the machine's own search list says.
+  if (labels.length === 1) return 'a name without a domain, which only a local network knows';
+  return localSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
+    ? 'a name of a local network'
+    : undefined;
+};
+
+const carriesIpv4 = 'an IPv6 address that carries an IPv4 address';
+
+const ranges4: readonly (readonly [problem: string, ...prefixes: string[]])[] = [
+  // 168.63.129.16 is public, and Azure's answer to its own machines.
+  ['a metadata address', '169.254.169.254/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
+  ['an unspecified address', '0.0.0.0/8'],
+  ['a private address', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
+  ['a shared address (carrier-grade NAT)', '100.64.0.0/10'],
+  ['a loopback address', '127.0.0.0/8'],
+  ['a link-local address', '169.254.0.0/16'],
+  ['a documentation address', '192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
+  ['a benchmarking address', '198.18.0.0/15'],
+  ['a 6to4 relay', '192.88.99.0/24'],
+  ['a multicast address', '224.0.0.0/4'],
+  ['a broadcast address', '255.255.255.255/32'],
+  ['a reserved address', '192.0.0.0/24', '240.0.0.0/4'],
+];
+
+const ranges6: typeof ranges4 = [
+  ['a metadata address', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
+  ['an unspecified address', '::/128'],
+  ['a loopback address', '::1/128'],
+  // Compatible and mapped, SIIT, NAT64 (well known, the rest of its /32, local), 6to4, Teredo.
+  [carriesIpv4, '::/96', '::ffff:0:0:0/96', '64:ff9b::/32', '2002::/16', '2001::/32'],
+  ['a discard address', '100::/64', '100:0:0:1::/64'],
+  ['a documentation address', '2001:db8::/32', '3fff::/20'],
+  ['a benchmarking address', '2001:2::/48'],
+  // Anycast of protocols, ORCHID, AS112: no receiver lives there.
+  ['a reserved address', '2001::/23'],
+  ['a segment routing address', '5f00::/16'],
+  ['a private address', 'fc00::/7', 'fec0::/10'],
+  ['a link-local address', 'fe80::/10'],
+  ['a multicast address', 'ff00::/8'],
+];
+
+const localSuffixes = ['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'home']
+  // RFC 8375, RFC 7686, and what routers call their networks.
+  .concat('lan', 'home.arpa', 'onion');
+
+type Family = 'ipv4' | 'ipv6';
+type Groups = readonly [number, number, number, number, number, number, number, number];
+
+const listsOf = (ranges: typeof ranges4, family: Family): readonly (readonly [string, BlockList])[] =>
+  ranges.map(([problem, ...prefixes]) => {
+    const list = new BlockList();
+    for (const prefix of prefixes) {
+      const [address = '', bits] = prefix.split('/');
+      list.addSubnet(address, Number(bits), family);
+    }
+    return [problem, list];
+  });
+
+const forbidden4 = listsOf(ranges4, 'ipv4');
+const forbidden6 = listsOf(ranges6, 'ipv6');
+
+const blocked = (lists: typeof forbidden4, address: string, family: Family): string | undefined =>
+  lists.find(([, list]) => list.check(address, family))?.[0];
+
+/** The eight groups of a valid IPv6 address. */
+const groupsOf = (address: string): readonly number[] => {
+  const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a, b, c, d] = bytes.map(Number) as [number, number, number, number];
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
+  const [head = '', tail] = hex.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail ? tail.split(':') : [];
+  const gap = Array.from({ length: 8 - left.length - right.length }, () => '0');
+  return [...left, ...gap, ...right].map((group) => Number.parseInt(group, 16));
+};
+
+const dotted = (high: number, low: number): string =>
+  [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+
+/** The host as a URL has it, lower case and without a last dot; undefined when a URL cannot have it. */
+const canonical = (host: string): string | undefined => {
+  // What would end the host inside a URL: then the rest is read as something else, and not judged.
+  if (/[\s/\\?#@]/.test(host) || /:/.test(host.replace(/^\[[^[\]]*\]$/, ''))) return undefined;
+  const bare = host.replace(/(?:[.\u3002\uff0e\uff61]|%2e)+$/i, '');
+  try {
+    return new URL(`http://${bare}/`).hostname.replace(/\.+$/, '') || undefined;
+  } catch {
+    return undefined;
+  }
+};

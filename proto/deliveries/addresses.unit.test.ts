@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import { addressProblem, hostProblem } from './addresses.ts';
+
+const carried = 'an IPv6 address that carries an IPv4 address';
+
+/** Every address that the guards of other webhook senders and egress proxies are tested with, and the edges of each block. */
+const refused: Readonly<Record<string, readonly string[]>> = {
+  'a metadata address': [
+    ...['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192', '::ffff:169.254.169.254'],
+    ...['fd00:ec2::254', 'fd00:ec2:0:0:0:0:0:254', 'FD00:EC2::254', 'fd20:ce::254', '::ffff:a9fe:a9fe'],
+  ],
+  'an unspecified address': ['0.0.0.0', '0.0.0.1', '0.1.2.3', '0.255.255.255', '::', '::0', '::ffff:0.0.0.1'],
+  'a private address': [
+    ...['10.0.0.0', '10.0.0.1', '10.0.0.5', '10.0.1.1', '10.1.2.3', '10.254.0.0', '10.255.255.255'],
+    ...['172.16.0.0', '172.16.0.1', '172.16.1.1', '172.16.5.4', '172.16.10.65', '172.31.255.255'],
+    ...['192.168.0.0', '192.168.0.1', '192.168.1.1', '192.168.1.10', '192.168.1.100', '192.168.10.65'],
+    ...['192.168.255.255', '::ffff:10.0.0.1', '::ffff:c0a8:101', 'fc00::', 'fc00::1', 'fd00::1'],
+    ...['fd12:3456::1', 'fd7a:115c:a1e0::1', 'fdee:3A45:9057::0001', 'fdff:ffff::1', 'fec0::1', 'feff::1'],
+  ],
+  'a shared address (carrier-grade NAT)': [
+    ...['100.64.0.0', '100.64.0.1', '100.64.0.100', '100.100.0.0', '100.127.255.254', '100.127.255.255'],
+  ],
+  'a loopback address': [
+    ...['127.0.0.0', '127.0.0.1', '127.0.0.254', '127.0.1.1', '127.254.254.254', '127.255.255.255', '::1'],
+    ...['0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:ffff:127.0.0.1'],
+  ],
+  'a link-local address': [
+    ...['169.254.0.0', '169.254.0.1', '169.254.1.1', '169.254.45.1', '169.254.170.2', '169.254.255.255'],
+    ...['fe80::', 'fe80::1', 'fe80::dead:beef', 'febf:ffff::dead:beef'],
+  ],
+  'a documentation address': [
+    ...['192.0.2.0', '192.0.2.255', '198.51.100.65', '203.0.113.6', '2001:db8::1', '2001:db8:ffff::1'],
+    ...['3fff::', '3fff::1', '3fff::dead:beef', '3fff:fff::1', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ],
+  'a benchmarking address': ['198.18.0.0', '198.19.255.255', '2001:2::1'],
+  'a 6to4 relay': ['192.88.99.0', '192.88.99.1', '192.88.99.3', '192.88.99.255'],
+  'a multicast address': [
+    ...['224.0.0.0', '224.0.0.1', '224.1.2.3', '233.252.0.16', '239.255.255.250', '239.255.255.255'],
+    ...['ff00::1', 'ff02::1', 'ff02:0:0:0:0:0:0:2', 'ff0e::1', 'ffff:ffff::1', '::ffff:224.0.0.1'],
+  ],
+  'a broadcast address': ['255.255.255.255', '::ffff:255.255.255.255'],
+  'a reserved address': [
+    ...['192.0.0.0', '192.0.0.8', '192.0.0.255', '240.0.0.0', '240.240.240.240', '250.10.20.30'],
+    ...['255.255.255.254', '1::1', '0:0:0:1::1', 'ff:ffff::1', '64:ff9c::1', '100:0:0:2::1', '200::1'],
+    // Not of ::ffff:0:0/96, which one group more to the right would make it.
+    '0:0:0:ffff::1',
+    ...['1fff:ffff::1', '4000::1', '8000::1', 'c000::1', 'e000::1', '2001:1::1', '2001:1::2', '2001:3::1'],
+    ...['2001:4:112::1', '2001:10::1', '2001:20::1', '2001:2f::1', '2001:1ff::1'],
+  ],
+  [carried]: [
+    // Compatible, SIIT.
+    ...['::7f00:1', '::a9fe:a9fe', '::8.8.8.8', '::2', '::127.0.0.1'],
+    ...['::ffff:0:7f00:1', '::ffff:0:a9fe:a9fe', '::ffff:0:5db8:d822', '::ffff:0:127.0.0.1'],
+    // ISATAP, under reserved, public and private prefixes.
+    ...['::5efe:7f00:1', '::5efe:a9fe:a9fe', '2606:4700::5efe:7f00:1', '2606:4700::200:5efe:8.8.8.8'],
+    'fe80::5efe:192.168.0.1',
+    // NAT64, around anything.
+    ...['64:ff9b::', '64:ff9b::a9fe:a9fe', '64:ff9b::7f00:1', '64:ff9b::a00:1', '64:ff9b::ac1c:5'],
+    ...['64:ff9b::c000:201', '64:ff9b::c0a8:0', '64:ff9b::c0a8:0000', '64:ff9b::c058:6301'],
+    ...['64:ff9b::e000:1', '64:ff9b::ffff:ffff', '64:ff9b::808:808', '64:ff9b::101:101'],
+    ...['64:ff9b::5db8:d822', '64:ff9b::8.8.8.8', '64:ff9b:0:1::1', '64:ff9b:1::1', '64:ff9b:1::dead:beef'],
+    // 6to4, around anything.
+    ...['2002::', '2002:a9fe:a9fe::1', '2002:7f00:1::1', '2002:a00:1::1', '2002:c000:201::1'],
+    ...['2002:c000:0204::dead:beef', '2002:c0a8:0001::dead:beef', '2002:5db8:d822::1', '2002:808:808::1'],
+    // Teredo.
+    ...['2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2', '2001:0:1234:5678:9abc:def0:1234:5678'],
+  ],
+  'a discard address': ['100::1', '100::1:2:3:4', '100:0:0:1::1'],
+  'a segment routing address': ['5f00::1', '5f00::dead:beef', '5f00:ffff::1'],
+  'something that is not an address': [
+    ...['', 'not-an-ip', 'example.com', '127.1', '0x7f000001', '2130706433', '[::1]', '127.0.0.1:80'],
+    ...['::1%lo', 'fe80::1%eth0', '2606:4700::1%eth0', '1.2.3', '1.2.3.4.5', ' 1.1.1.1', '01.1.1.1', ':::'],
+  ],
+};
+
+const allowed = [
+  ...['1.1.1.1', '8.8.8.8', '8.8.9.8', '93.184.216.34', '9.255.255.255', '11.0.0.0', '1.0.0.0'],
+  ...['100.63.255.254', '100.63.255.255', '100.128.0.0', '100.128.0.1', '126.255.255.255', '128.0.0.0'],
+  ...['169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '191.255.255.255', '192.0.1.0'],
+  ...['192.0.3.0', '192.88.98.255', '192.88.100.1', '192.167.255.255', '192.169.0.0', '198.17.255.255'],
+  ...['198.20.0.0', '198.51.99.255', '198.51.101.0', '203.0.112.255', '203.0.114.0', '223.255.255.255'],
+  ...['168.63.129.15', '168.63.129.17', '::ffff:8.8.8.8', '::ffff:5db8:d822', '2001:200::1'],
+  ...['2001:4860:4860::8888', '2606:4700:4700::1111', '2001:db7::1', '2001:db9::1', '2003::1', '2000::1'],
+  ...['3fff:1000::1', '3ffe::1', '2400:cb00:2048:1::c629:d7a2', '2606:4700:4700:0:0:0:1.1.1.1'],
+];
+
+describe('an address that is never delivered to', () => {
+  const rows = Object.entries(refused).flatMap(([why, list]) =>
+    list.map((address) => [address, why] as const),
+  );
+  test.each(rows)('%j is %s', (address, why) => expect(addressProblem(address)).toBe(why));
+});
+
+test.each(allowed)('%s may be delivered to', (address) => expect(addressProblem(address)).toBeUndefined());
+
+test('an IPv4-mapped address is judged as the IPv4 address that it is, whichever way it is written', () => {
+  for (let at = 0; at < 4096; at += 1) {
+    const bits = Math.imul(at, 0x9e3779b1) >>> 0;
+    const [high, low] = [bits >>> 16, bits & 0xffff];
+    const ipv4 = [high >> 8, high & 255, low >> 8, low & 255].join('.');
+    expect(addressProblem(`::ffff:${high.toString(16)}:${low.toString(16)}`), ipv4).toBe(
+      addressProblem(ipv4),
+    );
+    expect(addressProblem(`::ffff:${ipv4}`), ipv4).toBe(addressProblem(ipv4));
+  }
+});
+
+test('outside of 2000::/3 no IPv6 address is delivered to', () => {
+  for (let first = 0; first <= 0xffff; first += 1) {
+    if (first >> 13 === 1) continue;
+    expect(addressProblem(`${first.toString(16)}:1:2:3:4:5:6:7`)).toBeDefined();
+  }
+});
+
+describe('a host that is never delivered to', () => {
+  const loopback = [
+    ...['127.0.0.1', '127.1', '127.0.1', '0x7f.1', '0x7f000001', '0X7F.0.0.1', '017700000001', '0177.0.0.1'],
+    ...[
+      '2130706433',
+      '127.0.0.1.',
+      '127.0.0.1..',
+      '127.1.',
+      '0x7f.1.',
+      '１２７.0.0.1',
+      '127。0。0。1',
+      '127．0．0．1',
+    ],
+    ...['%31%32%37.0.0.1', '127%2e0%2e0%2e1', '①②⑦.0.0.1', '00000177.0.0.01', '[::1]', '::1', '[0:0::1]'],
+    ...['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::FFFF:7F00:0001]', '127.255.255.254', '127.0.0.1%2E'],
+  ];
+  test.each(loopback)('%s is loopback', (host) => expect(hostProblem(host)).toBe('a loopback address'));
+
+  const others: readonly (readonly [string, string])[] = [
+    ['0', 'an unspecified address'],
+    ['0x0', 'an unspecified address'],
+    ['[::]', 'an unspecified address'],
+    ['10.1', 'a private address'],
+    ['0xa000001', 'a private address'],
+    ['192.168.257', 'a private address'],
+    ['3232235777', 'a private address'],
+    ['2852039166', 'a metadata address'],
+    ['0xA9FEA9FE', 'a metadata address'],
+    ['0251.0376.0251.0376', 'a metadata address'],
+    ['169.254.43518', 'a metadata address'],
+    ['[::ffff:169.254.169.254]', 'a metadata address'],
+    ['[fd00:ec2::254]', 'a metadata address'],
+    ['4294967295', 'a broadcast address'],
+    ['[64:ff9b::808:808]', carried],
+    ['[2002:7f00:1::1]', carried],
+    ['[fe80::1]', 'a link-local address'],
+  ];
+  test.each(others)('%s is %s', (host, why) => expect(hostProblem(host)).toBe(why));
+
+  const localNames = [
+    ...['router.local', 'ROUTER.LOCAL', 'router.local.', 'db.internal', 'metadata.google.internal'],
+    ...[
+      'metadata.google.internal.',
+      'a.b.svc.cluster.local',
+      'x.localdomain',
+      'nas.lan',
+      'wiki.corp',
+      'x.home',
+    ],
+    ...['printer.home.arpa', 'wiki.intranet', 'x.private', 'abc.onion', 'metadata.google。internal'],
+  ];
+  test.each(localNames)('%s is of a local network', (host) => {
+    expect(hostProblem(host)).toBe('a name of a local network');
+  });
+  test.each([
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'localhost..',
+    'a.localhost',
+    'ｌocalhost',
+    'lo%63alhost',
+  ])('%s is a loopback name', (host) => expect(hostProblem(host)).toBe('a loopback name'));
+  test.each(['intranet', 'kubernetes', 'metadata', 'com', 'kubernetes.'])('%s has no domain', (host) => {
+    expect(hostProblem(host)).toBe('a name without a domain, which only a local network knows');
+  });
+
+  const notHosts = [
+    ...[
+      '',
+      '.',
+      '..',
+      '[example.com]',
+      '[[example.com]]',
+      '[127.0.0.1]',
+      '[::1',
+      '::1]',
+      '[::1]x',
+      '[::1%lo]',
+    ],
+    ...[
+      '[fe80::1%25eth0]',
+      'a b.com',
+      'example.com:80',
+      'example.com/x',
+      'user@example.com',
+      'example.com?x',
+    ],
+    ...[
+      'example.com#x',
+      'example.com\\x',
+      '256.1.1.1',
+      '1.2.3.4.5',
+      '0x100000000',
+      '1.2.3.09',
+      'a..example.com',
+    ],
+    ...['exa mple.com', 'exam%2fple.com', 'exam%00ple.com', 'example.com%40evil', `${'a'.repeat(64)}.com`],
+    ...['example.com\n', '\texample.com', `${'a.'.repeat(130)}com`, '[]', '%', '.example.com'],
+  ];
+  test.each(notHosts)('%j is not a host name', (host) => expect(hostProblem(host)).toBe('not a host name'));
+});
+
+test.each([
+  ...['example.com', 'EXAMPLE.com', 'example.com.', 'hooks.example.co.uk', 'xn--mnchen-3ya.de', 'münchen.de'],
+  ...[
+    'a_b.example.com',
+    '8.8.8.8',
+    '134744072',
+    '0x08080808',
+    '[2606:4700:4700::1111]',
+    '1.1',
+    'mylocal.dev',
+  ],
+  ...['localhost.example.com', 'internal.example.com', '127.0.0.1.example.com', '2606:4700:4700::1111'],
+])('%s may be looked up', (host) => expect(hostProblem(host)).toBeUndefined());
