@@ -56,9 +56,8 @@ test('only the lookups have the lookup bucket and the lookup error shape', () =>
   }
 });
 
-test('all that crm answers is there, subscriptions and events are planned', () => {
-  for (const { id, service, implemented } of operations)
-    expect([id, implemented]).toEqual([id, service === 'crm']);
+test('nothing is only planned', () => {
+  expect(operations.filter(({ implemented }) => !implemented)).toEqual([]);
 });
 
 test('a test delivery has 15 seconds, everything else 5', () => {

@@ -81,9 +81,10 @@ test('every shared answer shows examples that fit its schema', () => {
 });
 
 test('the errors of every code are shown in the document', () => {
+  const planned = operations.some(({ implemented }) => !implemented);
   const text = JSON.stringify(document);
   for (const { message } of Object.values(errorCodes).filter(
-    ({ status }) => ![400, 403, 500].includes(status),
+    ({ status }) => ![400, 403, 500].includes(status) && (status !== 501 || planned),
   ))
     expect(text).toContain(JSON.stringify(message));
 });

@@ -8,7 +8,7 @@ const events = {
   service: 'webhooks',
   errorShape: 'general',
   deadlineMs: 5000,
-  implemented: false,
+  implemented: true,
   tag: 'Events',
 } as const;
 
@@ -23,7 +23,7 @@ export const listEvents = defineOperation({
   bucket: 'read',
   summary: 'List events',
   description:
-    'In the order asked for, the newest first by default. Walking `order=asc` with the last `nextCursor`, at any time, never skips an event.',
+    'In the order asked for, the newest first by default. Walking `order=asc` with the last `nextCursor`, at any time, never skips an event. A page can hold fewer events than `limit`, or none, where they are large or of a rare type: `hasMore` tells whether there are more now.',
   params: {},
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
@@ -41,10 +41,13 @@ export const listEvents = defineOperation({
       description: 'The events, and where to go on.',
       schema: z.object({
         events: z.array(envelope).max(100),
-        nextCursor: z.string().nullable(),
+        nextCursor: z.string().nullable().meta({
+          description:
+            'Where to go on. Descending, null at the end; ascending, where to look for new events later.',
+        }),
         hasMore: z.boolean(),
       }),
-      example: { events: [envelopeExample], nextCursor: 'bGFzdC1zZWVu', hasMore: false },
+      example: { events: [envelopeExample], nextCursor: 'q3nB0pTq1c5mW2yZ7kLr9A', hasMore: false },
     },
   },
   errors: { 400: actionInvalid('cursor', 'invalid cursor') },

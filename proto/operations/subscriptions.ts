@@ -10,7 +10,7 @@ const subscriptions = {
   scope: 'webhooks:write',
   errorShape: 'general',
   deadlineMs: 5000,
-  implemented: false,
+  implemented: true,
   tag: 'Webhook subscriptions',
   query: null,
 } as const;
@@ -102,7 +102,8 @@ export const updateSubscription = defineOperation({
   path: '/webhooks/subscriptions/{id}',
   bucket: 'admin',
   summary: 'Change a subscription',
-  description: 'Only the sent fields change. A subscription that is managed by a tool cannot be edited.',
+  description:
+    'Only the sent fields change. Switched off, its waiting deliveries are held; switched on, its failures are forgotten. A subscription that is managed by a tool cannot be edited.',
   params: path,
   body: z
     .strictObject({
@@ -180,7 +181,7 @@ export const testSubscription = defineOperation({
   deadlineMs: 15_000,
   summary: 'Send a test delivery',
   description:
-    'Signed and sent exactly like a real delivery, with `metadata` added to the envelope. Answers 200 whatever the receiver did. Never touches the failure counter or the event log.',
+    'Signed and sent exactly like a real delivery, with `metadata` added to the envelope. Answers 200 whatever the receiver did. Never touches the failure counter or the event log; a disabled subscription can be tested too.',
   params: path,
   body: z
     .strictObject({
@@ -191,7 +192,9 @@ export const testSubscription = defineOperation({
         .optional()
         .meta({ description: "One of the subscription's event types; its first when absent." }),
       useSamplePayload: z.boolean().default(true),
-      samplePayload: w.eventPayload.optional(),
+      samplePayload: w.eventPayload
+        .optional()
+        .meta({ description: 'Sent as it is, in place of a generated one.' }),
       statusOverride: optionalText({ max: 100, description: 'Becomes `metadata.status`.' }),
     })
     .check((context) => {

@@ -1,5 +1,6 @@
 import type { KeyRing } from '@causeway/proto';
 import type { Bus, Database, Log } from '@causeway/runtime';
+import type { Cursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
 
 /** What the handlers of this service work with. */
@@ -9,6 +10,7 @@ export interface WebhooksContext {
   readonly log: Log;
   readonly keyRing: KeyRing;
   readonly targets: TargetRules;
+  readonly cursors: Cursors;
   readonly now: () => Date;
   /** Secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;

@@ -10,6 +10,9 @@ import {
   serveOperations,
 } from '@causeway/runtime';
 import type { TargetRules, WebhooksContext } from './context.ts';
+import { openCursors } from './cursors.ts';
+import * as events from './events/index.ts';
+import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
 
 export interface Webhooks {
@@ -37,7 +40,8 @@ export interface WebhooksOptions {
 export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks> => {
   const { bus, db, instance, log, metrics, keyRing, now = () => new Date(), random = randomBytes } = options;
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
-  const context: WebhooksContext = { bus, db, log, keyRing, targets, now, random };
+  const cursors = openCursors({ db, keyRing, random });
+  const context: WebhooksContext = { bus, db, log, keyRing, targets, cursors, now, random };
   const lane = await serveOperations({
     lane: 'webhooks',
     handlers: handlersOf(context),
@@ -54,6 +58,6 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
 };
 
 const handlersOf = (context: WebhooksContext): OperationHandlers => {
-  const operations = Object.entries<(context: WebhooksContext) => Handler>({});
+  const operations = Object.entries<(context: WebhooksContext) => Handler>({ ...subscriptions, ...events });
   return Object.fromEntries(operations.map(([id, create]) => [id, create(context)]));
 };

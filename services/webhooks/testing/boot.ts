@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type KeyRing, laneSubject, parseKeyRing, replyPrefix } from '@causeway/proto';
 import { type Bus, connectBus, createLaneClient, createLog, type Database } from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import type { WebhooksContext } from '../context.ts';
+import { openCursors } from '../cursors.ts';
 import { createWebhooks, type WebhooksOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -13,6 +15,8 @@ export interface BootedWebhooks {
   readonly database: TestDatabase;
   readonly nats: TestNats;
   readonly keyRing: KeyRing;
+  /** What handlers work with, for what is not reached over the lane. */
+  readonly context: WebhooksContext;
   ask(operation: string, companyId: number, asked?: Asking): Promise<Asked>;
 }
 
@@ -73,7 +77,10 @@ export const bootWebhooks = async ({
   });
   cleanUp(() => lane.close());
 
+  const secrets = { db, keyRing, random: randomBytes };
+  const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   return {
+    context: { ...secrets, bus, log, targets, cursors: openCursors(secrets), now: () => new Date() },
     db,
     bus,
     database,

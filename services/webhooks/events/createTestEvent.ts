@@ -1,0 +1,54 @@
+import {
+  contract,
+  type EventType,
+  encodeEnvelope,
+  type IngestAnswer,
+  ingestSubject,
+  internalError,
+  invalid,
+  problem,
+  samplePayload,
+} from '@causeway/proto';
+import { each, type Handler } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { askService } from '../askService.ts';
+import type { WebhooksContext } from '../context.ts';
+import { parseCall } from '../parseCall.ts';
+import type { Tables } from '../tables.ts';
+import { readEvent } from './readEvent.ts';
+
+/** Makes a real event by the way that the CRM's other modules take, and answers its envelope. */
+export const createTestEvent = ({ bus, db, now }: WebhooksContext): Handler =>
+  each(async (call) => {
+    const { body } = parseCall(contract.createTestEvent, call);
+    const { type, payload = samplePayload(type, now()) } = body;
+    const asked = { companyId: call.tenant, type, payload };
+    const answer = await askService<IngestAnswer>(bus, ingestSubject, asked, call.deadlineMs);
+    if ('error' in answer) {
+      const cause = new Error(`the event was not taken: ${answer.error}`);
+      throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);
+    }
+    const event = await readEvent(db, call.tenant, answer.id);
+    if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
+    const subscriptionCount = await countSubscriptions(db, call.tenant, type);
+    const envelope = encodeEnvelope(event).subarray(0, -1);
+    return {
+      status: 202,
+      body: Buffer.concat([envelope, Buffer.from(`,"subscriptionCount":${subscriptionCount}}`)]),
+    };
+  });
+
+const countSubscriptions = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  type: EventType,
+): Promise<number> => {
+  const { count } = await db
+    .selectFrom('subscriptions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('company_id', '=', companyId)
+    .where('enabled', '=', 1)
+    .where(sql<boolean>`(${type} member of (event_types))`)
+    .executeTakeFirstOrThrow();
+  return count;
+};

@@ -1,0 +1,3 @@
+export { createTestEvent } from './createTestEvent.ts';
+export { getEvent } from './getEvent.ts';
+export { listEvents } from './listEvents.ts';

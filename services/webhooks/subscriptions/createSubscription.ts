@@ -1,0 +1,81 @@
+import { type BodyOf, contract, invalidField } from '@causeway/proto';
+import { each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { parseCall } from '../parseCall.ts';
+import type { Tables } from '../tables.ts';
+import { type Editor, throughApi } from './editor.ts';
+import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
+import { makeSecret } from './secret.ts';
+import { assertTarget } from './target.ts';
+
+export const createSubscription = (context: WebhooksContext): Handler =>
+  each(async (call) => {
+    const { body } = parseCall(contract.createSubscription, call);
+    const { record, secret } = await addSubscription(context, throughApi, call.tenant, body);
+    return json(201, { ...subscriptionAnswer(record), signingSecret: secret });
+  });
+
+/**
+ * Makes a subscription and the queue of its deliveries.
+ * @returns its record, and the secret that is shown this once.
+ * @throws Problem
+ */
+export const addSubscription = (
+  context: WebhooksContext,
+  editor: Editor,
+  companyId: number,
+  body: BodyOf<(typeof contract)['createSubscription']>,
+): Promise<{ readonly record: SubscriptionRecord; readonly secret: string }> => {
+  assertTarget(context.targets, body.url);
+  const secret = makeSecret(context, companyId);
+  const now = context.now();
+  return transaction(context.db, async (trx) => {
+    await assertRoom(trx, companyId);
+    const { insertId } = await trx
+      .insertInto('subscriptions')
+      .values({
+        company_id: companyId,
+        name: body.name ?? null,
+        description: body.description ?? null,
+        url: body.url,
+        event_types: JSON.stringify(body.eventTypes),
+        enabled: body.enabled ? 1 : 0,
+        managed_by: body.managedBy ?? null,
+        disabled_reason: body.enabled ? null : disabledThrough(editor),
+        disabled_utc: body.enabled ? null : now,
+        secret: secret.sealed,
+        previous_secret: null,
+        previous_secret_until: null,
+        created_utc: now,
+        updated_utc: now,
+      })
+      .executeTakeFirstOrThrow();
+    const subscriptionId = Number(insertId);
+    await trx
+      .insertInto('delivery_queues')
+      .values({ company_id: companyId, subscription_id: subscriptionId, next_due_utc: null })
+      .execute();
+    return { record: await readSubscription(trx, companyId, subscriptionId), secret: secret.shown };
+  });
+};
+
+export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;
+
+/**
+ * Every event is compared with all of its company's subscriptions, so their number has a bound. Creates at the
+ * same moment may exceed it by their own number, which does no harm.
+ */
+const assertRoom = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
+  const { made } = await trx
+    .selectFrom('subscriptions')
+    .select((eb) => eb.fn.countAll<number>().as('made'))
+    .where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow();
+  if (made >= maxSubscriptions)
+    throw invalidField(
+      'url',
+      `a company can have ${maxSubscriptions} subscriptions; delete one that is not needed`,
+    );
+};
+
+const maxSubscriptions = 1_000;

@@ -1,0 +1,33 @@
+import { contract, parseId } from '@causeway/proto';
+import { each, type Handler, transaction } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { parseCall } from '../parseCall.ts';
+import { makeDue } from './holdWaiting.ts';
+import { lockSubscription } from './record.ts';
+
+export const deleteSubscription = (context: WebhooksContext): Handler =>
+  each(async (call) => {
+    parseCall(contract.deleteSubscription, call);
+    await removeSubscription(context, call.tenant, parseId(call.params[0], 'subscription'));
+    return { status: 204, body: null };
+  });
+
+/**
+ * Deletes a subscription, also a tool's own. Its queue stays and is due: the dispatcher that takes it drops
+ * what waits and removes it.
+ * @throws Problem `not_found`
+ */
+export const removeSubscription = (
+  { db, now }: WebhooksContext,
+  companyId: number,
+  subscriptionId: number,
+): Promise<void> =>
+  transaction(db, async (trx) => {
+    const row = await lockSubscription(trx, companyId, subscriptionId);
+    await trx
+      .deleteFrom('subscriptions')
+      .where('company_id', '=', companyId)
+      .where('subscription_id', '=', subscriptionId)
+      .execute();
+    await makeDue(trx, row, now());
+  });

@@ -1,0 +1,93 @@
+import { notFound, type SubscriptionRow } from '@causeway/proto';
+import type { Trx } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+
+/** A subscription as it is shown: without its secrets, with the count that its queue keeps. */
+export type SubscriptionRecord = Omit<
+  SubscriptionRow,
+  'secret' | 'previous_secret' | 'previous_secret_until'
+> & { readonly consecutive_failures: number };
+
+/** All of a company's, in the order in which they were made. */
+export const readSubscriptions = (
+  db: Kysely<Tables>,
+  companyId: number,
+): Promise<readonly SubscriptionRecord[]> =>
+  records(db, companyId).orderBy('subscriptions.subscription_id').execute();
+
+/** @throws Problem `not_found` */
+export const readSubscription = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  subscriptionId: number,
+): Promise<SubscriptionRecord> => {
+  const record = await records(db, companyId)
+    .where('subscriptions.subscription_id', '=', subscriptionId)
+    .executeTakeFirst();
+  if (!record) throw notFound('subscription');
+  return record;
+};
+
+/**
+ * The row, locked to the end of the transaction. Whoever changes a subscription locks it first and its queue
+ * after it.
+ * @throws Problem `not_found`
+ */
+export const lockSubscription = async (
+  trx: Trx<Tables>,
+  companyId: number,
+  subscriptionId: number,
+): Promise<SubscriptionRow> => {
+  const row = await trx
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .where('subscription_id', '=', subscriptionId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('subscription');
+  return row;
+};
+
+/** The record as the interface shows it (decisions, "Subscriptions and deliveries"). */
+export const subscriptionAnswer = (record: SubscriptionRecord) => ({
+  id: record.subscription_id,
+  name: record.name,
+  url: record.url,
+  eventTypes: record.event_types,
+  enabled: record.enabled === 1,
+  managedBy: record.managed_by,
+  description: record.description,
+  createdUtc: record.created_utc,
+  updatedUtc: record.updated_utc,
+  disabledReason: record.disabled_reason,
+  consecutiveFailures: record.consecutive_failures,
+});
+
+const shown = [
+  'company_id',
+  'subscription_id',
+  'name',
+  'description',
+  'url',
+  'event_types',
+  'enabled',
+  'managed_by',
+  'disabled_reason',
+  'disabled_utc',
+  'created_utc',
+  'updated_utc',
+] as const;
+
+const records = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('subscriptions')
+    .innerJoin('delivery_queues', (join) =>
+      join
+        .onRef('delivery_queues.subscription_id', '=', 'subscriptions.subscription_id')
+        .on('delivery_queues.company_id', '=', companyId),
+    )
+    .select(shown.map((column) => `subscriptions.${column}` as const))
+    .select('delivery_queues.consecutive_failures')
+    .where('subscriptions.company_id', '=', companyId);

@@ -1,0 +1,366 @@
+import { openSecret, sealedWith } from '@causeway/proto';
+import { describe, expect, test } from 'vitest';
+import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
+import { makeDelivery } from '../testing/make.ts';
+import { throughPortal } from './editor.ts';
+import { rotateSecret } from './rotateSubscriptionSecret.ts';
+import { changeSubscription } from './updateSubscription.ts';
+
+const booted = await bootWebhooks({ services: 2 });
+const { ask, context, db, database, keyRing } = booted;
+let lastCompany = 1000;
+const newCompany = (): number => ++lastCompany;
+
+const wanted = { url: 'https://hooks.example.com/a?b=1', eventTypes: ['client.created', 'lead.created'] };
+const make = async (company: number, more: object = {}) => {
+  const { status, body } = await ask('createSubscription', company, { body: { ...wanted, ...more } });
+  expect([status, body.error]).toEqual([201, undefined]);
+  return body;
+};
+const secretsOf = async (company: number, id: number) => {
+  const [row] = await db
+    .selectFrom('subscriptions')
+    .select(['secret', 'previous_secret', 'previous_secret_until'])
+    .where('company_id', '=', company)
+    .where('subscription_id', '=', id)
+    .execute();
+  return row!;
+};
+const queueOf = (company: number, id: number) =>
+  db
+    .selectFrom('delivery_queues')
+    .selectAll()
+    .where('company_id', '=', company)
+    .where('subscription_id', '=', id)
+    .executeTakeFirst();
+
+describe('A subscription', () => {
+  test('is answered with its secret once, listed and read without it, and has a queue', async () => {
+    const company = newCompany();
+    const { signingSecret, ...record } = await make(company, { name: ' Billing ', description: '' });
+    expect(record).toEqual({
+      id: expect.any(Number),
+      name: 'Billing',
+      ...wanted,
+      enabled: true,
+      managedBy: null,
+      description: null,
+      createdUtc: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updatedUtc: record.createdUtc,
+      disabledReason: null,
+      consecutiveFailures: 0,
+    });
+    expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect((await ask('getSubscription', company, { params: [record.id] })).body).toEqual(record);
+    expect((await ask('listSubscriptions', company)).body).toEqual({ subscriptions: [record], count: 1 });
+    expect(await queueOf(company, record.id)).toMatchObject({ next_due_utc: null, consecutive_failures: 0 });
+  });
+
+  test('has its secret sealed in the database, for its own company only', async () => {
+    const company = newCompany();
+    const { id, signingSecret } = await make(company);
+    const { secret } = await secretsOf(company, id);
+    expect(secret.includes(signingSecret)).toBe(false);
+    expect(openSecret(keyRing, company, secret)).toBe(signingSecret);
+    expect(() => openSecret(keyRing, company + 1, secret)).toThrow();
+    const other = await make(company);
+    expect(other.signingSecret).not.toBe(signingSecret);
+  });
+
+  test('counts a repeated event type once, and may be made switched off', async () => {
+    const company = newCompany();
+    const eventTypes = ['lead.created', 'client.created', 'lead.created'];
+    const { enabled, disabledReason, ...rest } = await make(company, { eventTypes, enabled: false });
+    expect(rest.eventTypes).toEqual(['lead.created', 'client.created']);
+    expect([enabled, disabledReason]).toEqual([false, 'disabled through the API']);
+  });
+
+  test('of another company is not there, whatever is asked of it', async () => {
+    const [mine, theirs] = [newCompany(), newCompany()];
+    const { id } = await make(theirs);
+    const before = await secretsOf(theirs, id);
+    for (const [operation, body] of [
+      ['getSubscription', undefined],
+      ['updateSubscription', { enabled: false }],
+      ['rotateSubscriptionSecret', {}],
+      ['testSubscription', {}],
+      ['deleteSubscription', undefined],
+    ] as const) {
+      const reply = await ask(operation, mine, { params: [id], body });
+      expect([operation, reply.status, reply.body]).toEqual([
+        operation,
+        404,
+        { error: 'subscription not found' },
+      ]);
+    }
+    expect((await ask('listSubscriptions', mine)).body).toEqual({ subscriptions: [], count: 0 });
+    expect(await secretsOf(theirs, id)).toEqual(before);
+    expect((await ask('getSubscription', theirs, { params: [id] })).body.enabled).toBe(true);
+  });
+
+  test.each(['0', '-1', 'abc', '1.5', '9007199254740993', '%31'])('with the id %s is a 404', async (id) => {
+    expect((await ask('getSubscription', newCompany(), { params: [id] })).status).toBe(404);
+  });
+
+  test('is the thousandth at most', async () => {
+    const company = newCompany();
+    await database.query(`SET SESSION cte_max_recursion_depth = 2000`);
+    await database.query(
+      `INSERT INTO ${database.name}.subscriptions (company_id, url, event_types, secret, created_utc, updated_utc)
+       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+       SELECT ${company}, 'https://hooks.example.com', '["lead.created"]', 'x', NOW(3), NOW(3) FROM n`,
+    );
+    await make(company);
+    const { status, body } = await ask('createSubscription', company, { body: wanted });
+    expect([status, body.error]).toEqual([
+      400,
+      'a company can have 1000 subscriptions; delete one that is not needed',
+    ]);
+  });
+});
+
+describe('A subscription is refused', () => {
+  test.each([
+    ['without a URL', { eventTypes: ['lead.created'] }, 'url is required'],
+    ['with a URL that is none', { ...wanted, url: 'nonsense' }, 'invalid URL'],
+    ['with a relative URL', { ...wanted, url: '/hook' }, 'invalid URL'],
+    ['with another scheme', { ...wanted, url: 'ftp://hooks.example.com' }, 'invalid URL'],
+    ['with user info', { ...wanted, url: 'https://me:pw@hooks.example.com' }, 'invalid URL'],
+    ['with a blank in the URL', { ...wanted, url: 'https://hooks.example.com/a b' }, 'invalid URL'],
+    [
+      'with plain http',
+      { ...wanted, url: 'http://hooks.example.com' },
+      'invalid URL: it must begin with https://',
+    ],
+    [
+      'with a long URL',
+      { ...wanted, url: `https://hooks.example.com/${'x'.repeat(475)}` },
+      `URL exceeds 500 characters (actual: 501)`,
+    ],
+    ['without event types', { url: wanted.url }, 'at least one event type is required'],
+    [
+      'with an event type that is none',
+      { ...wanted, eventTypes: ['client.eaten'] },
+      'unknown event type: client.eaten',
+    ],
+    ['with an unknown field', { ...wanted, secret: 'mine' }, 'unknown field: secret'],
+  ])('%s', async (_, body, error) => {
+    const reply = await ask('createSubscription', newCompany(), { body });
+    expect([reply.status, reply.body.error]).toEqual([400, error]);
+  });
+
+  test('where its secret cannot be sealed', async () => {
+    const broken = await bootWebhooks({ keyRing: { sealsWith: 'gone', keys: new Map() } });
+    const { status, body } = await broken.ask('createSubscription', 1, { body: wanted });
+    expect([status, body.error]).toEqual([500, 'the signing secret could not be encrypted']);
+    expect((await broken.ask('listSubscriptions', 1)).body.count).toBe(0);
+  });
+
+  test('with everything that is wrong at once', async () => {
+    const { body } = await ask('createSubscription', newCompany(), {
+      query: { foo: '1' },
+      body: { url: '', eventTypes: [], enabled: 'yes' },
+    });
+    expect(body.details.map(({ field }: { field: string }) => field)).toEqual([
+      'foo',
+      'url',
+      'eventTypes',
+      'enabled',
+    ]);
+  });
+});
+
+describe('Changing a subscription', () => {
+  test('changes what is sent, and clears what may be null', async () => {
+    const company = newCompany();
+    const made = await make(company, { name: 'Billing', description: 'For the books.' });
+    const patch = (body: unknown) => ask('updateSubscription', company, { params: [made.id], body });
+    expect((await patch({ url: 'https://other.example.com' })).body).toMatchObject({
+      url: 'https://other.example.com',
+      name: 'Billing',
+      eventTypes: wanted.eventTypes,
+    });
+    const { body } = await patch({ name: null, description: null, eventTypes: ['payment.failed'] });
+    expect(body).toMatchObject({ name: null, description: null, eventTypes: ['payment.failed'] });
+    expect(Date.parse(body.updatedUtc)).toBeGreaterThan(Date.parse(made.updatedUtc));
+    expect(body.createdUtc).toBe(made.createdUtc);
+    for (const [wrong, error] of [
+      [{}, /at least one field/],
+      [{ url: null }, /url/],
+      [{ enabled: null }, /enabled/],
+      [{ managedBy: 'zapier' }, /unknown field: managedBy/],
+    ] as const) {
+      const reply = await patch(wrong);
+      expect([reply.status, reply.body.error]).toEqual([400, expect.stringMatching(error)]);
+    }
+  });
+
+  test('at the same moment, twice: both are done', async () => {
+    const company = newCompany();
+    for (let round = 0; round < 10; round++) {
+      const { id } = await make(company);
+      const [one, two] = await Promise.all(
+        [{ name: 'one' }, { description: 'two' }].map((body) =>
+          ask('updateSubscription', company, { params: [id], body }),
+        ),
+      );
+      expect([one!.status, two!.status]).toEqual([200, 200]);
+      const { body } = await ask('getSubscription', company, { params: [id] });
+      expect(body).toMatchObject({ name: 'one', description: 'two' });
+    }
+  });
+
+  test('while it is being deleted ends in 200 or 404, and it is gone', async () => {
+    const company = newCompany();
+    for (let round = 0; round < 10; round++) {
+      const { id } = await make(company);
+      const [changed, deleted, again] = await Promise.all([
+        ask('updateSubscription', company, { params: [id], body: { enabled: false } }),
+        ask('deleteSubscription', company, { params: [id] }),
+        ask('deleteSubscription', company, { params: [id] }),
+      ]);
+      expect([200, 404]).toContain(changed.status);
+      expect([deleted.status, again.status].sort()).toEqual([204, 404]);
+    }
+    expect((await ask('listSubscriptions', company)).body.count).toBe(0);
+  });
+});
+
+describe('Switched off', () => {
+  test('what waits is held, a thousand at once, and a dispatcher is called for the rest', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    const other = await make(company);
+    await makeDelivery(db, { company_id: company, subscription_id: id }, 1_003);
+    await makeDelivery(db, { company_id: company, subscription_id: other.id }, 2);
+    await makeDelivery(db, { company_id: company, subscription_id: id, state: 'failed', due_utc: null }, 2);
+    const { body } = await ask('updateSubscription', company, { params: [id], body: { enabled: false } });
+    expect(body).toMatchObject({ enabled: false, disabledReason: 'disabled through the API' });
+    expect(await statesOf(booted, company, id)).toEqual({ held: 1_000, waiting: 3, failed: 2 });
+    expect(await statesOf(booted, company, other.id)).toEqual({ waiting: 2 });
+    expect((await queueOf(company, id))!.next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+    expect((await queueOf(company, other.id))!.next_due_utc).toBeNull();
+  });
+
+  test('again, it keeps its reason; on again, the failures are forgotten and what is held stays', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    await makeDelivery(db, { company_id: company, subscription_id: id, state: 'held', due_utc: null }, 3);
+    await db
+      .updateTable('subscriptions')
+      .set({ enabled: 0, disabled_reason: '20 failures', disabled_utc: new Date() })
+      .where('company_id', '=', company)
+      .execute();
+    await db
+      .updateTable('delivery_queues')
+      .set({ consecutive_failures: 20 })
+      .where('company_id', '=', company)
+      .execute();
+    const patch = async (enabled: boolean) =>
+      (await ask('updateSubscription', company, { params: [id], body: { enabled } })).body;
+    expect(await patch(false)).toMatchObject({ disabledReason: '20 failures', consecutiveFailures: 20 });
+    expect(await patch(true)).toMatchObject({
+      enabled: true,
+      disabledReason: null,
+      consecutiveFailures: 0,
+    });
+    expect(await statesOf(booted, company, id)).toEqual({ held: 3 });
+  });
+});
+
+describe('The secret', () => {
+  test('is replaced at once, or both hold for the hours of an overlap', async () => {
+    const company = newCompany();
+    const { id, signingSecret: first } = await make(company);
+    const rotate = async (body: object) =>
+      (await ask('rotateSubscriptionSecret', company, { params: [id], body })).body.signingSecret as string;
+    const open = (sealed: Buffer | null) => sealed && openSecret(keyRing, company, sealed);
+
+    const startedMs = Date.now();
+    const second = await rotate({ overlapHours: 24 });
+    const both = await secretsOf(company, id);
+    expect([open(both.secret), open(both.previous_secret)]).toEqual([second, first]);
+    const overlapMs = both.previous_secret_until!.getTime() - startedMs;
+    expect(Math.abs(overlapMs - 24 * 3_600_000)).toBeLessThan(10_000);
+
+    const third = await rotate({});
+    const alone = await secretsOf(company, id);
+    expect([open(alone.secret), alone.previous_secret, alone.previous_secret_until]).toEqual([
+      third,
+      null,
+      null,
+    ]);
+    expect(new Set([first, second, third]).size).toBe(3);
+    for (const overlapHours of [0, 73, 1.5, '24'])
+      expect(
+        (await ask('rotateSubscriptionSecret', company, { params: [id], body: { overlapHours } })).body.error,
+      ).toBe('overlapHours must be an integer between 1 and 72');
+  });
+
+  test('is sealed with the first key of the ring', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    expect(sealedWith((await secretsOf(company, id)).secret)).toBe(keyRing.sealsWith);
+  });
+});
+
+describe('A subscription that a tool manages', () => {
+  test('cannot be edited through the API, but be deleted', async () => {
+    const company = newCompany();
+    const { id } = await make(company, { managedBy: 'zapier' });
+    for (const [operation, body] of [
+      ['updateSubscription', { enabled: false }],
+      ['rotateSubscriptionSecret', {}],
+    ] as const) {
+      const reply = await ask(operation, company, { params: [id], body });
+      expect([reply.status, reply.body]).toEqual([
+        403,
+        {
+          error: 'the subscription is managed by zapier and cannot be edited here',
+          managed_by: 'zapier',
+          is_tool_managed: true,
+        },
+      ]);
+    }
+    expect((await ask('deleteSubscription', company, { params: [id] })).status).toBe(204);
+  });
+
+  test('can be switched off and on through the portal, and nothing else', async () => {
+    const company = newCompany();
+    const { id } = await make(company, { managedBy: 'zapier' });
+    const change = (changes: Parameters<typeof changeSubscription>[4]) =>
+      changeSubscription(context, throughPortal, company, id, changes);
+    expect(await change({ enabled: false })).toMatchObject({
+      enabled: 0,
+      disabled_reason: 'disabled through the portal',
+    });
+    expect(await change({ enabled: true })).toMatchObject({ enabled: 1, disabled_reason: null });
+    await expect(change({ enabled: false, name: 'x' })).rejects.toMatchObject({ code: 'tool_managed' });
+    await expect(rotateSecret(context, throughPortal, company, id, {})).rejects.toMatchObject({
+      code: 'tool_managed',
+    });
+  });
+});
+
+test('Deleted, its queue stays and is due, so that what waits is dropped', async () => {
+  const company = newCompany();
+  const { id } = await make(company);
+  await makeDelivery(db, { company_id: company, subscription_id: id }, 2);
+  const { status, text } = await ask('deleteSubscription', company, { params: [id] });
+  expect([status, text]).toEqual([204, '']);
+  expect((await queueOf(company, id))!.next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+  expect((await ask('getSubscription', company, { params: [id] })).status).toBe(404);
+});
+
+const statesOf = async ({ db }: BootedWebhooks, company: number, id: number) =>
+  Object.fromEntries(
+    (
+      await db
+        .selectFrom('deliveries')
+        .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
+        .where('company_id', '=', company)
+        .where('subscription_id', '=', id)
+        .groupBy('state')
+        .execute()
+    ).map(({ state, count }) => [state, count]),
+  );

@@ -1,0 +1,71 @@
+import { type BodyOf, contract, parseId, type SubscriptionRow } from '@causeway/proto';
+import { each, type Handler, json, transaction } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { parseCall } from '../parseCall.ts';
+import { disabledThrough } from './createSubscription.ts';
+import { assertEditable, type Editor, throughApi } from './editor.ts';
+import { holdWaiting } from './holdWaiting.ts';
+import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
+import { assertTarget } from './target.ts';
+
+export const updateSubscription = (context: WebhooksContext): Handler =>
+  each(async (call) => {
+    const { body } = parseCall(contract.updateSubscription, call);
+    const id = parseId(call.params[0], 'subscription');
+    return json(
+      200,
+      subscriptionAnswer(await changeSubscription(context, throughApi, call.tenant, id, body)),
+    );
+  });
+
+type Changes = BodyOf<(typeof contract)['updateSubscription']>;
+
+/**
+ * Changes what was sent. Switched off, what waits is held in the same transaction; switched on, its failures
+ * are forgotten, and what is held stays held until it is released or dropped.
+ * @throws Problem
+ */
+export const changeSubscription = (
+  context: WebhooksContext,
+  editor: Editor,
+  companyId: number,
+  subscriptionId: number,
+  changes: Changes,
+): Promise<SubscriptionRecord> => {
+  if (changes.url !== undefined) assertTarget(context.targets, changes.url);
+  return transaction(context.db, async (trx) => {
+    const before = await lockSubscription(trx, companyId, subscriptionId);
+    assertEditable(before, editor, Object.keys(changes));
+    const now = context.now();
+    await trx
+      .updateTable('subscriptions')
+      .set({
+        ...(changes.url !== undefined && { url: changes.url }),
+        ...(changes.eventTypes !== undefined && { event_types: JSON.stringify(changes.eventTypes) }),
+        ...(changes.name !== undefined && { name: changes.name }),
+        ...(changes.description !== undefined && { description: changes.description }),
+        ...switched(before, changes, editor, now),
+        updated_utc: now,
+      })
+      .where('company_id', '=', companyId)
+      .where('subscription_id', '=', subscriptionId)
+      .execute();
+    if (changes.enabled === false && before.enabled === 1) await holdWaiting(trx, before, now);
+    if (changes.enabled === true && before.enabled === 0)
+      await trx
+        .updateTable('delivery_queues')
+        .set({ consecutive_failures: 0, next_due_utc: now })
+        .where('company_id', '=', companyId)
+        .where('subscription_id', '=', subscriptionId)
+        .execute();
+    return readSubscription(trx, companyId, subscriptionId);
+  });
+};
+
+/** Why and since when one is off stays as it is where it was off before. */
+const switched = (before: SubscriptionRow, { enabled }: Changes, editor: Editor, now: Date) => {
+  if (enabled === true) return { enabled: 1, disabled_reason: null, disabled_utc: null };
+  if (enabled === false && before.enabled === 1)
+    return { enabled: 0, disabled_reason: disabledThrough(editor), disabled_utc: now };
+  return {};
+};

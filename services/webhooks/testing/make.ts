@@ -1,0 +1,61 @@
+import type { DeliveryRow, EventType, StoredEvent } from '@causeway/proto';
+import type { Database } from '@causeway/runtime';
+import type { Tables } from '../tables.ts';
+
+let lastEvent = 0;
+
+/** Deliveries of events that are nowhere else; waiting and due, unless given. */
+export const makeDelivery = async (
+  db: Database<Tables>,
+  fields: Partial<DeliveryRow> & Pick<DeliveryRow, 'company_id' | 'subscription_id'>,
+  count = 1,
+): Promise<void> => {
+  const now = new Date();
+  await db
+    .insertInto('deliveries')
+    .values(
+      Array.from({ length: count }, () => ({
+        event_id: ++lastEvent,
+        created_utc: now,
+        event_type: 'client.created' as const,
+        due_utc: now,
+        updated_utc: now,
+        ...fields,
+      })),
+    )
+    .execute();
+};
+
+/** Events as crm writes them: numbered on, in one transaction with the company's count. */
+export const makeEvents = async (
+  db: Database<Tables>,
+  companyId: number,
+  events: readonly { readonly type?: EventType; readonly payload?: unknown; readonly created_utc?: Date }[],
+): Promise<readonly StoredEvent[]> => {
+  const { last_sequence } = (await db
+    .selectFrom('event_sequences')
+    .select('last_sequence')
+    .where('company_id', '=', companyId)
+    .executeTakeFirst()) ?? { last_sequence: 0 };
+  const rows = events.map(({ type = 'client.created', payload = {}, created_utc = new Date() }, at) => ({
+    company_id: companyId,
+    sequence: last_sequence + 1 + at,
+    event_id: ++lastEvent,
+    created_utc,
+    type,
+    payload: Buffer.from(JSON.stringify(payload)),
+  }));
+  for (let at = 0; at < rows.length; at += rowsPerInsert)
+    await db
+      .insertInto('events')
+      .values(rows.slice(at, at + rowsPerInsert))
+      .execute();
+  await db
+    .insertInto('event_sequences')
+    .values({ company_id: companyId, last_sequence: last_sequence + rows.length })
+    .onDuplicateKeyUpdate({ last_sequence: last_sequence + rows.length })
+    .execute();
+  return rows;
+};
+
+const rowsPerInsert = 1_000;
