@@ -149,6 +149,44 @@ describe('A subscription is refused', () => {
     expect([reply.status, reply.body.error]).toEqual([400, error]);
   });
 
+  test.each([
+    ['127.0.0.1', 'a loopback address'],
+    ['2130706433', 'a loopback address'],
+    ['0x7f.1', 'a loopback address'],
+    ['0177.0.0.1', 'a loopback address'],
+    ['127.0.0.1.', 'a loopback address'],
+    ['[::1]', 'a loopback address'],
+    ['[::ffff:10.0.0.1]', 'a private address'],
+    ['10.1.2.3', 'a private address'],
+    ['169.254.169.254', 'a metadata address'],
+    ['localhost', 'a loopback name'],
+    ['LocalHost.', 'a loopback name'],
+    ['metadata.google.internal', 'a name of a local network'],
+    ['intranet', 'a name without a domain, which only a local network knows'],
+  ])('with the host %s, when made and when changed', async (host, problem) => {
+    const company = newCompany();
+    const url = `https://${host}/hook`;
+    const error = `invalid URL: the host is ${problem}`;
+    const made = await ask('createSubscription', company, { body: { ...wanted, url } });
+    expect([made.status, made.body.error, made.body.details]).toEqual([
+      400,
+      error,
+      [{ field: 'url', message: error }],
+    ]);
+    const { id } = await make(company);
+    const changed = await ask('updateSubscription', company, { params: [id], body: { url } });
+    expect([changed.status, changed.body.error]).toEqual([400, error]);
+    expect((await ask('getSubscription', company, { params: [id] })).body.url).toBe(wanted.url);
+  });
+
+  test('for none of these where the installation allows them', async () => {
+    const local = await bootWebhooks({ targets: { allowHttp: true, allowPrivate: true } });
+    for (const url of ['http://127.0.0.1:9999/', 'http://localhost', 'https://[::1]/x']) {
+      const { status, body } = await local.ask('createSubscription', 1, { body: { ...wanted, url } });
+      expect([status, body.url]).toEqual([201, url]);
+    }
+  });
+
   test('where its secret cannot be sealed', async () => {
     const broken = await bootWebhooks({ keyRing: { sealsWith: 'gone', keys: new Map() } });
     const { status, body } = await broken.ask('createSubscription', 1, { body: wanted });

@@ -1,0 +1,304 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventType, encodeEnvelope, ingestSubject } from '@causeway/proto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bootWebhooks } from '../testing/boot.ts';
+import { makeEvents } from '../testing/make.ts';
+
+const booted = await bootWebhooks({ services: 2 });
+const { ask, bus, db, database } = booted;
+let lastCompany = 2000;
+const newCompany = (): number => ++lastCompany;
+
+type Query = Readonly<Record<string, string>>;
+const list = async (company: number, query: Query = {}) => {
+  const { status, body } = await ask('listEvents', company, { query });
+  expect([status, body.error]).toEqual([200, undefined]);
+  return body as {
+    readonly events: readonly { readonly id: number; readonly type: EventType }[];
+    readonly nextCursor: string | null;
+    readonly hasMore: boolean;
+  };
+};
+const idsOf = (page: { readonly events: readonly { readonly id: number }[] }) =>
+  page.events.map(({ id }) => id);
+
+/** Every page from the order's beginning on. */
+const walk = async (company: number, query: Query) => {
+  const pages: Awaited<ReturnType<typeof list>>[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page = await list(company, cursor ? { ...query, cursor } : query);
+    pages.push(page);
+    cursor = page.nextCursor;
+    if (!page.hasMore) return pages;
+  }
+};
+
+describe('The event log', () => {
+  test('is answered in the very bytes that are delivered, the newest first', async () => {
+    const company = newCompany();
+    const [first, second] = await makeEvents(db, company, [
+      { payload: { text: 'ä "quoted" \u2028', big: 12345678901234567890n.toString(), b: 1, a: 2 } },
+      { type: 'lead.created' },
+    ]);
+    const { text } = await ask('listEvents', company);
+    expect(text).toBe(
+      `{"events":[${encodeEnvelope(second!)},${encodeEnvelope(first!)}],"nextCursor":null,"hasMore":false}`,
+    );
+    const { text: one, status } = await ask('getEvent', company, { params: [first!.event_id] });
+    expect([status, one]).toEqual([200, encodeEnvelope(first!).toString()]);
+  });
+
+  test('of a company without events is empty, and has no cursor yet', async () => {
+    for (const query of [
+      {},
+      { order: 'asc' },
+      { type: 'lead.created' },
+      { order: 'asc', type: 'lead.created' },
+    ])
+      expect(await list(newCompany(), query as Query)).toEqual({
+        events: [],
+        nextCursor: null,
+        hasMore: false,
+      });
+  });
+
+  test('of another company is not to be seen', async () => {
+    const [mine, theirs] = [newCompany(), newCompany()];
+    const [event] = await makeEvents(db, theirs, [{}]);
+    expect((await list(mine)).events).toEqual([]);
+    const { status, body } = await ask('getEvent', mine, { params: [event!.event_id] });
+    expect([status, body]).toEqual([404, { error: 'event not found' }]);
+  });
+
+  test.each(['desc', 'asc'])('is walked %s in pages of any size, each event once', async (order) => {
+    const company = newCompany();
+    const ids = (
+      await makeEvents(
+        db,
+        company,
+        Array.from({ length: 130 }, () => ({})),
+      )
+    ).map(({ event_id }) => event_id);
+    const expected = order === 'asc' ? ids : ids.toReversed();
+    for (const limit of ['1', '26', '27', '65', '100']) {
+      const pages = await walk(company, { order, limit });
+      expect(pages.flatMap(idsOf)).toEqual(expected);
+      expect(pages).toHaveLength(Math.ceil(130 / Number(limit)));
+      expect(pages.at(-1)!.nextCursor === null).toBe(order === 'desc');
+    }
+  });
+
+  test('is followed ascending from its end, and an empty page keeps the place', async () => {
+    const company = newCompany();
+    await makeEvents(db, company, [{}, {}]);
+    const first = await list(company, { order: 'asc' });
+    expect([first.events.length, first.hasMore]).toEqual([2, false]);
+    const empty = await list(company, { order: 'asc', cursor: first.nextCursor! });
+    expect(empty).toEqual({ events: [], nextCursor: first.nextCursor, hasMore: false });
+    const added = await makeEvents(db, company, [{}]);
+    const next = await list(company, { order: 'asc', cursor: empty.nextCursor! });
+    expect(idsOf(next)).toEqual(added.map(({ event_id }) => event_id));
+  });
+
+  test('is followed ascending while it is written to, also by transactions that commit late', async () => {
+    const company = newCompany();
+    let writing = true;
+    const written: number[] = [];
+    const writers = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let at = 0; at < 25; at++) written.push(await writeAsCrm(company, Math.random() * 15));
+      }),
+    ).finally(() => {
+      writing = false;
+    });
+    const seen: number[] = [];
+    for (let cursor: string | null = null, last = false; ; ) {
+      const page = await list(company, { order: 'asc', limit: '7', ...(cursor && { cursor }) });
+      seen.push(...idsOf(page));
+      cursor = page.nextCursor;
+      if (last && !page.hasMore) break;
+      last = !writing;
+    }
+    await writers;
+    expect(seen.toSorted((a, b) => a - b)).toEqual(written.toSorted((a, b) => a - b));
+    expect(seen).toHaveLength(100);
+  });
+
+  test('is filtered by type in either order, and a filtered walk goes on behind what it has passed', async () => {
+    const company = newCompany();
+    const events = await makeEvents(
+      db,
+      company,
+      Array.from(
+        { length: 60 },
+        (_, at) => ({ type: at % 7 === 3 ? 'payment.failed' : 'lead.created' }) as const,
+      ),
+    );
+    const ids = events.filter(({ type }) => type === 'payment.failed').map(({ event_id }) => event_id);
+    for (const order of ['asc', 'desc']) {
+      const pages = await walk(company, { order, type: 'payment.failed', limit: '2' });
+      expect(pages.flatMap(idsOf)).toEqual(order === 'asc' ? ids : ids.toReversed());
+    }
+    const none = await list(company, { order: 'asc', type: 'agreement.signed' });
+    expect([none.events, none.hasMore]).toEqual([[], false]);
+    const [added] = await makeEvents(db, company, [{ type: 'agreement.signed' }]);
+    const later = await list(company, { order: 'asc', type: 'agreement.signed', cursor: none.nextCursor! });
+    expect(idsOf(later)).toEqual([added!.event_id]);
+  });
+
+  test('finds a rare type behind tens of thousands of others', async () => {
+    const company = newCompany();
+    const many = Array.from({ length: 25_000 }, () => ({}));
+    const [rare] = await makeEvents(db, company, [{ type: 'agreement.signed' }, ...many]);
+    for (const order of ['asc', 'desc']) {
+      const pages = await walk(company, { order, type: 'agreement.signed' });
+      expect(pages.flatMap(idsOf)).toEqual([rare!.event_id]);
+    }
+  });
+
+  test('goes on with what is left when its oldest events have been trimmed', async () => {
+    const company = newCompany();
+    const events = await makeEvents(
+      db,
+      company,
+      Array.from({ length: 30 }, () => ({})),
+    );
+    const { nextCursor } = await list(company, { order: 'asc', limit: '5' });
+    await database.query(`DELETE FROM ${database.name}.events WHERE company_id = ? AND sequence <= 20`, [
+      company,
+    ]);
+    const left = events.slice(20).map(({ event_id }) => event_id);
+    for (const type of [undefined, 'client.created'])
+      expect(
+        idsOf(await list(company, { order: 'asc', cursor: nextCursor!, ...(type && { type }) })),
+      ).toEqual(left);
+    expect((await walk(company, { type: 'client.created', limit: '4' })).flatMap(idsOf)).toEqual(
+      left.toReversed(),
+    );
+  });
+
+  test('is answered in shorter pages where payloads are large, and none is lost', async () => {
+    const company = newCompany();
+    const payload = { text: 'x'.repeat(262_000) };
+    const events = await makeEvents(
+      db,
+      company,
+      Array.from({ length: 20 }, () => ({ payload })),
+    );
+    const pages = await walk(company, { order: 'asc', limit: '100' });
+    expect(pages.flatMap(idsOf)).toEqual(events.map(({ event_id }) => event_id));
+    expect(pages.map(({ events }) => events.length)).toEqual([8, 8, 4]);
+  });
+});
+
+describe('A cursor', () => {
+  test('is invalid when it is another company’s, of the other order, changed, or made up', async () => {
+    const [mine, theirs] = [newCompany(), newCompany()];
+    for (const company of [mine, theirs]) await makeEvents(db, company, [{}, {}, {}]);
+    const cursor = (await list(mine, { order: 'asc', limit: '1' })).nextCursor!;
+    const foreign = (await list(theirs, { order: 'asc', limit: '1' })).nextCursor!;
+    const other = (await list(mine, { order: 'desc', limit: '1' })).nextCursor!;
+    expect(cursor).toMatch(/^[\w-]{22}$/);
+    expect(new Set([cursor, foreign, other]).size).toBe(3);
+    const changed = Array.from(cursor, (letter, at) => {
+      const letters = [...cursor];
+      letters[at] = letter === 'A' ? 'B' : 'A';
+      return letters.join('');
+    });
+    const wrong = [
+      foreign,
+      other,
+      ...changed,
+      cursor.slice(1),
+      `${cursor}A`,
+      `${cursor}==`,
+      'x',
+      '',
+      '!!',
+      '1',
+    ];
+    for (const text of wrong) {
+      const { status, body } = await ask('listEvents', mine, { query: { order: 'asc', cursor: text } });
+      expect([text, status, body.error]).toEqual([text, 400, 'invalid cursor']);
+    }
+    expect((await list(mine, { order: 'asc', cursor })).events).toHaveLength(2);
+  });
+
+  test('is the same for all replicas, and from one start to the next', async () => {
+    const company = newCompany();
+    await makeEvents(db, company, [{}, {}]);
+    const cursors = await Promise.all(
+      Array.from({ length: 20 }, async () => (await list(company, { limit: '1' })).nextCursor),
+    );
+    expect(new Set(cursors).size).toBe(1);
+    const again = await booted.context.cursors.open(company, 'events desc', cursors[0]!);
+    expect(again).toBe(2);
+  });
+});
+
+test.each([
+  [{ limit: '0' }, /limit/],
+  [{ limit: '101' }, /limit/],
+  [{ order: 'up' }, /^order must be asc or desc$/],
+  [{ type: 'x.y' }, /^unknown event type: x\.y$/],
+  [{ page: '2' }, /^unknown query parameter: page$/],
+])('%j is refused', async (query, error) => {
+  const { status, body } = await ask('listEvents', newCompany(), { query: query as Query });
+  expect([status, body.error]).toEqual([400, expect.stringMatching(error)]);
+});
+
+describe('A test event', () => {
+  test('is a 503 while nobody takes events, and a 504 when nobody answers', async () => {
+    const body = { type: 'client.created' };
+    const absent = await ask('createTestEvent', newCompany(), { body });
+    expect([absent.status, absent.body.reason]).toEqual([503, 'service_unavailable']);
+    const silent = bus.nc.subscribe(ingestSubject, { callback: () => {} });
+    onTestFinished(() => silent.unsubscribe());
+    const late = await ask('createTestEvent', newCompany(), { body, budgetMs: 400 });
+    expect([late.status, late.body.reason]).toEqual([504, 'timeout']);
+  });
+
+  test.each([
+    [{}, 'type is required'],
+    [{ type: 'x' }, 'unknown event type: x'],
+    [{ type: 'lead.created', payload: 'x' }, 'payload must be valid JSON'],
+    [
+      { type: 'lead.created', payload: { text: 'x'.repeat(262_144) } },
+      'payload exceeds 262144 bytes (actual: 262155)',
+    ],
+  ])('%# is refused', async (body, error) => {
+    const reply = await ask('createTestEvent', newCompany(), { body });
+    expect([reply.status, reply.body.error]).toEqual([400, error]);
+  });
+});
+
+/** One event by the log's own rule: the counter's row is locked from the number to the commit. */
+const writeAsCrm = async (company: number, delayMs: number): Promise<number> => {
+  const id = 5_000_000 + ++lastWritten;
+  const trx = await db.startTransaction().execute();
+  await trx
+    .insertInto('event_sequences')
+    .values({ company_id: company, last_sequence: 1 })
+    .onDuplicateKeyUpdate((eb) => ({ last_sequence: eb('event_sequences.last_sequence', '+', 1) }))
+    .execute();
+  const { last_sequence } = await trx
+    .selectFrom('event_sequences')
+    .select('last_sequence')
+    .where('company_id', '=', company)
+    .executeTakeFirstOrThrow();
+  await trx
+    .insertInto('events')
+    .values({
+      company_id: company,
+      sequence: last_sequence,
+      event_id: id,
+      created_utc: new Date(),
+      type: 'lead.created',
+      payload: Buffer.from('{}'),
+    })
+    .execute();
+  await sleep(delayMs);
+  await trx.commit().execute();
+  return id;
+};
+let lastWritten = 0;
