@@ -1,0 +1,15 @@
+import { notFound } from '@tanstack/react-router';
+
+/** Parses and writes an id in a path; anything but a positive whole number is no page. */
+export const pathIds = <Name extends string>(...names: readonly Name[]) => ({
+  parse: (raw: Record<Name, string>): Record<Name, number> =>
+    Object.fromEntries(names.map((name) => [name, toId(raw[name])])) as Record<Name, number>,
+  stringify: (ids: Record<Name, number>): Record<Name, string> =>
+    Object.fromEntries(names.map((name) => [name, String(ids[name])])) as Record<Name, string>,
+});
+
+const toId = (text: string): number => {
+  const id = Number(text);
+  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(id)) throw notFound();
+  return id;
+};

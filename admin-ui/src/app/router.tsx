@@ -1,0 +1,63 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRouter } from '@tanstack/react-router';
+import { auditRoute } from '../pages/audit/route.ts';
+import { deliveriesRoute, deliveryRoute, replayRoute } from '../pages/deliveries/route.ts';
+import { developersRoute } from '../pages/developers/route.ts';
+import { eventRoute, eventsRoute } from '../pages/events/route.ts';
+import { invitationRoute } from '../pages/invitation/route.ts';
+import { keysRoute } from '../pages/keys/route.ts';
+import { overviewRoute } from '../pages/overview/route.ts';
+import { securityRoute } from '../pages/security/route.ts';
+import { signInRoute } from '../pages/sign-in/route.ts';
+import {
+  editSubscriptionRoute,
+  newSubscriptionRoute,
+  subscriptionRoute,
+  subscriptionsRoute,
+} from '../pages/subscriptions/route.ts';
+import { teamRoute } from '../pages/team/route.ts';
+import { testRoute } from '../pages/test/route.ts';
+import { RouteError } from './RouteError.tsx';
+import { rootRoute } from './root-route.tsx';
+import { shellRoute } from './shell-route.ts';
+
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  invitationRoute,
+  shellRoute.addChildren([
+    overviewRoute,
+    keysRoute,
+    subscriptionsRoute,
+    newSubscriptionRoute,
+    subscriptionRoute,
+    editSubscriptionRoute,
+    deliveriesRoute,
+    deliveryRoute,
+    replayRoute,
+    eventsRoute,
+    eventRoute,
+    testRoute,
+    developersRoute,
+    teamRoute,
+    auditRoute,
+    securityRoute,
+  ]),
+]);
+
+export const createPortalRouter = (queryClient: QueryClient) =>
+  createRouter({
+    routeTree,
+    basepath: '/portal',
+    context: { queryClient },
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultPendingMs: 400,
+    defaultErrorComponent: RouteError,
+    scrollRestoration: true,
+  });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createPortalRouter>;
+  }
+}

@@ -1,0 +1,66 @@
+import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import type { AnyRouter } from '@tanstack/react-router';
+import { call } from '../api/client.ts';
+import { ApiError } from '../api/errors.ts';
+import type { Answer } from '../api/types.ts';
+
+export type Session = Answer<'getSession'>;
+export type Role = Session['user']['role'];
+
+/** Who is signed in; null: nobody. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }): Promise<Session | null> => {
+    try {
+      return await call('getSession', {}, signal);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+/** The session of whoever looks at a page behind the sign-in. */
+export const useSession = (): Session => {
+  const { data } = useSuspenseQuery(sessionQuery);
+  // Between the end of a session and the sign-in page, React may render once more.
+  return data ?? nobody;
+};
+
+const nobody: Session = {
+  user: { id: 0, email: '', name: '', role: 'viewer', totpEnabled: false, recoveryCodesLeft: 0 },
+  company: { id: 0, name: '' },
+  session: { id: 0, createdUtc: '', expiresUtc: '', idleTimeoutMs: 1 },
+  keyPrefix: '',
+  scopes: [],
+  limits: { read: 1, write: 1, admin: 1, lookup: null },
+  features: { allowHttp: false, allowPrivate: false },
+  baseUrl: null,
+};
+
+const ranks: Readonly<Record<Role, number>> = { viewer: 0, developer: 1, admin: 2, owner: 3 };
+
+export const roleAtLeast = (role: Role, least: Role): boolean => ranks[role] >= ranks[least];
+
+/** Why the person may not do what needs a role; undefined: they may. */
+export const useRefusal = (least: Role): string | undefined => {
+  const { role } = useSession().user;
+  return roleAtLeast(role, least)
+    ? undefined
+    : `Your role is ${role}; this needs ${least}. Ask an owner of your company.`;
+};
+
+/** Where the company's integrations reach the interface. */
+export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.origin}/api/v1`;
+
+export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
+
+/** Forgets everything that was shown, and asks for a sign-in that leads back here. */
+export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' | 'signed-out'): void => {
+  if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
+  const next = why === 'ended' ? router.state.location.href : undefined;
+  queryClient.clear();
+  queryClient.setQueryData(sessionQuery.queryKey, null);
+  void router.navigate({ to: '/sign-in', search: { next, why } });
+};

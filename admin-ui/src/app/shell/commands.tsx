@@ -1,0 +1,137 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { CalendarDays, KeyRound, LogOut, Moon, Plus, Sun, Webhook } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { call } from '../../api/client.ts';
+import { operationQuery } from '../../api/query.ts';
+import { toastError } from '../../ui/Toast.tsx';
+import { leave, roleAtLeast, useSession } from '../session.ts';
+import { setTheme } from '../theme.ts';
+import { pageGroups } from './pages.ts';
+
+export interface Command {
+  readonly id: string;
+  readonly label: string;
+  readonly kind: string;
+  readonly icon: ReactNode;
+  readonly run: () => void;
+}
+
+interface Known extends Command {
+  /** What it is found by, in small letters. */
+  readonly words: string;
+}
+
+/** What the words typed so far can mean, the likeliest first; everything there is to do when nothing is typed. */
+export const useCommands = (text: string): readonly Command[] => {
+  const pages = usePages();
+  const actions = useActions();
+  const things = useThings();
+  const event = useEventByNumber(text);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...pages, ...actions];
+  const first = words[0] ?? '';
+  return [
+    ...event,
+    ...[...pages, ...actions, ...things]
+      .filter((command) => words.every((word) => command.words.includes(word)))
+      .sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first)))
+      .slice(0, 40),
+  ];
+};
+
+const known = (command: Command, words = ''): Known => ({
+  ...command,
+  words: `${command.label} ${words}`.toLowerCase(),
+});
+
+const usePages = (): readonly Known[] => {
+  const navigate = useNavigate();
+  const { role } = useSession().user;
+  return pageGroups
+    .flatMap((group) => group.links)
+    .filter((link) => roleAtLeast(role, link.least))
+    .map(({ to, label, icon: Icon, words }) =>
+      known({ id: to, label, kind: 'Page', icon: <Icon />, run: () => void navigate({ to }) }, words),
+    );
+};
+
+const useActions = (): readonly Known[] => {
+  const navigate = useNavigate();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const { role } = useSession().user;
+  const action = (label: string, icon: ReactNode, run: () => void, words = ''): Known =>
+    known({ id: label, label, kind: 'Action', icon, run }, words);
+  const signOut = async (): Promise<void> => {
+    await call('signOut', {}).then(() => leave(queryClient, router, 'signed-out'), toastError);
+  };
+  return [
+    ...(roleAtLeast(role, 'developer')
+      ? [
+          action(
+            'Create an API key',
+            <Plus />,
+            () => void navigate({ to: '/keys', search: { dialog: 'create' } }),
+            'new',
+          ),
+          action(
+            'Add a subscription',
+            <Plus />,
+            () => void navigate({ to: '/subscriptions/new' }),
+            'new webhook',
+          ),
+        ]
+      : []),
+    action('Light theme', <Sun />, () => setTheme('light'), 'bright'),
+    action('Dark theme', <Moon />, () => setTheme('dark'), 'night'),
+    action('Sign out', <LogOut />, () => void signOut(), 'leave log out'),
+  ];
+};
+
+const useThings = (): readonly Known[] => {
+  const navigate = useNavigate();
+  const subscriptions = useQuery(operationQuery('listPortalSubscriptions', {}));
+  const keys = useQuery(operationQuery('listApiKeys', {}));
+  return [
+    ...(subscriptions.data?.subscriptions ?? []).map((one) =>
+      known(
+        {
+          id: `subscription-${one.id}`,
+          label: one.name ?? one.url,
+          kind: 'Subscription',
+          icon: <Webhook />,
+          run: () => void navigate({ to: '/subscriptions/$id', params: { id: one.id } }),
+        },
+        one.url,
+      ),
+    ),
+    ...(keys.data?.keys ?? []).map((key) =>
+      known(
+        {
+          id: `key-${key.id}`,
+          label: key.name,
+          kind: 'API key',
+          icon: <KeyRound />,
+          run: () => void navigate({ to: '/keys', search: key.isActive ? {} : { show: 'revoked' } }),
+        },
+        key.masked,
+      ),
+    ),
+  ];
+};
+
+const useEventByNumber = (text: string): readonly Command[] => {
+  const navigate = useNavigate();
+  const id = Number(/^#?(\d{1,15})$/.exec(text.trim())?.[1]);
+  if (!Number.isSafeInteger(id) || id === 0) return [];
+  return [
+    {
+      id: 'event',
+      label: `Event ${id}`,
+      kind: 'Event',
+      icon: <CalendarDays />,
+      run: () => void navigate({ to: '/events/$id', params: { id } }),
+    },
+  ];
+};

@@ -1,0 +1,12 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import './styles/index.css';
+import { App } from './app/App.tsx';
+
+const place = document.getElementById('app');
+if (!place) throw new Error('the page has no place for the portal');
+createRoot(place).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page.tsx';
+
+export function DeliveriesPage() {
+  return <Page title="DeliveriesPage">{null}</Page>;
+}

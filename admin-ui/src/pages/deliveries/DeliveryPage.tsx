@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page.tsx';
+
+export function DeliveryPage() {
+  return <Page title="DeliveryPage">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page.tsx';
+
+export function ReplayPage() {
+  return <Page title="ReplayPage">{null}</Page>;
+}

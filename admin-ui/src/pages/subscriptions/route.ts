@@ -1,0 +1,47 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import * as v from 'valibot';
+import { operationQuery } from '../../api/query.ts';
+import { pathIds } from '../../app/path-id.ts';
+import { shellRoute } from '../../app/shell-route.ts';
+
+export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
+export const subscriptionQuery = (id: number) => operationQuery('getPortalSubscription', { params: { id } });
+export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
+
+const id = pathIds('id');
+
+export const subscriptionsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(subscriptionsQuery),
+  component: lazyRouteComponent(() => import('./SubscriptionsPage.tsx'), 'SubscriptionsPage'),
+});
+
+export const newSubscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions/new',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(eventTypesQuery),
+  component: lazyRouteComponent(() => import('./NewSubscriptionPage.tsx'), 'NewSubscriptionPage'),
+});
+
+export const subscriptionDialogs = ['rotate', 'delete', 'disable', 'repair'] as const;
+
+export const subscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions/$id',
+  params: id,
+  validateSearch: v.object({ dialog: v.fallback(v.optional(v.picklist(subscriptionDialogs)), undefined) }),
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(subscriptionQuery(params.id)),
+  component: lazyRouteComponent(() => import('./SubscriptionPage.tsx'), 'SubscriptionPage'),
+});
+
+export const editSubscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions/$id/edit',
+  params: id,
+  loader: ({ context, params }) => {
+    void context.queryClient.prefetchQuery(subscriptionQuery(params.id));
+    void context.queryClient.prefetchQuery(eventTypesQuery);
+  },
+  component: lazyRouteComponent(() => import('./EditSubscriptionPage.tsx'), 'EditSubscriptionPage'),
+});

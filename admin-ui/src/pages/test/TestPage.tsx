@@ -1,0 +1,5 @@
+import { Page } from '../../ui/Page.tsx';
+
+export function TestPage() {
+  return <Page title="TestPage">{null}</Page>;
+}

@@ -1,0 +1,63 @@
+import { Dialog as Base } from '@base-ui/react/dialog';
+import clsx from 'clsx';
+import { X } from 'lucide-react';
+import { type ReactNode, type RefObject, useRef } from 'react';
+import { IconButton } from './Button.tsx';
+import s from './Dialog.module.css';
+
+export interface DialogProps {
+  readonly open: boolean;
+  /** Asked for by Escape, by a press outside, and by the cross. */
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly size?: 's' | 'm' | 'l';
+  /** At the side of the window, for details of what is behind it. */
+  readonly side?: boolean;
+  readonly initialFocus?: RefObject<HTMLElement | null>;
+  /** A press outside does nothing: there is something in it to lose. */
+  readonly keep?: boolean;
+  readonly children?: ReactNode;
+}
+
+export function Dialog(props: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
+  const { open, onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
+  return (
+    <Base.Root
+      open={open}
+      disablePointerDismissal={keep ?? false}
+      onOpenChange={(next) => {
+        if (!next) onClose();
+      }}
+    >
+      <Base.Portal>
+        <Base.Backdrop className={s.backdrop} />
+        <Base.Viewport className={clsx(s.viewport, side && s.atSide)}>
+          <Base.Popup
+            className={clsx(s.popup, side ? s.side : s[size])}
+            initialFocus={initialFocus ?? (() => firstField(popup.current))}
+            ref={popup}
+          >
+            <header className={s.head}>
+              <div>
+                <Base.Title className={s.title}>{title}</Base.Title>
+                {description !== undefined && (
+                  <Base.Description render={<div />} className={s.description}>
+                    {description}
+                  </Base.Description>
+                )}
+              </div>
+              <Base.Close render={<IconButton label="Close" size="s" icon={<X />} />} />
+            </header>
+            {children !== undefined && <div className={s.body}>{children}</div>}
+          </Base.Popup>
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** What is to be filled in has the focus, else the dialog itself, so that its name and text are read. */
+const firstField = (popup: HTMLElement | null): HTMLElement | null =>
+  popup?.querySelector<HTMLElement>('input:not([type="hidden"]), select, textarea, nav a') ?? popup;

@@ -1,0 +1,58 @@
+import { useSyncExternalStore } from 'react';
+import { absolute, preciseTime, relative } from './format.ts';
+
+/** One clock for the whole page; it stands still while nobody looks. */
+let now = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  if (timer === undefined) {
+    timer = setInterval(tick, 5000);
+    tick();
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+};
+const tick = (): void => {
+  if (document.hidden) return;
+  now = Date.now();
+  for (const listener of listeners) listener();
+};
+
+/** Milliseconds since the epoch, renewed every five seconds. */
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+
+/** A moment, relative to now; hovering shows it in full, with the same in UTC. */
+export function TimeAgo({ time }: { readonly time: string }) {
+  const at = useNow();
+  const date = new Date(time);
+  return (
+    <time dateTime={time} title={`${absolute(time)}\n${date.toISOString()}`}>
+      {relative(date.getTime(), at)}
+    </time>
+  );
+}
+
+/** A moment in full. */
+export function Moment({ time }: { readonly time: string }) {
+  return (
+    <time dateTime={time} title={new Date(time).toISOString()}>
+      {absolute(time)}
+    </time>
+  );
+}
+
+/** The time of day to the second; hovering shows the day too. */
+export function ClockTime({ time }: { readonly time: string }) {
+  return (
+    <time dateTime={time} title={`${absolute(time)}\n${new Date(time).toISOString()}`}>
+      {preciseTime(time)}
+    </time>
+  );
+}

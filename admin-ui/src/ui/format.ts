@@ -1,0 +1,82 @@
+/** How numbers, times and sizes read everywhere in the portal. */
+
+const whole = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+export const number = (value: number): string => whole.format(value);
+export const shortNumber = (value: number): string =>
+  value < 10_000 ? number(value) : compact.format(value);
+
+/** `part` of `total` in per cent; 99.97 % is never shown as 100 %. */
+export const share = (part: number, total: number): string => {
+  if (total === 0) return '–';
+  const ratio = part / total;
+  return percent.format(ratio > 0.999 && ratio < 1 ? 0.999 : ratio);
+};
+
+export const milliseconds = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  return span(ms);
+};
+
+/** A length of time in its two largest units at most: `4 min`, `2 h 10 min`. */
+export const span = (ms: number): string => {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.round(hours / 24)} days`;
+};
+
+export const bytes = (count: number): string =>
+  count < 1024
+    ? `${count} B`
+    : count < 1024 ** 2
+      ? `${(count / 1024).toFixed(1)} KiB`
+      : `${(count / 1024 ** 2).toFixed(1)} MiB`;
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
+const dateTime = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const clockSeconds = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
+
+export const absolute = (time: string | number): string => dateTime.format(new Date(time));
+export const clockTime = (time: string | number): string => clock.format(new Date(time));
+export const preciseTime = (time: string | number): string => clockSeconds.format(new Date(time));
+export const dayOf = (time: string | number): string => day.format(new Date(time));
+
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const;
+
+/** `3 min. ago`, `in 2 hr.`, `just now`. */
+export const relative = (time: number, now: number): string => {
+  const distance = time - now;
+  if (Math.abs(distance) < 5000) return distance > 1000 ? 'in a moment' : 'just now';
+  const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? units[3];
+  return relativeFormat.format(Math.trunc(distance / length), unit);
+};

@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+import { portalOperations } from '../proto/portal-operations.ts';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+/**
+ * Gives the browser of the contract what it needs at run time, each operation's method and path, and keeps
+ * the schemas and their library out of the bundle.
+ */
+const operationTable = (): Plugin => {
+  const name = 'virtual:portal-operations';
+  const table = Object.fromEntries(portalOperations.map((o) => [o.id, [o.method, o.path]]));
+  return {
+    name: 'portal-operations',
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load: (id) => (id === `\0${name}` ? `export default ${JSON.stringify(table)};` : undefined),
+  };
+};
+
+/** Where `vite` (development) finds a running gateway. */
+const gateway = 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  root,
+  base: '/portal/',
+  publicDir: 'static',
+  plugins: [react(), operationTable()],
+  server: { proxy: { '/portal/api': gateway, '/api': gateway } },
+  css: { modules: { generateScopedName: '[hash:base64:6]' } },
+  build: {
+    outDir: 'dist',
+    manifest: true,
+    target: ['chrome125', 'firefox128', 'safari17.5'],
+    // Data URLs would need `data:` in the policy for fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 600,
+  },
+});
