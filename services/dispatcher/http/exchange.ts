@@ -1,0 +1,177 @@
+import type { ErrorClass, HeaderPair } from '@causeway/proto';
+import type { Dispatcher } from 'undici';
+import { keptBytes, readable } from './body.ts';
+import { Failure, ofExchange } from './failure.ts';
+import type { Line, Lines } from './lines.ts';
+import type { Post, PostResult } from './post.ts';
+
+export interface ExchangeContext {
+  readonly lines: Lines;
+  readonly now: () => number;
+  readonly timeoutMs: number;
+  /** @throws Failure */
+  readonly targetOf: (url: string) => URL;
+}
+
+/** Of a body so much is read, then the connection is ended. */
+const readBytes = 64 * 1024;
+/** Of the headers of an answer so many are kept. */
+const keptHeaders = 64;
+const keptHeaderBytes = 8 * 1024;
+/** A receiver that has more to say before its answer means no good. */
+const maxInformational = 8;
+
+/** One post and its answer; never rejects. */
+export const exchange = (context: ExchangeContext, post: Post): Promise<PostResult> =>
+  new Promise((resolve) => {
+    const { lines, now, timeoutMs } = context;
+    const startMs = now();
+    const since = (ms: number) => Math.max(0, Math.round(ms - startMs));
+    let requestHeaders = post.headers;
+    let line: Line | undefined;
+    let reused = false;
+    let firstByteMs: number | null = null;
+    let statusCode: number | null = null;
+    let rawHeaders: readonly Buffer[] = [];
+    let headers: Readonly<Record<string, string | readonly string[] | undefined>> = {};
+    let informational = 0;
+    const chunks: Buffer[] = [];
+    let bodyBytes = 0;
+    let over = false;
+
+    /** @param complete whether the whole answer was read, so that the line is good for another. */
+    const finish = (failure: Failure | undefined, complete: boolean) => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      const elapsedMs = since(now());
+      const opening = reused ? undefined : line?.opening;
+      const result = {
+        elapsedMs,
+        dnsMs: rounded(opening?.dnsMs),
+        connectMs: rounded(opening?.connectMs),
+        tlsMs: rounded(opening?.tlsMs),
+        firstByteMs,
+        address: line?.opening.address ?? null,
+        statusCode,
+        ...verdict(statusCode, failure),
+        requestHeaders,
+        responseHeaders: statusCode === null ? null : kept(rawHeaders),
+        retryAfter: first(headers['retry-after']),
+      };
+      if (complete && line) lines.giveBack(line);
+      else line?.end();
+      if (bodyBytes === 0)
+        return resolve({
+          ...result,
+          responseBody: null,
+          responseTruncated: !complete && statusCode !== null,
+        });
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      void readable(bytes, first(headers['content-encoding']) ?? undefined).then(({ body, more }) =>
+        resolve({ ...result, responseBody: body, responseTruncated: more || !complete }),
+      );
+    };
+
+    const timer = setTimeout(() => finish(tooLate(line, context), false), timeoutMs);
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: () => {},
+      onResponseStarted: () => {
+        firstByteMs ??= since(now());
+      },
+      onResponseStart: (controller, status, parsed) => {
+        if (status < 200) {
+          informational += 1;
+          if (informational > maxInformational)
+            finish(new Failure('reset', 'The answer never began.'), false);
+          return;
+        }
+        statusCode = status;
+        rawHeaders = controller.rawHeaders as readonly Buffer[];
+        headers = parsed;
+      },
+      onResponseData: (_controller, chunk) => {
+        // A copy of what may be kept: the chunk is a view of a larger buffer. Compressed bytes unfold later.
+        const limit = headers['content-encoding'] === undefined ? keptBytes + 1 : readBytes;
+        const room = limit - bodyBytes;
+        if (room > 0) chunks.push(Buffer.from(chunk.subarray(0, room)));
+        bodyBytes += chunk.length;
+        if (bodyBytes > readBytes) finish(undefined, false);
+      },
+      onResponseEnd: () => finish(undefined, true),
+      onResponseError: (_controller, error) => {
+        // An idle line may end in the moment it is used, without fault of the receiver. Nothing of an answer
+        // has come, so the request is sent once more, over a line of its own.
+        if (!over && reused && firstByteMs === null) return send(true);
+        finish(ofExchange(error), false);
+      },
+    };
+
+    const send = (again: boolean) => {
+      try {
+        const url = context.targetOf(post.url);
+        line?.end();
+        line = lines.take(url, again);
+        reused = line.used;
+        line.used = true;
+        requestHeaders = [
+          ['host', url.host],
+          ['connection', 'keep-alive'],
+          ...post.headers,
+          ['content-length', String(Buffer.byteLength(post.body))],
+        ];
+        line.client.dispatch(
+          { method: 'POST', path: url.pathname + url.search, headers: post.headers.flat(), body: post.body },
+          handler,
+        );
+      } catch (error) {
+        finish(ofExchange(error as Error), false);
+      }
+    };
+    send(false);
+  });
+
+/** The status decides, once there is one, whatever became of the body. */
+const verdict = (
+  statusCode: number | null,
+  failure: Failure | undefined,
+): { readonly errorClass: ErrorClass | null; readonly error: string | null } => {
+  if (statusCode === null)
+    return { errorClass: failure?.errorClass ?? 'reset', error: failure?.message ?? 'No answer came.' };
+  if (statusCode >= 200 && statusCode < 300) return { errorClass: null, error: null };
+  return statusCode >= 300 && statusCode < 400
+    ? { errorClass: 'redirect', error: `The receiver answered ${statusCode}; redirects are not followed.` }
+    : { errorClass: 'status', error: `The receiver answered ${statusCode}.` };
+};
+
+const tooLate = (line: Line | undefined, { timeoutMs }: ExchangeContext): Failure => {
+  const seconds = `${timeoutMs / 1000} s`;
+  const { doing, address, tlsMs } = line?.opening ?? {};
+  if (doing === 'dns' && !address)
+    return new Failure('timeout', `The host was not resolved within ${seconds}.`);
+  if (doing === 'connect' && !address)
+    return new Failure('timeout', `No connection was made within ${seconds}.`);
+  if (doing === 'tls' && tlsMs === null)
+    return new Failure('timeout', `No TLS connection within ${seconds}.`);
+  return new Failure('timeout', `No answer came within ${seconds}.`);
+};
+
+/** The first headers of an answer. Bytes that are not UTF-8 are shown as such. */
+const kept = (raw: readonly Buffer[]): HeaderPair[] => {
+  const pairs: HeaderPair[] = [];
+  let bytes = 0;
+  for (let at = 0; at + 1 < raw.length && pairs.length < keptHeaders; at += 2) {
+    const name = raw[at]!;
+    const value = raw[at + 1]!;
+    bytes += name.length + value.length;
+    if (bytes > keptHeaderBytes) break;
+    pairs.push([name.toString('utf8'), value.toString('utf8')]);
+  }
+  return pairs;
+};
+
+const first = (value: string | readonly string[] | undefined): string | null =>
+  (typeof value === 'string' ? value : value?.[0]) ?? null;
+
+const rounded = (ms: number | null | undefined): number | null => (ms == null ? null : Math.round(ms));

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+
+/** What a receiver does with one request; `nth` counts the requests from one. */
+export type Behaviour = (socket: Socket, request: string, nth: number) => void;
+
+export interface RawReceiver {
+  readonly port: number;
+  readonly url: string;
+  /** The requests as they came, head and body. */
+  readonly requests: string[];
+  connections(): number;
+  open(): number;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A receiver that writes bytes and not answers, so that it can do anything wrong. */
+export const startRawReceiver = async (
+  behave: Behaviour,
+  { tls, host = '127.0.0.1' }: { readonly tls?: TlsOptions; readonly host?: string } = {},
+): Promise<RawReceiver> => {
+  const sockets = new Set<Socket>();
+  const requests: string[] = [];
+  let connections = 0;
+  const accept = (socket: Socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+    let text = '';
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      for (let end = endOf(text); end > 0; end = endOf(text)) {
+        requests.push(text.slice(0, end));
+        text = text.slice(end);
+        behave(socket, requests.at(-1) ?? '', requests.length);
+      }
+    });
+  };
+  const server = tls ? createTlsServer(tls, accept) : createServer({ allowHalfOpen: true }, accept);
+  server.on('tlsClientError', () => {});
+  await once(server.listen(0, host), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/hook`,
+    requests,
+    connections: () => connections,
+    open: () => sockets.size,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
+
+export const answer = (status: number, body = '', headers = ''): string =>
+  `HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
+
+/** Where the first request of a text ends, or 0 as long as it is not whole. */
+const endOf = (text: string): number => {
+  const head = text.indexOf('\r\n\r\n');
+  if (head < 0) return 0;
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))?.[1] ?? 0);
+  const end = head + 4 + length;
+  return text.length >= end ? end : 0;
+};
