@@ -12,6 +12,7 @@ import {
 import type { TargetRules, WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
 import * as events from './events/index.ts';
+import { startRetention } from './retention/retention.ts';
 import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
 
@@ -50,9 +51,11 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     log,
     ...(metrics && { metrics }),
   });
+  const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
   return {
     drain: async () => {
       await lane.drain();
+      await retention.stop();
     },
   };
 };

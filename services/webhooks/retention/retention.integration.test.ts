@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog, type Database } from '@causeway/runtime';
+import { testDatabase } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { type Tables, tenantTables } from '../tables.ts';
+import { bootWebhooks, webhooksMigrations } from '../testing/boot.ts';
+import { makeDelivery, makeEvents } from '../testing/make.ts';
+import { datedTables, readPartitions } from './partitions.ts';
+import { keepDays } from './retention.ts';
+
+const dayMs = 86_400_000;
+const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
+
+/** A database of the test's own, and a pass over it at the time of `clock`. */
+const world = async (days: number) => {
+  const database = await testDatabase({ folders: webhooksMigrations });
+  const clock = { now: new Date() };
+  const db = database.connect<Tables>({ tenantTables, poolSize: 12 });
+  return { database, db, clock, keep: () => keepDays({ db, log, days, now: () => clock.now }) };
+};
+const name = (date: Date): string => `p${date.toISOString().slice(0, 10).replaceAll('-', '')}`;
+const after = (date: Date, days: number): Date => new Date(date.getTime() + days * dayMs);
+const count = async (db: Database<Tables>, table: 'events' | 'deliveries', companyId: number) =>
+  (
+    await db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('rows'))
+      .where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow()
+  ).rows;
+
+test('every dated table gets its days, keeps what it holds, and loses days that are over', async () => {
+  const { db, clock, keep } = await world(2);
+  const today = clock.now;
+  await makeEvents(db, 1, [{}, {}]);
+  await makeDelivery(db, { company_id: 1, subscription_id: 1, state: 'held', due_utc: null }, 3);
+  await keep();
+  for (const table of datedTables)
+    expect(await readPartitions(db, table)).toEqual([
+      ...[0, 1, 2, 3, 4, 5, 6, 7].map((days) => name(after(today, days))),
+      'future',
+    ]);
+  expect([await count(db, 'events', 1), await count(db, 'deliveries', 1)]).toEqual([2, 3]);
+
+  clock.now = after(today, 2);
+  await makeEvents(db, 1, [{ created_utc: clock.now }]);
+  await keep();
+  expect([await count(db, 'events', 1), await count(db, 'deliveries', 1)]).toEqual([3, 3]);
+  clock.now = after(today, 3);
+  await keep();
+  for (const table of datedTables) {
+    const names = await readPartitions(db, table);
+    expect([names[0], names.at(-2)]).toEqual([name(after(today, 1)), name(after(today, 10))]);
+  }
+  expect([await count(db, 'events', 1), await count(db, 'deliveries', 1)]).toEqual([1, 0]);
+});
+
+test('an event is found in its own partition alone once its time is known', async () => {
+  const { database, db, keep } = await world(30);
+  await keep();
+  const [event] = await makeEvents(db, 1, [{}]);
+  const [plan] = await database.query<{ partitions: string }>(
+    `EXPLAIN FORMAT = TRADITIONAL SELECT * FROM ${database.name}.events WHERE company_id = 1 AND sequence = 1 AND created_utc = ?`,
+    [event!.created_utc],
+  );
+  expect(plan!.partitions).toBe(name(event!.created_utc));
+});
+
+test('one replica at a time acts, and whichever starts finds everything in its place', async () => {
+  const { db, keep } = await world(30);
+  const results = await Promise.all(Array.from({ length: 4 }, keep));
+  expect(results).toContain(true);
+  expect(results).toContain(false);
+  for (const table of datedTables) expect(await readPartitions(db, table)).toHaveLength(9);
+  expect(await keep()).toBe(true);
+});
+
+test('a service that starts looks after it', async () => {
+  const { db } = await bootWebhooks({ retentionDays: 3 });
+  await expect.poll(async () => (await readPartitions(db, 'delivery_minutes')).length).toBe(9);
+});
+
+test('writers go on while days come and go', async () => {
+  const { db, clock, keep } = await world(1);
+  const today = clock.now;
+  await keep();
+  let slowestMs = 0;
+  let writing = true;
+  let written = 0;
+  const writers = Array.from({ length: 6 }, async (_, at) => {
+    while (writing) {
+      const startedMs = performance.now();
+      await makeEvents(db, 10 + at, [{ created_utc: after(today, 12) }]);
+      written++;
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+    }
+  });
+  for (let days = 1; days <= 8; days++) {
+    clock.now = after(today, days);
+    expect(await keep()).toBe(true);
+  }
+  writing = false;
+  await Promise.all(writers);
+  const counts = await Promise.all(writers.map((_, at) => count(db, 'events', 10 + at)));
+  expect(counts.reduce((sum, one) => sum + one, 0)).toBe(written);
+  expect(written).toBeGreaterThan(100);
+  expect(slowestMs).toBeLessThan(1_500);
+});
+
+test('a long transaction is waited for no longer than a second, and done without later', async () => {
+  const { db, clock, keep } = await world(30);
+  await keep();
+  await makeEvents(db, 1, [{}]);
+  const long = await db.startTransaction().execute();
+  await long.selectFrom('events').select('event_id').where('company_id', '=', 1).execute();
+  clock.now = after(clock.now, 1);
+  const startedMs = performance.now();
+  const refused = expect(keep()).rejects.toMatchObject({ errno: 1205 });
+  await sleep(50);
+  await makeEvents(db, 1, [{}]);
+  const heldUpMs = performance.now() - startedMs;
+  await refused;
+  expect(heldUpMs).toBeLessThan(2_000);
+  await long.commit().execute();
+  expect(await keep()).toBe(true);
+  expect(await readPartitions(db, 'events')).toContain(name(after(clock.now, 7)));
+});
