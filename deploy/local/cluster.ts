@@ -10,7 +10,7 @@ import type { StartOptions } from './options.ts';
 import { isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLauncher, type ServiceSpec, serviceSpecs } from './programs.ts';
 import type { Report } from './report.ts';
-import { openSecrets, type Secrets } from './secrets.ts';
+import { openSecrets } from './secrets.ts';
 import { runService } from './service-run.ts';
 import { removeStack, type Stack, writeStack } from './stack.ts';
 import { type KeepOptions, type Kept, keep } from './supervisor.ts';
@@ -121,9 +121,14 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
             METRICS_PORT: '0',
             ...(spec.usesMysql ? { MYSQL_URL: mysqlUrl() } : {}),
             ...(spec.keepsSecrets
-              ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets) }
+              ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
               : {}),
-            ...(spec.name === 'gateway' ? { HOST: host, PORT: String(options.port) } : {}),
+            ...(spec.keepsMembers
+              ? { PORTAL_SECRET_KEYS: env.PORTAL_SECRET_KEYS || keyRing(secrets('portal secret key')) }
+              : {}),
+            ...(spec.name === 'gateway'
+              ? { HOST: host, PORT: String(options.port), PORTAL_DIR: env.PORTAL_DIR || portalDir(root) }
+              : {}),
           },
           logFile: join(home, 'logs', `${name}.log`),
         });
@@ -139,8 +144,10 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 };
 
 /** A key ring of one key. The key is derived, as a home's secrets are not of a key's length. */
-const keyRing = (secrets: Secrets): string =>
-  `local:${createHash('sha256').update(secrets('webhooks secret key')).digest('base64')}`;
+const keyRing = (secret: string): string => `local:${createHash('sha256').update(secret).digest('base64')}`;
+
+/** The portal as `vite build` leaves it; without it the gateway shows its welcome page. */
+const portalDir = (root: string): string => join(root, 'admin-ui', 'dist');
 
 const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
 

@@ -12,11 +12,13 @@ export interface ServiceSpec {
   readonly usesMysql: boolean;
   /** Whether it is given the keys that signing secrets are sealed with. */
   readonly keepsSecrets?: boolean;
+  /** Whether it is given those that members' second factors are sealed with. */
+  readonly keepsMembers?: boolean;
 }
 
 /** In the order in which they start; they stop in the opposite one, so that the edge goes first. */
 export const serviceSpecs: readonly ServiceSpec[] = [
-  { name: 'access', usesMysql: true },
+  { name: 'access', usesMysql: true, keepsMembers: true },
   { name: 'crm', usesMysql: true },
   { name: 'webhooks', usesMysql: true, keepsSecrets: true },
   { name: 'dispatcher', usesMysql: true, keepsSecrets: true },

@@ -1,4 +1,11 @@
-import { keyBucket, keyRevokedSubject, laneSubject, replyPrefix } from '@causeway/proto';
+import {
+  deliveryTailSubject,
+  keyBucket,
+  keyRevokedSubject,
+  laneSubject,
+  replyPrefix,
+  sessionsEndedSubject,
+} from '@causeway/proto';
 import { cleanUp, testNats } from '@causeway/runtime/testing';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
@@ -54,6 +61,9 @@ test.each([
   ['access', keyRevokedSubject],
   ['access', `$KV.${keyBucket}.1`],
   ['operator', '$SRV.PING'],
+  ['gateway', laneSubject('access')],
+  ['access', sessionsEndedSubject],
+  ['dispatcher', deliveryTailSubject(1001)],
 ])('%s may publish to %s', async (user, subject) => {
   expect(await publish(user, subject)).toBeUndefined();
 });
@@ -68,6 +78,9 @@ test.each([
   ['gateway', `$JS.API.STREAM.PURGE.KV_${keyBucket}`],
   ['dispatcher', laneSubject('crm')],
   ['webhooks', laneSubject('operator')],
+  ['crm', laneSubject('access')],
+  ['gateway', sessionsEndedSubject],
+  ['gateway', deliveryTailSubject(1001)],
 ])('%s may not publish to %s', async (user, subject) => {
   expect(await publish(user, subject)).toMatch(/permissions violation/i);
 });
@@ -76,6 +89,8 @@ test.each([
   ['crm', laneSubject('operator')],
   ['crm', '>'],
   ['gateway', laneSubject('crm')],
+  ['gateway', laneSubject('access')],
+  ['crm', deliveryTailSubject('*')],
   ['webhooks', `${replyPrefix('gateway')}.>`],
   ['dispatcher', '_INBOX_access.>'],
 ])('%s may not listen to %s', async (user, subject) => {

@@ -1,6 +1,7 @@
 import {
   deliveryStream,
   deliverySubject,
+  deliveryTailSubject,
   eventStream,
   eventSubject,
   gatewayBucket,
@@ -14,6 +15,8 @@ import {
   limitLogSubject,
   limitStream,
   replyPrefix,
+  requestsCountedSubject,
+  sessionsEndedSubject,
   testDeliverySubject,
 } from '@causeway/proto';
 import type { NatsPermissions, NatsUser } from './config.ts';
@@ -72,7 +75,9 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     publish: [
       laneSubject('crm'),
       laneSubject('webhooks'),
+      laneSubject('access'),
       keyUsedSubject,
+      requestsCountedSubject,
       limitCountSubject('*', '*'),
       limitLogSubject('*'),
       writesBucket(gatewayBucket),
@@ -81,17 +86,24 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...readsStream(bucketStream(keyBucket)),
       ...readsStream(bucketStream(gatewayBucket)),
     ],
-    subscribe: [`${replyPrefix('gateway')}.>`, keyRevokedSubject, limitCountSubject('*', '*')],
+    subscribe: [
+      `${replyPrefix('gateway')}.>`,
+      keyRevokedSubject,
+      limitCountSubject('*', '*'),
+      sessionsEndedSubject,
+      deliveryTailSubject('*'),
+    ],
   }),
   access: withMore(lane('operator', 'access'), {
     publish: [
       keyRevokedSubject,
+      sessionsEndedSubject,
       writesBucket(keyBucket),
       '$JS.API.INFO',
       ...readsStream(bucketStream(keyBucket)),
       ...readsStream(bucketStream(gatewayBucket)),
     ],
-    subscribe: [keyUsedSubject],
+    subscribe: [laneSubject('access'), keyUsedSubject, requestsCountedSubject],
   }),
   crm: withMore(lane('crm'), {
     publish: [
@@ -113,7 +125,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     subscribe: [],
   }),
   dispatcher: withMore(common('dispatcher'), {
-    publish: readsStream(deliveryStream),
+    publish: [...readsStream(deliveryStream), deliveryTailSubject('*')],
     subscribe: [testDeliverySubject],
   }),
 };

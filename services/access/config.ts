@@ -1,5 +1,10 @@
-import { commonConfig, integer, parseConfig } from '@causeway/runtime';
+import { parseKeyRing } from '@causeway/proto';
+import { commonConfig, duration, flag, integer, parseConfig } from '@causeway/runtime';
 import { z } from 'zod';
+import type { PortalSettings } from './context.ts';
+
+const limit = () => integer(1, 1_000_000_000);
+const days = (count: number): number => count * 86_400_000;
 
 /** What `access` reads from its environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
@@ -15,8 +20,47 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
         .default('crm'),
       /** Copies of each NATS bucket: 1 on a single server, 3 in a cluster. */
       NATS_REPLICAS: integer(1, 5).default(1),
+      /** What second factors are sealed with: `name:key,…`, each key 32 bytes in base64; the first seals. */
+      PORTAL_SECRET_KEYS: z.string({ error: 'is required' }).transform((text, context) => {
+        try {
+          return parseKeyRing(text);
+        } catch (error) {
+          context.issues.push({ code: 'custom', input: undefined, message: (error as Error).message });
+          return z.NEVER;
+        }
+      }),
+      /** A session of the portal ends when nothing was asked for so long, */
+      PORTAL_IDLE_TIMEOUT: duration(1000, days(30)).default(8 * 3_600_000),
+      /** and so long after it began, whatever was asked. */
+      PORTAL_SESSION_TIMEOUT: duration(1000, days(30)).default(days(1)),
+      /** Where customers reach the interface, where that is not the portal's own origin. */
+      PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
+      /** As the gateways and the webhooks service have them; the portal only shows them. */
+      RATE_LIMIT_READ: limit().default(60),
+      RATE_LIMIT_WRITE: limit().default(100),
+      RATE_LIMIT_ADMIN: limit().default(200),
+      RATE_LIMIT_LOOKUP: limit().optional(),
+      WEBHOOKS_ALLOW_HTTP: flag().default(false),
+      WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
+      /** How long the overview looks back. */
+      RETENTION_DAYS: integer(1, 3650).default(30),
     },
     env,
   );
 
 export type AccessConfig = ReturnType<typeof readConfig>;
+
+export const portalSettings = (config: AccessConfig): PortalSettings => ({
+  keyRing: config.PORTAL_SECRET_KEYS,
+  idleTimeoutMs: config.PORTAL_IDLE_TIMEOUT,
+  sessionTimeoutMs: config.PORTAL_SESSION_TIMEOUT,
+  limits: {
+    read: config.RATE_LIMIT_READ,
+    write: config.RATE_LIMIT_WRITE,
+    admin: config.RATE_LIMIT_ADMIN,
+    lookup: config.RATE_LIMIT_LOOKUP ?? null,
+  },
+  features: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
+  baseUrl: config.PUBLIC_URL?.replace(/\/$/, '') ?? null,
+  retentionDays: config.RETENTION_DAYS,
+});

@@ -1,5 +1,5 @@
 import { connectBus, connectDatabase, readEnv, runProcess } from '@causeway/runtime';
-import { readConfig } from './config.ts';
+import { portalSettings, readConfig } from './config.ts';
 import { type AccessTables, tenantTables } from './schema.ts';
 import { createAccess } from './service.ts';
 
@@ -27,6 +27,7 @@ await runProcess(
       log,
       metrics,
       keyPrefix: config.API_KEY_PREFIX,
+      portal: portalSettings(config),
       replicas: config.NATS_REPLICAS,
     });
     kit.onStop('access', () => access.drain());

@@ -14,7 +14,7 @@ type Answer<Id extends OperatorOperationId> = z.output<Contract[Id]['answer']>;
 export const operatorHandler = <Id extends OperatorOperationId>(
   { log }: Pick<Access, 'log'>,
   operation: Id,
-  handle: (body: Body<Id>) => Promise<Answer<Id>>,
+  handle: (body: Body<Id>, call: { readonly requestId: string }) => Promise<Answer<Id>>,
 ): Handler =>
   each(async ({ body, requestId }) => {
     const startedMs = performance.now();
@@ -24,7 +24,7 @@ export const operatorHandler = <Id extends OperatorOperationId>(
         'operator call',
       );
     try {
-      const answer = await handle(parseBody(operatorContract[operation], body) as Body<Id>);
+      const answer = await handle(parseBody(operatorContract[operation], body) as Body<Id>, { requestId });
       ended({ outcome: 'done', ...idsOf(answer as Ids) });
       return json(operation.startsWith('create') ? 201 : 200, answer);
     } catch (error) {

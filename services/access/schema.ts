@@ -1,14 +1,32 @@
+import type { Bucket, Role } from '@causeway/proto';
+import type { AuditTables } from '@causeway/runtime';
 import type { Generated } from 'kysely';
 
 /** Tables of `migrations/`. */
-export interface AccessTables {
+export interface AccessTables extends AuditTables {
   companies: CompanyTable;
   api_keys: KeyTable;
   portal_users: PortalUserTable;
+  portal_recovery_codes: { company_id: number; user_id: number; code_hash: Buffer };
+  portal_sessions: PortalSessionTable;
+  portal_invitations: PortalInvitationTable;
+  sign_in_delays: SignInDelayTable;
+  request_minutes: RequestMinuteTable;
 }
 
-/** Every query on these is bound to a company; `companies` is the list of the tenants itself. */
-export const tenantTables: ReadonlySet<keyof AccessTables> = new Set(['api_keys', 'portal_users'] as const);
+/**
+ * Every query on these is bound to a company; `companies` is the list of the tenants itself, and
+ * `sign_in_delays` knows only digests of who has not signed in.
+ */
+export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
+  'api_keys',
+  'portal_users',
+  'portal_recovery_codes',
+  'portal_sessions',
+  'portal_invitations',
+  'audit_log',
+  'request_minutes',
+] as const);
 
 interface LimitColumns {
   limit_read: number | null;
@@ -42,7 +60,52 @@ interface PortalUserTable {
   company_id: number;
   id: Generated<number>;
   email: string;
+  name: Generated<string>;
   password_hash: string;
-  role: 'owner';
+  role: Role;
+  totp_secret: Generated<Buffer | null>;
+  totp_enabled: Generated<number>;
+  totp_step: Generated<number>;
+  last_sign_in_utc: Generated<Date | null>;
   created_utc: Date;
+}
+
+interface PortalSessionTable {
+  company_id: number;
+  session_id: Generated<number>;
+  user_id: number;
+  token_hash: Buffer;
+  created_utc: Date;
+  last_used_utc: Date;
+  address: string;
+  user_agent: string;
+}
+
+interface PortalInvitationTable {
+  company_id: number;
+  invitation_id: Generated<number>;
+  email: string;
+  role: Role;
+  token_hash: Buffer;
+  invited_by: number;
+  invited_by_name: string;
+  created_utc: Date;
+  expires_utc: Date;
+}
+
+interface SignInDelayTable {
+  subject: Buffer;
+  failures: number;
+  last_attempt_utc: Date;
+  next_attempt_utc: Date;
+}
+
+interface RequestMinuteTable {
+  company_id: number;
+  minute_utc: Date;
+  key_id: number;
+  bucket: Bucket;
+  answered: number;
+  limited: number;
+  failed: number;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { OperatorOperationId } from '@causeway/proto';
+import type { OperatorOperationId, PortalOperationId, resolveSessionOperation } from '@causeway/proto';
 import {
   type Bus,
   type Database,
@@ -8,14 +8,22 @@ import {
   type Metrics,
   serveOperations,
 } from '@causeway/runtime';
+import * as audit from './audit/index.ts';
+import * as catalog from './catalog/index.ts';
 import { createCompany, listCompanies } from './companies/index.ts';
-import type { Access } from './context.ts';
+import type { Access, PortalSettings } from './context.ts';
+import { keepHouse } from './housekeeping.ts';
 import { startKeyTable } from './key-table/key-table.ts';
-import { createKey, listKeys, revokeKey } from './keys/index.ts';
+import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey } from './keys/index.ts';
 import { recordKeyUses } from './keys/key-uses.ts';
 import { setLimits } from './limits/index.ts';
+import { createHasher } from './portal/hasher.ts';
 import { createPortalOwner } from './portal/index.ts';
 import type { AccessTables } from './schema.ts';
+import * as sessions from './sessions/index.ts';
+import * as team from './team/index.ts';
+import * as usage from './usage/index.ts';
+import { recordRequests } from './usage/record.ts';
 
 export interface AccessService {
   ready(): boolean;
@@ -23,24 +31,42 @@ export interface AccessService {
   drain(): Promise<void>;
 }
 
-/** Companies, API keys and portal users, and the key table that the gateways decide by. */
+/** Companies, API keys, the portal's members and sessions, and the key table that the gateways decide by. */
 export const createAccess = async (options: AccessOptions): Promise<AccessService> => {
   const { bus, db, log, now = () => new Date(), random = randomBytes } = options;
   const table = await startKeyTable({ ...options, now });
   const uses = recordKeyUses({ bus, db, log, now });
-  const access: Access = { bus, db, table, log, keyPrefix: options.keyPrefix, now, random };
-  const lane = await serveOperations({ ...options, lane: 'operator', handlers: handlersOf(access) });
+  const requests = recordRequests({ bus, db, log, now });
+  const { keyPrefix, portal } = options;
+  const house = keepHouse({ db, log, now, portal });
+  const access: Access = {
+    bus,
+    db,
+    table,
+    log,
+    keyPrefix,
+    portal,
+    passwords: createHasher(),
+    now,
+    random,
+  };
+  const lanes = await Promise.all([
+    serveOperations({ ...options, lane: 'operator', handlers: operatorHandlers(access) }),
+    serveOperations({ ...options, lane: 'access', handlers: portalHandlers(access) }),
+  ]);
   return {
     ready: () => table.ready() && db.isUp(),
     drain: async () => {
-      await lane.drain();
+      await Promise.all(lanes.map((lane) => lane.drain()));
+      await house.stop();
       await uses.drain();
+      await requests.drain();
       await table.stop();
     },
   };
 };
 
-const handlersOf = (access: Access): Readonly<Record<OperatorOperationId, Handler>> => ({
+const operatorHandlers = (access: Access): Readonly<Record<OperatorOperationId, Handler>> => ({
   createCompany: createCompany(access),
   listCompanies: listCompanies(access),
   createKey: createKey(access),
@@ -50,6 +76,23 @@ const handlersOf = (access: Access): Readonly<Record<OperatorOperationId, Handle
   createPortalOwner: createPortalOwner(access),
 });
 
+/** What the gateways ask for: the portal's operations, and whose session a token is. */
+const portalHandlers = (
+  access: Access,
+): Readonly<Partial<Record<PortalOperationId | typeof resolveSessionOperation, Handler>>> => {
+  const creators = {
+    ...sessions,
+    ...team,
+    ...audit,
+    ...catalog,
+    ...usage,
+    createApiKey,
+    listApiKeys,
+    revokeApiKey,
+  };
+  return Object.fromEntries(Object.entries(creators).map(([id, create]) => [id, create(access)]));
+};
+
 export interface AccessOptions {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
@@ -57,6 +100,7 @@ export interface AccessOptions {
   readonly log: Log;
   readonly metrics?: Metrics;
   readonly keyPrefix: string;
+  readonly portal: PortalSettings;
   /** Copies of each NATS bucket. */
   readonly replicas: number;
   readonly checkIntervalMs?: number;

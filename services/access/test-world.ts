@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
   type GatewayAnswer,
@@ -6,6 +7,7 @@ import {
   keyRevokedSubject,
   laneSubject,
   type OperatorOperationId,
+  parseKeyRing,
   replyPrefix,
 } from '@causeway/proto';
 import {
@@ -18,11 +20,22 @@ import {
 } from '@causeway/runtime';
 import { cleanUp, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import { type KV, Kvm } from '@nats-io/kv';
+import type { PortalSettings } from './context.ts';
 import { openGatewayBucket } from './key-table/bucket.ts';
 import { type AccessTables, tenantTables } from './schema.ts';
 import { type AccessOptions, createAccess } from './service.ts';
 
 const folders = [{ name: 'access', folder: join(import.meta.dirname, 'migrations') }];
+/** As configured by default, with a key of this run. */
+export const testPortal: PortalSettings = {
+  keyRing: parseKeyRing(`test:${randomBytes(32).toString('base64')}`),
+  idleTimeoutMs: 8 * 3_600_000,
+  sessionTimeoutMs: 24 * 3_600_000,
+  limits: { read: 60, write: 100, admin: 200, lookup: null },
+  features: { allowHttp: false, allowPrivate: false },
+  baseUrl: null,
+  retentionDays: 30,
+};
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 
 /** A database and a NATS server of this file's own, nothing running on them yet. */
@@ -46,6 +59,7 @@ export const testWorld = async () => {
         instance,
         log,
         keyPrefix: 'crm',
+        portal: testPortal,
         replicas: 1,
         ...options,
       });

@@ -1,17 +1,31 @@
+import { transaction, writeAudit } from '@causeway/runtime';
+import { byOperator } from '../audit/operator.ts';
 import type { Access } from '../context.ts';
 import { companyEntry, companyName } from '../key-table/entries.ts';
 import { operatorHandler } from '../operator-handler.ts';
 import { companyAnswer } from './company.ts';
 
 export const createCompany = (access: Access) =>
-  operatorHandler(access, 'createCompany', async ({ name }) => {
+  operatorHandler(access, 'createCompany', async ({ name }, { requestId }) => {
     const { db, table, now } = access;
     const created_utc = now();
-    const { insertId } = await db
-      .insertInto('companies')
-      .values({ name, created_utc })
-      .executeTakeFirstOrThrow();
-    const company = { company_id: Number(insertId), name, created_utc };
+    const company_id = await transaction(db, async (trx) => {
+      const { insertId } = await trx
+        .insertInto('companies')
+        .values({ name, created_utc })
+        .executeTakeFirstOrThrow();
+      const companyId = Number(insertId);
+      await writeAudit(trx, {
+        companyId,
+        by: byOperator(requestId),
+        action: 'company.created',
+        target: { kind: 'company', id: companyId, name },
+        after: { name },
+        at: created_utc,
+      });
+      return companyId;
+    });
+    const company = { company_id, name, created_utc };
     const row = { ...company, version: 1, limit_read: null, limit_write: null, limit_admin: null };
     await table.publish(companyName(row), companyEntry(row));
     return companyAnswer(company);

@@ -1,15 +1,29 @@
+import { type AuditSource, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
+export interface KeyEnd {
+  readonly companyId: number;
+  readonly id: number;
+  readonly by: AuditSource;
+}
+
 /** Ends a key in the database, once: a key that was revoked before keeps its time and its version. */
-export const deactivate = async (
-  { db, now }: Access,
-  { company_id, id }: { readonly company_id: number; readonly id: number },
-): Promise<void> => {
-  await db
-    .updateTable('api_keys')
-    .set((eb) => ({ is_active: 0, revoked_utc: now(), version: eb('version', '+', 1) }))
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
-    .where('is_active', '=', 1)
-    .execute();
-};
+export const deactivate = ({ db, now }: Access, { companyId, id, by }: KeyEnd): Promise<void> =>
+  transaction(db, async (trx) => {
+    const at = now();
+    const { numUpdatedRows } = await trx
+      .updateTable('api_keys')
+      .set((eb) => ({ is_active: 0, revoked_utc: at, version: eb('version', '+', 1) }))
+      .where('company_id', '=', companyId)
+      .where('id', '=', id)
+      .where('is_active', '=', 1)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return;
+    const { name } = await trx
+      .selectFrom('api_keys')
+      .select('name')
+      .where('company_id', '=', companyId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    await writeAudit(trx, { companyId, by, action: 'key.revoked', target: { kind: 'key', id, name }, at });
+  });

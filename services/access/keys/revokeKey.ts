@@ -1,25 +1,12 @@
+import { byOperator } from '../audit/operator.ts';
 import type { Access } from '../context.ts';
-import { keyEntry, keyEntryColumns, keyName } from '../key-table/entries.ts';
 import { operatorHandler } from '../operator-handler.ts';
-import { deactivate } from './deactivate.ts';
+import { endKey } from './end-key.ts';
 import { companyOfKey } from './find-key.ts';
-import { keyAnswer, keyColumns } from './key.ts';
+import { keyAnswer } from './key.ts';
 
-/**
- * When this has been answered, no gateway accepts the key any more (decisions, "Identifiers, keys,
- * scopes"). Revoking it again changes nothing and makes the same promise.
- */
 export const revokeKey = (access: Access) =>
-  operatorHandler(access, 'revokeKey', async ({ id }) => {
-    const { db, table } = access;
-    const company_id = await companyOfKey(access, id);
-    await deactivate(access, { company_id, id });
-    const row = await db
-      .selectFrom('api_keys')
-      .select([...keyColumns, ...keyEntryColumns])
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    await table.publish(keyName(row), keyEntry(row));
-    return keyAnswer(row);
+  operatorHandler(access, 'revokeKey', async ({ id }, { requestId }) => {
+    const companyId = await companyOfKey(access, id);
+    return keyAnswer(await endKey(access, { companyId, id, by: byOperator(requestId) }));
   });

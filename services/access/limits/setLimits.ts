@@ -1,4 +1,13 @@
 import { notFound } from '@causeway/proto';
+import {
+  type AuditEntry,
+  type AuditSource,
+  changes,
+  type Trx,
+  transaction,
+  writeAudit,
+} from '@causeway/runtime';
+import { byOperator } from '../audit/operator.ts';
 import type { Access } from '../context.ts';
 import {
   companyEntry,
@@ -10,50 +19,92 @@ import {
 } from '../key-table/entries.ts';
 import { companyOfKey } from '../keys/find-key.ts';
 import { operatorHandler } from '../operator-handler.ts';
+import type { AccessTables } from '../schema.ts';
 import { type LimitRow, limitsAnswer } from './limits.ts';
 
 /** Limits of a company, or of one key; a limit that is not named stays, null takes it back to the configured one. */
 export const setLimits = (access: Access) =>
-  operatorHandler(access, 'setLimits', ({ company_id, id, read, write, admin }) => {
-    const changes = {
+  operatorHandler(access, 'setLimits', ({ company_id, id, read, write, admin }, { requestId }) => {
+    const set = {
       ...(read !== undefined && { limit_read: read }),
       ...(write !== undefined && { limit_write: write }),
       ...(admin !== undefined && { limit_admin: admin }),
     };
-    return id === undefined ? ofCompany(access, company_id!, changes) : ofKey(access, id, changes);
+    const by = byOperator(requestId);
+    return id === undefined ? ofCompany(access, company_id!, set, by) : ofKey(access, id, set, by);
   });
 
-const ofCompany = async ({ db, table }: Access, company_id: number, changes: Partial<LimitRow>) => {
-  await db
-    .updateTable('companies')
-    .set((eb) => ({ ...changes, version: eb('version', '+', 1) }))
-    .where('company_id', '=', company_id)
-    .execute();
-  const row = await db
-    .selectFrom('companies')
-    .select(companyEntryColumns)
-    .where('company_id', '=', company_id)
-    .executeTakeFirst();
-  if (!row) throw notFound('company');
+const ofCompany = async (
+  { db, table, now }: Access,
+  company_id: number,
+  set: Partial<LimitRow>,
+  by: AuditSource,
+) => {
+  const row = await transaction(db, async (trx) => {
+    const find = () =>
+      trx
+        .selectFrom('companies')
+        .select([...companyEntryColumns, 'name'])
+        .where('company_id', '=', company_id)
+        .forUpdate()
+        .executeTakeFirst();
+    const before = await find();
+    if (!before) throw notFound('company');
+    await trx
+      .updateTable('companies')
+      .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
+      .where('company_id', '=', company_id)
+      .execute();
+    const after = (await find())!;
+    const target = { kind: 'company', id: company_id, name: before.name } as const;
+    await note(trx, { companyId: company_id, by, target, before, after, at: now() });
+    return after;
+  });
   await table.publish(companyName(row), companyEntry(row));
   return { company_id, limits: limitsAnswer(row) };
 };
 
-const ofKey = async (access: Access, id: number, changes: Partial<LimitRow>) => {
-  const { db, table } = access;
+const ofKey = async (access: Access, id: number, set: Partial<LimitRow>, by: AuditSource) => {
+  const { db, table, now } = access;
   const company_id = await companyOfKey(access, id);
-  await db
-    .updateTable('api_keys')
-    .set((eb) => ({ ...changes, version: eb('version', '+', 1) }))
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
-    .execute();
-  const row = await db
-    .selectFrom('api_keys')
-    .select(keyEntryColumns)
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+  const row = await transaction(db, async (trx) => {
+    const find = () =>
+      trx
+        .selectFrom('api_keys')
+        .select([...keyEntryColumns, 'name'])
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        .forUpdate()
+        .executeTakeFirstOrThrow();
+    const before = await find();
+    await trx
+      .updateTable('api_keys')
+      .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute();
+    const after = await find();
+    const target = { kind: 'key', id, name: before.name } as const;
+    await note(trx, { companyId: company_id, by, target, before, after, at: now() });
+    return after;
+  });
   await table.publish(keyName(row), keyEntry(row));
   return { company_id, id, limits: limitsAnswer(row) };
 };
+
+const note = (
+  trx: Trx<AccessTables>,
+  {
+    before,
+    after,
+    ...entry
+  }: Omit<AuditEntry, 'action' | 'before' | 'after'> & {
+    readonly before: LimitRow;
+    readonly after: LimitRow;
+  },
+): Promise<void> =>
+  writeAudit(trx, {
+    ...entry,
+    action: 'limits.changed',
+    ...changes(limitsAnswer(before), limitsAnswer(after)),
+  });

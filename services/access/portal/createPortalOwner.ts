@@ -1,24 +1,37 @@
 import { invalidField } from '@causeway/proto';
-import { duplicateKey } from '@causeway/runtime';
+import { duplicateKey, transaction, writeAudit } from '@causeway/runtime';
+import { byOperator } from '../audit/operator.ts';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
 import { operatorHandler } from '../operator-handler.ts';
-import { hashPassword } from './password.ts';
+import { requireGoodPassword } from './password-policy.ts';
 
 export const createPortalOwner = (access: Access) =>
-  operatorHandler(access, 'createPortalOwner', async ({ company_id, email, password }) => {
-    const { db, now } = access;
+  operatorHandler(access, 'createPortalOwner', async ({ company_id, email, password }, { requestId }) => {
+    const { db, now, passwords } = access;
     await requireCompany(access, company_id);
+    requireGoodPassword('password', password, [email]);
     const owner = {
       company_id,
       email,
-      password_hash: await hashPassword(password),
+      password_hash: await passwords.hash(password),
       role: 'owner',
       created_utc: now(),
     } as const;
     try {
-      const { insertId } = await db.insertInto('portal_users').values(owner).executeTakeFirstOrThrow();
-      return { id: Number(insertId), company_id, email };
+      const id = await transaction(db, async (trx) => {
+        const { insertId } = await trx.insertInto('portal_users').values(owner).executeTakeFirstOrThrow();
+        await writeAudit(trx, {
+          companyId: company_id,
+          by: byOperator(requestId),
+          action: 'member.joined',
+          target: { kind: 'member', id: Number(insertId), name: email },
+          after: { email, role: 'owner' },
+          at: owner.created_utc,
+        });
+        return Number(insertId);
+      });
+      return { id, company_id, email };
     } catch (error) {
       if (duplicateKey(error) === 'portal_users_email')
         throw invalidField('email', 'email is already in use');

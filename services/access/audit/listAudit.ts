@@ -1,0 +1,47 @@
+import { type PortalAnswer, portalContract } from '@causeway/proto';
+import { json, portalHandler } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+
+type Entry = PortalAnswer<'listAudit'>['entries'][number];
+
+export const listAudit = ({ db }: Access) =>
+  portalHandler(portalContract.listAudit, async ({ companyId, query }) => {
+    const { limit, cursor, action, targetKind, targetId, userId, since, until } = query;
+    const before = cursor === undefined ? undefined : decodeCursor(companyId, cursor);
+    let found = db
+      .selectFrom('audit_log')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .orderBy('audit_id', 'desc')
+      .limit(limit + 1);
+    if (before !== undefined) found = found.where('audit_id', '<', before);
+    if (action) found = found.where('action', '=', action);
+    if (targetKind) found = found.where('target_kind', '=', targetKind);
+    if (targetId) found = found.where('target_id', '=', targetId);
+    if (userId) found = found.where('actor_kind', '=', 'user').where('actor_id', '=', userId);
+    if (since) found = found.where('created_utc', '>=', since);
+    if (until) found = found.where('created_utc', '<', until);
+    const rows = await found.execute();
+    const entries = rows.slice(0, limit).map(
+      (row): Entry => ({
+        id: row.audit_id,
+        createdUtc: row.created_utc.toISOString(),
+        actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+        action: row.action,
+        target: { kind: row.target_kind, id: row.target_id, name: row.target_name },
+        before: row.before_json === null ? null : JSON.parse(row.before_json),
+        after: row.after_json === null ? null : JSON.parse(row.after_json),
+        address: row.address,
+        userAgent: row.user_agent,
+        requestId: row.request_id,
+      }),
+    );
+    const hasMore = rows.length > limit;
+    const last = entries.at(-1);
+    return json(200, {
+      entries,
+      nextCursor: hasMore && last ? encodeCursor(companyId, last.id) : null,
+      hasMore,
+    });
+  });

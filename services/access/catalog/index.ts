@@ -1,0 +1,1 @@
+export { listEventTypes } from './listEventTypes.ts';

@@ -1,0 +1,58 @@
+import { acrossTenants, type Database, type Log } from '@causeway/runtime';
+import { sql } from 'kysely';
+import type { PortalSettings } from './context.ts';
+import type { AccessTables } from './schema.ts';
+import { forgottenAfterMs } from './sessions/delays.ts';
+
+const everyMs = 10 * 60_000;
+/** Few enough that their locks are held for moments. */
+const rowsAtOnce = 1000;
+const dayMs = 86_400_000;
+
+/**
+ * Takes out what time has made worthless: sessions and delays that are over, and counts older than the overview
+ * looks back. Nothing depends on it, so that it need not be exact, and several replicas may do it at once.
+ */
+export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): { stop(): Promise<void> } => {
+  const everyones = acrossTenants(db, 'housekeeping throws away rows of all companies by their age');
+  const before = (ageMs: number): Date => new Date(now().getTime() - ageMs);
+  let stopped = false;
+
+  const sweep = async (): Promise<void> => {
+    const chunks = [
+      () =>
+        sql`DELETE FROM portal_sessions WHERE created_utc < ${before(portal.sessionTimeoutMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
+      () =>
+        sql`DELETE FROM sign_in_delays WHERE last_attempt_utc < ${before(forgottenAfterMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
+      () =>
+        sql`DELETE FROM request_minutes WHERE minute_utc < ${before(portal.retentionDays * dayMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
+    ];
+    for (const chunk of chunks)
+      for (let deleted = rowsAtOnce; deleted === rowsAtOnce && !stopped; ) {
+        const { numAffectedRows } = await chunk().execute(everyones);
+        deleted = Number(numAffectedRows);
+      }
+  };
+
+  let running = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running.then(sweep).catch((error: unknown) => {
+      log.warn({ error }, 'old rows could not be thrown away; trying again later');
+    });
+  }, everyMs);
+  timer.unref();
+  return {
+    stop: async () => {
+      stopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+};
+
+interface HousekeepingOptions {
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly portal: PortalSettings;
+}

@@ -1,0 +1,63 @@
+import { createKeyValue, hashKeyValue, lastFour, type Scope } from '@causeway/proto';
+import { type AuditSource, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { keyEntry, keyName } from '../key-table/entries.ts';
+import { deactivate } from './deactivate.ts';
+
+export interface NewKey {
+  readonly companyId: number;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly by: AuditSource;
+}
+
+/** Makes a key and returns once every gateway accepts it, so that it works as soon as it is read. */
+export const makeKey = async (access: Access, { companyId, name, scopes, by }: NewKey) => {
+  const { db, table, keyPrefix, random, now, log } = access;
+  const value = createKeyValue({ prefix: keyPrefix, companyId, random });
+  const at = now();
+  const key = {
+    company_id: companyId,
+    name,
+    key_hash: Buffer.from(hashKeyValue(value), 'base64url'),
+    prefix: keyPrefix,
+    last4: lastFour(value),
+    scopes: scopes.join(' '),
+    created_utc: at,
+  };
+  const id = await transaction(db, async (trx) => {
+    const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
+    await writeAudit(trx, {
+      companyId,
+      by,
+      action: 'key.created',
+      target: { kind: 'key', id: Number(insertId), name },
+      after: { name, scopes },
+      at,
+    });
+    return Number(insertId);
+  });
+  const row = { ...key, ...untouched, id };
+  try {
+    await table.publish(keyName(row), keyEntry(row));
+  } catch (error) {
+    // Its value is lost with this answer: a key that nobody has must not stay good.
+    await deactivate(access, {
+      companyId,
+      id,
+      by: { ...by, kind: 'system', id: null, name: 'system' },
+    }).catch((cause: unknown) => log.error({ error: cause, keyId: id }, 'unused key stays'));
+    throw error;
+  }
+  return { row, value };
+};
+
+const untouched = {
+  version: 1,
+  is_active: 1,
+  limit_read: null,
+  limit_write: null,
+  limit_admin: null,
+  revoked_utc: null,
+  last_used_utc: null,
+} as const;

@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { invalidField } from '@causeway/proto';
+
+/**
+ * Refuses what is tried first: the common passwords of leaks, those with digits around or letters replaced,
+ * repetitions, runs over the keyboard, and the names of the company, the person and this product. There are no
+ * rules on kinds of characters (NIST SP 800-63B-4, section 3.1.1.2).
+ * @param context words that everybody knows: the company's name, the person's name and address.
+ * @throws Problem naming `field`
+ */
+export const requireGoodPassword = (field: string, password: string, context: readonly string[]): void => {
+  const reason = weakness(password, context);
+  if (reason) throw invalidField(field, `${field} ${reason}`);
+};
+
+const weakness = (password: string, context: readonly string[]): string | undefined => {
+  const plain = plainForm(password);
+  const core = coreOf(plain);
+  if (isCommon(plain) || isCommon(core) || isRepeated(plain)) return 'is a common password';
+  if (isRun(plain)) return 'is a run of keys or characters';
+  if (new Set(plain).size < 5) return 'has too few different characters';
+  const left = coreOf(without(plain, context));
+  return left.length < 5 && left.length < core.length ? 'is made of names that anyone can guess' : undefined;
+};
+
+/** Lower case, with the usual stand-ins for letters put back. */
+const plainForm = (password: string): string =>
+  password
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[@$!|]/g, (character) => standIns[character] ?? character);
+const standIns: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': 'i', '|': 'l' };
+
+/** Without the digits and signs around it, and with digits inside read as letters. */
+export const coreOf = (plain: string): string =>
+  plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '').replace(/[013457]/g, (digit) => digitLetters[digit] ?? digit);
+const digitLetters: Readonly<Record<string, string>> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't' };
+
+const digestBytes = 5;
+let digests: ReadonlySet<string> | undefined;
+
+/**
+ * `common-passwords.bin` has, in order, the first five bytes of the SHA-256 of each: of the passwords of twelve
+ * characters and more as they are, and of the cores of four letters and more, of the twenty thousand commonest
+ * (Royce Williams' list, as Django ships it). Digests, as many are not words one wants to read in a repository.
+ */
+const isCommon = (text: string): boolean => {
+  digests ??= readDigests();
+  return digests.has(digestOf(text));
+};
+
+export const digestOf = (text: string): string => hash('sha256', text, 'hex').slice(0, 2 * digestBytes);
+
+const readDigests = (): ReadonlySet<string> => {
+  const bytes = readFileSync(new URL('common-passwords.bin', import.meta.url));
+  const known = new Set<string>();
+  for (let at = 0; at < bytes.length; at += digestBytes)
+    known.add(bytes.toString('hex', at, at + digestBytes));
+  return known;
+};
+
+/** A short piece, or a common one, again and again. */
+const isRepeated = (text: string): boolean => {
+  for (let length = 1; length <= text.length / 2; length++) {
+    const piece = text.slice(0, length);
+    const repeated = piece.repeat(Math.ceil(text.length / length)).startsWith(text);
+    if (repeated && (length <= 4 || isCommon(piece) || isCommon(coreOf(piece)))) return true;
+  }
+  return false;
+};
+
+const rows = [
+  '1234567890123456789012345678901234567890',
+  'qwertyuiopasdfghjklzxcvbnmqwertyuiop',
+  'qwertzuiopasdfghjklyxcvbnm',
+  'azertyuiopqsdfghjklmwxcvbn',
+  'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz',
+  '1q2w3e4r5t6y7u8i9o0p',
+  'q1w2e3r4t5y6u7i8o9p0',
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p',
+  'qazwsxedcrfvtgbyhnujmikolp',
+];
+const runs = rows.flatMap((row) => [row, [...row].toReversed().join('')]);
+
+/** All of it, or all but three characters at its ends, lies on rows of keys. */
+const isRun = (text: string): boolean => {
+  const letters = text.replace(/[^\p{L}\p{N}]/gu, '');
+  return runs.some((run) =>
+    [letters, letters.slice(0, -3), letters.slice(3)].some((part) => part.length >= 8 && run.includes(part)),
+  );
+};
+
+const productWords = ['causeway', 'portal', 'webhook', 'password', 'welcome', 'admin', 'company'];
+
+const without = (text: string, context: readonly string[]): string => {
+  const words = context.flatMap((entry) => plainForm(entry).split(/[^\p{L}\p{N}]+/u));
+  const known = [...words, ...productWords].filter((word) => word.length >= 4);
+  return known
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((rest, word) => rest.replaceAll(word, ''), text);
+};

@@ -1,0 +1,28 @@
+import { portalContract } from '@causeway/proto';
+import { portalHandler } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { requireGoodPassword } from '../portal/password-policy.ts';
+import { changeSecurity } from './change-security.ts';
+import { confirmPassword } from './confirm-password.ts';
+
+export const changePassword = (access: Access) =>
+  portalHandler(portalContract.changePassword, async (call) => {
+    const { companyId, user, body } = call;
+    await confirmPassword(access, call, 'currentPassword', body.currentPassword);
+    const company = await access.db
+      .selectFrom('companies')
+      .select('name')
+      .where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow();
+    requireGoodPassword('newPassword', body.newPassword, [company.name, user.email, user.name]);
+    const password_hash = await access.passwords.hash(body.newPassword);
+    await changeSecurity(access, call, 'password.changed', (trx) =>
+      trx
+        .updateTable('portal_users')
+        .set({ password_hash })
+        .where('company_id', '=', companyId)
+        .where('id', '=', user.id)
+        .execute(),
+    );
+    return { status: 204, body: null };
+  });

@@ -1,0 +1,22 @@
+import { portalContract } from '@causeway/proto';
+import { portalHandler } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { changeSecurity } from './change-security.ts';
+import { confirmPassword } from './confirm-password.ts';
+import { deleteRecoveryCodes } from './recovery-codes.ts';
+
+export const disableTotp = (access: Access) =>
+  portalHandler(portalContract.disableTotp, async (call) => {
+    const { companyId, user, body } = call;
+    await confirmPassword(access, call, 'password', body.password);
+    await changeSecurity(access, call, 'totp.disabled', async (trx) => {
+      await trx
+        .updateTable('portal_users')
+        .set({ totp_enabled: 0, totp_secret: null, totp_step: 0 })
+        .where('company_id', '=', companyId)
+        .where('id', '=', user.id)
+        .execute();
+      await deleteRecoveryCodes(trx, { companyId, userId: user.id });
+    });
+    return { status: 204, body: null };
+  });

@@ -1,0 +1,44 @@
+import { sessionsEndedSubject } from '@causeway/proto';
+import type { Trx } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
+
+/** Which sessions of a member end. */
+export interface Ending {
+  readonly companyId: number;
+  readonly userId: number;
+  /** This one alone, */
+  readonly only?: number;
+  /** or all but this one; neither: all. */
+  readonly except?: number;
+}
+
+/**
+ * Ends sessions. The gateways ask for each request, so with the commit they are let in nowhere; the broadcast
+ * is for the streams that are open already, which look again every few seconds in any case.
+ * @returns how many ended.
+ */
+export const endSessions = async (
+  { bus }: Pick<Access, 'bus'>,
+  trx: Trx<AccessTables>,
+  { companyId, userId, only, except }: Ending,
+): Promise<number> => {
+  const rows = await trx
+    .selectFrom('portal_sessions')
+    .select('session_id')
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', userId)
+    .$if(only !== undefined, (query) => query.where('session_id', '=', only!))
+    .$if(except !== undefined, (query) => query.where('session_id', '!=', except!))
+    .forUpdate()
+    .execute();
+  if (rows.length === 0) return 0;
+  const ids = rows.map((row) => row.session_id);
+  await trx
+    .deleteFrom('portal_sessions')
+    .where('company_id', '=', companyId)
+    .where('session_id', 'in', ids)
+    .execute();
+  trx.onCommit(() => bus.nc.publish(sessionsEndedSubject, JSON.stringify(ids)));
+  return ids.length;
+};

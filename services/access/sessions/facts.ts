@@ -1,0 +1,69 @@
+import { type PortalAnswer, problem, scopes } from '@causeway/proto';
+import type { Access } from '../context.ts';
+
+export type SessionFacts = PortalAnswer<'getSession'>;
+
+/** Everything that a page has to know of who looks at it. @throws Problem `signed_out` when it has just ended */
+export const sessionFacts = async (
+  { db, keyPrefix, portal }: Access,
+  companyId: number,
+  sessionId: number,
+): Promise<SessionFacts> => {
+  const row = await db
+    .selectFrom('portal_sessions as session')
+    .innerJoin('portal_users as person', (join) =>
+      join.onRef('person.company_id', '=', 'session.company_id').onRef('person.id', '=', 'session.user_id'),
+    )
+    .innerJoin('companies as company', 'company.company_id', 'session.company_id')
+    .select([
+      'person.id',
+      'person.email',
+      'person.name',
+      'person.role',
+      'person.totp_enabled',
+      'company.name as company_name',
+      'company.limit_read',
+      'company.limit_write',
+      'company.limit_admin',
+      'session.created_utc',
+    ])
+    .where('session.company_id', '=', companyId)
+    .where('session.session_id', '=', sessionId)
+    .executeTakeFirst();
+  if (!row) throw problem('signed_out');
+  const codes = await db
+    .selectFrom('portal_recovery_codes')
+    .select((eb) => eb.fn.countAll<number>().as('left'))
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', row.id)
+    .executeTakeFirstOrThrow();
+  const { limits } = portal;
+  return {
+    user: {
+      id: row.id,
+      email: row.email,
+      name: row.name,
+      role: row.role,
+      totpEnabled: row.totp_enabled === 1,
+      recoveryCodesLeft: Number(codes.left),
+    },
+    company: { id: companyId, name: row.company_name },
+    session: {
+      id: sessionId,
+      createdUtc: row.created_utc.toISOString(),
+      expiresUtc: new Date(row.created_utc.getTime() + portal.sessionTimeoutMs).toISOString(),
+      idleTimeoutMs: portal.idleTimeoutMs,
+    },
+    keyPrefix,
+    scopes: [...scopes],
+    limits: {
+      read: row.limit_read ?? limits.read,
+      write: row.limit_write ?? limits.write,
+      admin: row.limit_admin ?? limits.admin,
+      // Lookups follow the company's limit of reads only where they count as such.
+      lookup: limits.lookup,
+    },
+    features: portal.features,
+    baseUrl: portal.baseUrl,
+  };
+};

@@ -1,0 +1,13 @@
+export { changePassword } from './changePassword.ts';
+export { confirmTotp } from './confirmTotp.ts';
+export { disableTotp } from './disableTotp.ts';
+export { getSession } from './getSession.ts';
+export { listSessions } from './listSessions.ts';
+export { regenerateRecoveryCodes } from './regenerateRecoveryCodes.ts';
+export { resolveSession } from './resolveSession.ts';
+export { revokeOtherSessions } from './revokeOtherSessions.ts';
+export { revokeSession } from './revokeSession.ts';
+export { signIn } from './signIn.ts';
+export { signOut } from './signOut.ts';
+export { startTotp } from './startTotp.ts';
+export { updateProfile } from './updateProfile.ts';

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import type { Trx } from '@causeway/runtime';
+import type { AccessTables } from '../schema.ts';
+
+/** The ways in without the app: ten codes of 80 random bits, each once. */
+const codesAtOnce = 10;
+/** 32 characters without those that look alike. */
+const alphabet = '23456789abcdefghjkmnpqrstuvwxyz0';
+
+export interface Person {
+  readonly companyId: number;
+  readonly userId: number;
+}
+
+/** Replaces a member's codes. @returns those to be shown, now or never. */
+export const replaceRecoveryCodes = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId }: Person,
+  random: (bytes: number) => Uint8Array,
+): Promise<string[]> => {
+  const codes = Array.from({ length: codesAtOnce }, () => newCode(random));
+  await deleteRecoveryCodes(trx, { companyId, userId });
+  await trx
+    .insertInto('portal_recovery_codes')
+    .values(codes.map((code) => ({ company_id: companyId, user_id: userId, code_hash: hashCode(code) })))
+    .execute();
+  return codes;
+};
+
+export const deleteRecoveryCodes = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId }: Person,
+): Promise<void> => {
+  await trx
+    .deleteFrom('portal_recovery_codes')
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', userId)
+    .execute();
+};
+
+/** Uses a code up. @returns whether it was one. Of two who send it at once, one is let in. */
+export const takeRecoveryCode = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId }: Person,
+  code: string,
+): Promise<boolean> => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('portal_recovery_codes')
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', userId)
+    .where('code_hash', '=', hashCode(code))
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+};
+
+const newCode = (random: (bytes: number) => Uint8Array): string =>
+  [...random(16)]
+    .map((byte) => alphabet[byte % 32])
+    .join('')
+    .replace(/(.{4})(?!$)/g, '$1-');
+
+/** However it was typed: blanks, hyphens and capitals do not matter. */
+const hashCode = (code: string): Buffer =>
+  hash('sha256', code.toLowerCase().replace(/[^a-z0-9]/g, ''), 'buffer');

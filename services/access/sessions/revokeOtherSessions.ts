@@ -1,0 +1,23 @@
+import { portalContract } from '@causeway/proto';
+import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { endSessions } from './end.ts';
+
+export const revokeOtherSessions = (access: Access) =>
+  portalHandler(portalContract.revokeOtherSessions, async (call) => {
+    const { companyId, user } = call;
+    const revoked = await transaction(access.db, async (trx) => {
+      const ended = await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
+      if (ended === 0) return 0;
+      await writeAudit(trx, {
+        companyId,
+        by: auditSource(call),
+        action: 'session.ended',
+        target: { kind: 'session', id: null, name: 'all others' },
+        after: { count: ended },
+        at: access.now(),
+      });
+      return ended;
+    });
+    return json(200, { revoked });
+  });

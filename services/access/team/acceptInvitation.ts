@@ -1,0 +1,44 @@
+import { conflict, portalContract, problem } from '@causeway/proto';
+import { duplicateKey, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { requireGoodPassword } from '../portal/password-policy.ts';
+import { startSession } from '../sessions/start.ts';
+import { findInvitation } from './invitation.ts';
+
+/** Makes the member, uses the invitation up, and signs in. */
+export const acceptInvitation = (access: Access) =>
+  portalHandler(portalContract.acceptInvitation, async ({ body, actor, requestId }) => {
+    const { db, now, passwords } = access;
+    const { company_id, invitation_id, email, role, company_name } = await findInvitation(access, body.token);
+    requireGoodPassword('password', body.password, [company_name, email, body.name]);
+    const password_hash = await passwords.hash(body.password);
+    const at = now();
+    const userId = await transaction(db, async (trx) => {
+      // Of two who accept at once, one finds it.
+      const { numDeletedRows } = await trx
+        .deleteFrom('portal_invitations')
+        .where('company_id', '=', company_id)
+        .where('invitation_id', '=', invitation_id)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) throw problem('invitation_over');
+      const { insertId } = await trx
+        .insertInto('portal_users')
+        .values({ company_id, email, name: body.name, password_hash, role, created_utc: at })
+        .executeTakeFirstOrThrow();
+      const { address, userAgent } = actor;
+      await writeAudit(trx, {
+        companyId: company_id,
+        by: { kind: 'user', id: Number(insertId), name: body.name, address, userAgent, requestId },
+        action: 'member.joined',
+        target: { kind: 'member', id: Number(insertId), name: email },
+        after: { email, name: body.name, role },
+        at,
+      });
+      return Number(insertId);
+    }).catch((error: unknown) => {
+      if (duplicateKey(error) === 'portal_users_email')
+        throw conflict('this address is a member’s already; sign in, or have another address invited');
+      throw error;
+    });
+    return startSession(access, 201, { companyId: company_id, userId, name: body.name, actor, requestId });
+  });

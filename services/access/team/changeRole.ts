@@ -1,0 +1,32 @@
+import { portalContract } from '@causeway/proto';
+import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { lockMember } from './lock-member.ts';
+import { memberAnswer } from './member.ts';
+
+export const changeRole = ({ db, now }: Access) =>
+  portalHandler(portalContract.changeRole, async (call) => {
+    const { companyId, user, body } = call;
+    const memberId = call.id('member');
+    const member = await transaction(db, async (trx) => {
+      const before = await lockMember(trx, { companyId, memberId, asker: user.role, to: body.role });
+      if (before.role === body.role) return before;
+      await trx
+        .updateTable('portal_users')
+        .set({ role: body.role })
+        .where('company_id', '=', companyId)
+        .where('id', '=', memberId)
+        .execute();
+      await writeAudit(trx, {
+        companyId,
+        by: auditSource(call),
+        action: 'member.role_changed',
+        target: { kind: 'member', id: memberId, name: before.email },
+        before: { role: before.role },
+        after: { role: body.role },
+        at: now(),
+      });
+      return { ...before, role: body.role };
+    });
+    return json(200, memberAnswer(member, user.id));
+  });

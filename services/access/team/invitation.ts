@@ -1,0 +1,25 @@
+import { problem } from '@causeway/proto';
+import { acrossTenants } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { hashToken } from '../sessions/token.ts';
+
+/** An invitation that still holds. @throws Problem `invitation_over` for one that does not, or never was */
+export const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
+  const row = await acrossTenants(db, 'an invitation is known by its token alone')
+    .selectFrom('portal_invitations as invitation')
+    .innerJoin('companies as company', 'company.company_id', 'invitation.company_id')
+    .select([
+      'invitation.company_id',
+      'invitation.invitation_id',
+      'invitation.email',
+      'invitation.role',
+      'invitation.invited_by_name',
+      'invitation.expires_utc',
+      'company.name as company_name',
+    ])
+    .where('invitation.token_hash', '=', hashToken(token))
+    .where('invitation.expires_utc', '>', now())
+    .executeTakeFirst();
+  if (!row) throw problem('invitation_over');
+  return row;
+};

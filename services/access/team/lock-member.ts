@@ -1,0 +1,36 @@
+import { conflict, notFound, type Role, roleRequired } from '@causeway/proto';
+import type { Trx } from '@causeway/runtime';
+import type { AccessTables } from '../schema.ts';
+import { memberColumns } from './member.ts';
+
+export interface Change {
+  readonly companyId: number;
+  readonly memberId: number;
+  /** Of whoever asks. */
+  readonly asker: Role;
+  /** What the member is to be; null: gone. */
+  readonly to: Role | null;
+}
+
+/**
+ * The member of a change that is allowed, locked. The company's owners are locked with it, in the order of their
+ * ids, so that of two owners who let each other go at once one stays.
+ * @throws Problem `not_found`, `role_required` where owners are concerned, `conflict` for the last owner
+ */
+export const lockMember = async (trx: Trx<AccessTables>, { companyId, memberId, asker, to }: Change) => {
+  const rows = await trx
+    .selectFrom('portal_users')
+    .select(memberColumns)
+    .where('company_id', '=', companyId)
+    .where((eb) => eb.or([eb('id', '=', memberId), eb('role', '=', 'owner')]))
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  const member = rows.find((row) => row.id === memberId);
+  if (!member) throw notFound('member');
+  if (asker !== 'owner' && (member.role === 'owner' || to === 'owner')) throw roleRequired('owner');
+  const otherOwners = rows.filter((row) => row.role === 'owner' && row.id !== memberId);
+  if (member.role === 'owner' && to !== 'owner' && otherOwners.length === 0)
+    throw conflict('the last owner cannot go; make another member an owner first');
+  return member;
+};

@@ -1,0 +1,35 @@
+import { portalContract } from '@causeway/proto';
+import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { endSessions } from '../sessions/end.ts';
+import { lockMember } from './lock-member.ts';
+
+/** The row goes, so that the address can join again, here or elsewhere; the log keeps who it was. */
+export const removeMember = (access: Access) =>
+  portalHandler(portalContract.removeMember, async (call) => {
+    const { companyId, user } = call;
+    const memberId = call.id('member');
+    await transaction(access.db, async (trx) => {
+      const { email, name, role } = await lockMember(trx, {
+        companyId,
+        memberId,
+        asker: user.role,
+        to: null,
+      });
+      await endSessions(access, trx, { companyId, userId: memberId });
+      await trx
+        .deleteFrom('portal_users')
+        .where('company_id', '=', companyId)
+        .where('id', '=', memberId)
+        .execute();
+      await writeAudit(trx, {
+        companyId,
+        by: auditSource(call),
+        action: 'member.removed',
+        target: { kind: 'member', id: memberId, name: email },
+        before: { email, name, role },
+        at: access.now(),
+      });
+    });
+    return { status: 204, body: null };
+  });

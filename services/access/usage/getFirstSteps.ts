@@ -1,0 +1,24 @@
+import { portalContract } from '@causeway/proto';
+import { json, portalHandler } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+
+/** The first call is known as exactly as it is counted; of one that is older than the counts, the key's last use. */
+export const getFirstSteps = ({ db }: Access) =>
+  portalHandler(portalContract.getFirstSteps, async ({ companyId }) => {
+    const keys = await db
+      .selectFrom('api_keys')
+      .select((eb) => [eb.fn.min('created_utc').as('created'), eb.fn.min('last_used_utc').as('used')])
+      .where('company_id', '=', companyId)
+      .executeTakeFirst();
+    const calls = await db
+      .selectFrom('request_minutes')
+      .select((eb) => eb.fn.min('minute_utc').as('first'))
+      .where('company_id', '=', companyId)
+      .executeTakeFirst();
+    return json(200, {
+      keyCreatedUtc: iso(keys?.created),
+      firstCallUtc: iso(calls?.first ?? keys?.used),
+    });
+  });
+
+const iso = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;

@@ -1,0 +1,142 @@
+import { type Bucket, maskKey, type PortalAnswer, portalContract, rangeMinutes } from '@causeway/proto';
+import { json, portalHandler } from '@causeway/runtime';
+import { sql } from 'kysely';
+import type { Access } from '../context.ts';
+import type { LimitRow } from '../limits/limits.ts';
+
+type Usage = PortalAnswer<'getUsage'>;
+
+const minuteMs = 60_000;
+
+export const getUsage = (access: Access) =>
+  portalHandler(portalContract.getUsage, async ({ companyId, query }) => {
+    const { range } = query;
+    const { total, step } = rangeMinutes[range];
+    const stepMs = step * minuteMs;
+    // Steps begin at whole multiples, so that a chart's points stay where they are from one look to the next.
+    const untilMs = (Math.floor(access.now().getTime() / stepMs) + 1) * stepMs;
+    const fromMs = untilMs - total * minuteMs;
+    const rows = await readSteps(access, companyId, fromMs, untilMs, step);
+    const { company, keys } = await readLimits(access, companyId);
+    const { limits } = access.portal;
+    const defaults = { ...limits, lookup: limits.lookup ?? limits.read };
+    const limitOf = (bucket: Bucket, key?: LimitRow): number =>
+      bucket === 'lookup'
+        ? defaults.lookup
+        : (key?.[`limit_${bucket}`] ?? company[`limit_${bucket}`] ?? defaults[bucket]);
+
+    const shown: readonly Bucket[] = limits.lookup === null ? counted : [...counted, 'lookup'];
+    return json(200, {
+      range,
+      fromUtc: new Date(fromMs).toISOString(),
+      untilUtc: new Date(untilMs).toISOString(),
+      stepMinutes: step,
+      buckets: shown.map((bucket) => {
+        const ofBucket = rows.filter((row) => row.bucket === bucket);
+        const points = Array.from({ length: total / step }, (_, at) => ({
+          utc: new Date(fromMs + at * stepMs).toISOString(),
+          ...zero(),
+        }));
+        for (const row of ofBucket) {
+          const point = points[row.at];
+          if (point) add(point, row);
+        }
+        return { bucket, limitPerMinute: limitOf(bucket), ...sum(ofBucket), points };
+      }),
+      keys: [...Map.groupBy(rows, (row) => row.key_id)]
+        .flatMap(([id, ofKey]) => {
+          const key = keys.get(id);
+          if (!key) return [];
+          const { name, prefix, last4, is_active } = key;
+          const buckets = shown.flatMap((bucket) => {
+            const own = ofKey.filter((row) => row.bucket === bucket);
+            return own.length === 0 ? [] : [{ bucket, limitPerMinute: limitOf(bucket, key), ...sum(own) }];
+          });
+          const masked = maskKey({ prefix, companyId, last4 });
+          return [{ id, name, masked, isActive: is_active === 1, buckets }];
+        })
+        .toSorted((a, b) => requests(b) - requests(a)),
+    } satisfies Usage);
+  });
+
+const counted = ['read', 'write', 'admin'] as const;
+
+interface Counts {
+  answered: number;
+  limited: number;
+  failed: number;
+}
+interface StepRow extends Counts {
+  readonly key_id: number;
+  readonly bucket: Bucket;
+  /** Number of the step in the range. */
+  readonly at: number;
+  readonly peak: number;
+}
+
+const readSteps = async (
+  { db }: Access,
+  companyId: number,
+  fromMs: number,
+  untilMs: number,
+  step: number,
+): Promise<StepRow[]> => {
+  const from = new Date(fromMs);
+  const at = sql<number>`FLOOR(TIMESTAMPDIFF(MINUTE, ${from}, minute_utc) / ${step})`;
+  const rows = await db
+    .selectFrom('request_minutes')
+    .select((eb) => [
+      'key_id',
+      'bucket',
+      at.as('at'),
+      eb.fn.sum<number>('answered').as('answered'),
+      eb.fn.sum<number>('limited').as('limited'),
+      eb.fn.sum<number>('failed').as('failed'),
+      sql<number>`MAX(answered + limited)`.as('peak'),
+    ])
+    .where('company_id', '=', companyId)
+    .where('minute_utc', '>=', from)
+    .where('minute_utc', '<', new Date(untilMs))
+    .groupBy(['key_id', 'bucket', 'at'])
+    .execute();
+  return rows.map((row) => ({
+    key_id: row.key_id,
+    bucket: row.bucket,
+    at: Number(row.at),
+    answered: Number(row.answered),
+    limited: Number(row.limited),
+    failed: Number(row.failed),
+    peak: Number(row.peak),
+  }));
+};
+
+const readLimits = async ({ db }: Access, companyId: number) => {
+  const company = await db
+    .selectFrom('companies')
+    .select(['limit_read', 'limit_write', 'limit_admin'])
+    .where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow();
+  const keys = await db
+    .selectFrom('api_keys')
+    .select(['id', 'name', 'prefix', 'last4', 'is_active', 'limit_read', 'limit_write', 'limit_admin'])
+    .where('company_id', '=', companyId)
+    .execute();
+  return { company, keys: new Map(keys.map((key) => [key.id, key])) };
+};
+
+const zero = (): Counts => ({ answered: 0, limited: 0, failed: 0 });
+const add = (to: Counts, { answered, limited, failed }: Counts): void => {
+  to.answered += answered;
+  to.limited += limited;
+  to.failed += failed;
+};
+const sum = (rows: readonly StepRow[]) => {
+  const total = { ...zero(), peakPerMinute: 0 };
+  for (const row of rows) {
+    add(total, row);
+    total.peakPerMinute = Math.max(total.peakPerMinute, row.peak);
+  }
+  return total;
+};
+const requests = ({ buckets }: { readonly buckets: readonly Counts[] }): number =>
+  buckets.reduce((total, { answered, limited }) => total + answered + limited, 0);

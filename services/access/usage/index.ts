@@ -1,0 +1,2 @@
+export { getFirstSteps } from './getFirstSteps.ts';
+export { getUsage } from './getUsage.ts';

@@ -1,0 +1,132 @@
+import { buckets, type RequestCount, type RequestReport, requestsCountedSubject } from '@causeway/proto';
+import type { Bus, Database, Log } from '@causeway/runtime';
+import { sql } from 'kysely';
+import type { AccessTables } from '../schema.ts';
+
+const minuteMs = 60_000;
+/** Reports of several gateways arrive close together; they become one batch. */
+const gatherMs = 1000;
+const maxRowsPerInsert = 500;
+/** Beyond this, while the database is away, counts are given up: they are for charts. */
+const maxGathered = 100_000;
+
+export interface RequestCounts {
+  /** Takes no more reports and writes those it has. */
+  drain(): Promise<void>;
+}
+
+/** Adds up what the gateways report of their requests, as one replica of a queue group. */
+export const recordRequests = ({ bus, db, log, now }: RequestCountsOptions): RequestCounts => {
+  let gathered = new Map<string, RequestCount>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+
+  const take = (counts: readonly RequestCount[]): void => {
+    const thisMinute = Math.floor(now().getTime() / minuteMs);
+    for (const [company, key, bucket, reported, answered, limited, failed] of counts) {
+      // A gateway's clock that is ahead must not write into the future.
+      const minute = Math.min(reported, thisMinute);
+      const name = `${company} ${key} ${bucket} ${minute}`;
+      const known = gathered.get(name);
+      if (!known && gathered.size >= maxGathered) continue;
+      gathered.set(name, [
+        company,
+        key,
+        bucket,
+        minute,
+        answered + (known?.[4] ?? 0),
+        limited + (known?.[5] ?? 0),
+        failed + (known?.[6] ?? 0),
+      ]);
+    }
+    if (gathered.size > 0) timer ??= setTimeout(() => void flush(), gatherMs);
+  };
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const counts = [...gathered.values()];
+    gathered = new Map();
+    writing = writing.then(async () => {
+      let at = 0;
+      try {
+        for (; at < counts.length; at += maxRowsPerInsert)
+          await addCounts(db, counts.slice(at, at + maxRowsPerInsert));
+      } catch (error) {
+        log.warn({ error, rows: counts.length - at }, 'request counts could not be written; trying again');
+        take(counts.slice(at));
+      }
+    });
+    return writing;
+  };
+
+  const subscription = bus.nc.subscribe(requestsCountedSubject, {
+    queue: 'access',
+    callback: (error, message) => {
+      if (error) return;
+      try {
+        take(readReport(message.data));
+      } catch (cause) {
+        log.error({ error: cause }, 'report of requests cannot be read');
+      }
+    },
+  });
+
+  return {
+    drain: async () => {
+      subscription.unsubscribe();
+      await flush();
+      clearTimeout(timer);
+    },
+  };
+};
+
+export interface RequestCountsOptions {
+  readonly bus: Bus;
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly now: () => Date;
+}
+
+/** @throws on anything that is not a report: one wrong value would spoil the statement for all. */
+const readReport = (data: Uint8Array): RequestReport => {
+  const counts = JSON.parse(Buffer.from(data).toString()) as RequestReport;
+  if (!Array.isArray(counts) || !counts.every(isCount)) throw new Error('not a list of request counts');
+  return counts;
+};
+
+const isCount = (count: unknown): boolean =>
+  Array.isArray(count) &&
+  count.length === 7 &&
+  (buckets as readonly unknown[]).includes(count[2]) &&
+  count.every((value, at) => at === 2 || (Number.isSafeInteger(value) && value >= 0));
+
+const addCounts = async (db: Database<AccessTables>, counts: readonly RequestCount[]): Promise<void> => {
+  const rows = counts
+    .map(([company_id, key_id, bucket, minute, answered, limited, failed]) => ({
+      company_id,
+      minute_utc: new Date(minute * minuteMs),
+      key_id,
+      bucket,
+      answered,
+      limited,
+      failed,
+    }))
+    // In the order of the key, so that two writers queue up instead of waiting for each other.
+    .toSorted(
+      (a, b) =>
+        a.company_id - b.company_id ||
+        a.minute_utc.getTime() - b.minute_utc.getTime() ||
+        a.key_id - b.key_id ||
+        a.bucket.localeCompare(b.bucket),
+    );
+  await db
+    .insertInto('request_minutes')
+    .values(rows)
+    .onDuplicateKeyUpdate({
+      answered: sql`request_minutes.answered + VALUES(answered)`,
+      limited: sql`request_minutes.limited + VALUES(limited)`,
+      failed: sql`request_minutes.failed + VALUES(failed)`,
+    })
+    .execute();
+};
