@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { contract, operationById, operations } from './operations.ts';
-import { operatorContract } from './operator.ts';
+import { operatorContract, operatorWebhooksContract } from './operator.ts';
 
 /** Written out from the specification's tables, to be compared with what the table of operations says. */
 const expected: Readonly<Record<string, string>> = {
@@ -40,12 +40,18 @@ test('the table has every operation with its route, service, scope and bucket', 
 });
 
 test('every name in the contract is the id of its operation', () => {
-  for (const [name, { id }] of Object.entries({ ...contract, ...operatorContract })) expect(id).toBe(name);
+  for (const [name, { id }] of Object.entries({
+    ...contract,
+    ...operatorContract,
+    ...operatorWebhooksContract,
+  }))
+    expect(id).toBe(name);
   expect(operationById.size).toBe(operations.length);
 });
 
 test("the operator's operations and the interface's share no id", () => {
-  for (const id of Object.keys(operatorContract)) expect(operationById.has(id)).toBe(false);
+  for (const id of Object.keys({ ...operatorContract, ...operatorWebhooksContract }))
+    expect(operationById.has(id)).toBe(false);
 });
 
 test('only the lookups have the lookup bucket and the lookup error shape', () => {

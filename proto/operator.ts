@@ -7,8 +7,8 @@ import { fieldName, text } from './schemas/text.ts';
 import { id, instant } from './schemas/values.ts';
 
 /**
- * Operations of the operator's command line. `access` answers them over its lane, under the same framing
- * as the interface's; they are never reachable over HTTP.
+ * Operations of the operator's command line, over lanes of their own, under the same framing as the
+ * interface's; they are never reachable over HTTP.
  */
 export interface OperatorOperation<Id extends string = string> {
   readonly id: Id;
@@ -100,7 +100,31 @@ export const operatorContract = Object.freeze({
   ),
 });
 
+/** The operator's operations that `webhooks` answers over a lane of its own, with the same framing. */
+export const operatorWebhooksContract = Object.freeze({
+  /**
+   * Seals every secret with the ring's first key that another of its keys has sealed. One call does a part of
+   * them: as long as `next` is not null, it is `after` of the call that goes on.
+   */
+  reencryptSecrets: define(
+    'reencryptSecrets',
+    z.strictObject({ after: z.int().min(0).optional() }),
+    z.object({
+      /** The name of the key that seals. */
+      key: z.string(),
+      checked: z.int().min(0),
+      resealed: z.int().min(0),
+      /** Those whose key the ring does not have; they are left as they are. */
+      unopened: z.int().min(0),
+      next: z.int().min(1).nullable(),
+    }),
+  ),
+});
+
+export type ReencryptAnswer = z.output<typeof operatorWebhooksContract.reencryptSecrets.answer>;
+
 export type OperatorOperationId = keyof typeof operatorContract;
+export type OperatorWebhooksOperationId = keyof typeof operatorWebhooksContract;
 
 export const operatorOperations: readonly OperatorOperation<OperatorOperationId>[] =
   Object.values(operatorContract);

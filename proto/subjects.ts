@@ -11,10 +11,11 @@ export const services = ['access', 'crm', 'webhooks'] as const;
 export type ServiceName = (typeof services)[number];
 
 /**
- * The operators' operations have a lane of their own, which `access` serves and no gateway may send to: whoever
- * takes a gateway over can make no key.
+ * The operators' operations have lanes of their own, which no gateway may send to: whoever takes a gateway over
+ * can make no key. `access` serves `operator`; `webhooks`, which alone has the key ring, `operator-webhooks`.
  */
-export type LaneName = ServiceName | 'operator';
+export type LaneName = ServiceName | OperatorLane;
+export type OperatorLane = 'operator' | 'operator-webhooks';
 
 /** Where a lane's request frames go; the service's replicas share it as one queue group. */
 export const laneSubject = (lane: LaneName): string => `lane.${lane}`;
@@ -46,8 +47,8 @@ export const limitCountSubject = (partition: number | '*', epoch: string): strin
   `limits.count.${partition}.${epoch}`;
 
 /**
- * The stream that wakes whoever acts on events: written by whoever commits one, with the event's id as
- * message id. The truth is the table; a stream that is lost whole is filled again from there.
+ * The stream that wakes whoever acts on events: published to by whoever has committed one, with the event's id
+ * as message id. The truth is the outbox table; what the stream loses is swept up from there.
  */
 export const eventStream = 'EVENTS';
 

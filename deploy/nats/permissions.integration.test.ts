@@ -71,6 +71,8 @@ test.each([
 test.each([
   ['crm', laneSubject('operator')],
   ['gateway', laneSubject('operator')],
+  ['gateway', laneSubject('operator-webhooks')],
+  ['access', laneSubject('operator-webhooks')],
   ['crm', `$KV.${keyBucket}.1`],
   ['crm', keyRevokedSubject],
   ['gateway', `$KV.${keyBucket}.1`],
@@ -87,6 +89,8 @@ test.each([
 
 test.each([
   ['crm', laneSubject('operator')],
+  ['crm', laneSubject('operator-webhooks')],
+  ['webhooks', laneSubject('operator')],
   ['crm', '>'],
   ['gateway', laneSubject('crm')],
   ['gateway', laneSubject('access')],

@@ -1,4 +1,5 @@
 import {
+  deliveryConsumer,
   deliveryStream,
   deliverySubject,
   deliveryTailSubject,
@@ -106,11 +107,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     subscribe: [laneSubject('access'), keyUsedSubject, requestsCountedSubject],
   }),
   crm: withMore(lane('crm'), {
-    publish: [
-      eventSubject('*', '*.*'),
-      `$JS.API.STREAM.INFO.${eventStream}`,
-      `$JS.API.STREAM.CREATE.${eventStream}`,
-    ],
+    publish: [eventSubject('*', '*.*')],
     subscribe: [ingestSubject],
   }),
   webhooks: withMore(lane('webhooks'), {
@@ -121,8 +118,9 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...readsStream(eventStream),
       `$JS.API.STREAM.INFO.${deliveryStream}`,
       `$JS.API.STREAM.CREATE.${deliveryStream}`,
+      `$JS.API.CONSUMER.CREATE.${deliveryStream}.${deliveryConsumer}`,
     ],
-    subscribe: [],
+    subscribe: [laneSubject('operator-webhooks')],
   }),
   dispatcher: withMore(common('dispatcher'), {
     publish: [...readsStream(deliveryStream), deliveryTailSubject('*')],

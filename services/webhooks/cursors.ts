@@ -71,8 +71,8 @@ const decrypt = (key: Buffer, cursor: string): Buffer | undefined => {
 
 const keyName = 'cursors';
 const keyBytes = 32;
-/** No company has this number. */
-const nobody = 0;
+/** No company has this number: what is sealed for it is the service's own. */
+export const nobody = 0;
 
 /** The key, made by whichever replica needs it first. */
 const loadKey = async ({ db, keyRing, random }: CursorsContext): Promise<Buffer> => {

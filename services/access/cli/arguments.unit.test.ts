@@ -36,6 +36,7 @@ test.each([
     'setLimits',
     { company_id: 1001, read: 5, write: null },
   ],
+  ['secrets reencrypt', 'reencryptSecrets', {}],
   ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],
 ])('%s asks for %s', (line, operation, body) => {
   expect(bodyOf(line)).toEqual({ operation, body, json: false });

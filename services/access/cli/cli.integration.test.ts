@@ -212,6 +212,14 @@ test('the cluster of STACK_HOME is asked before the one of NATS_URL', async () =
   expect({ code, err }).toEqual({ code: 0, err: '' });
 });
 
+test('a command that webhooks answers says so when that service is not there', async () => {
+  expect(await causeway(['secrets', 'reencrypt'])).toEqual({
+    code: 1,
+    out: '',
+    err: 'causeway: the cluster runs, but its webhooks service does not: look at its log, or start it again\n',
+  });
+});
+
 test('a cluster without its access service is told apart from none at all', async () => {
   await service.drain();
   expect(await causeway(['company', 'list'])).toEqual({

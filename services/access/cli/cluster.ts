@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { laneSubject, replyPrefix } from '@causeway/proto/subjects';
+import { laneSubject, type OperatorLane, replyPrefix } from '@causeway/proto/subjects';
 import {
   type Bus,
   childTraceparent,
@@ -46,9 +46,10 @@ export interface OperatorAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** One call on the lane of `access`, as any other service would make it. @throws Unreachable */
+/** One call on a lane, as any other service would make it. @throws Unreachable */
 export const call = async (
   { natsUrl, source }: Cluster,
+  laneName: OperatorLane,
   operation: string,
   body: Readonly<Record<string, unknown>>,
 ): Promise<OperatorAnswer> => {
@@ -63,8 +64,8 @@ export const call = async (
   }
   const lane = createLaneClient({
     bus,
-    lane: 'operator',
-    subject: laneSubject('operator'),
+    lane: laneName,
+    subject: laneSubject(laneName),
     replySubject: `${replyPrefix('operator')}.${instance}`,
   });
   try {
@@ -81,7 +82,7 @@ export const call = async (
     });
     return { status: answer.status, body: JSON.parse(answer.body.toString()) as OperatorAnswer['body'] };
   } catch (error) {
-    if (error instanceof LaneError) throw new Unreachable(sentences[error.code]);
+    if (error instanceof LaneError) throw new Unreachable(sentences(serviceOf[laneName])[error.code]);
     throw error;
   } finally {
     lane.close();
@@ -89,11 +90,13 @@ export const call = async (
   }
 };
 
-const sentences: Readonly<Record<LaneError['code'], string>> = {
-  absent: 'the cluster runs, but its access service does not: look at its log, or start it again',
+const serviceOf = { operator: 'access', 'operator-webhooks': 'webhooks' } as const;
+
+const sentences = (service: string): Readonly<Record<LaneError['code'], string>> => ({
+  absent: `the cluster runs, but its ${service} service does not: look at its log, or start it again`,
   disconnected: 'the connection to the cluster was lost before anything was asked',
-  overloaded: 'the access service has too much to do; try again',
-  timeout: 'the access service did not answer in time; what was asked may have been done',
+  overloaded: `the ${service} service has too much to do; try again`,
+  timeout: `the ${service} service did not answer in time; what was asked may have been done`,
   too_large: 'that is too long to be sent',
   closed: 'the connection was closed; what was asked may have been done',
-};
+});

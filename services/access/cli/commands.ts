@@ -1,4 +1,4 @@
-import type { OperatorOperationId } from '@causeway/proto';
+import type { OperatorLane, OperatorOperationId, OperatorWebhooksOperationId } from '@causeway/proto';
 import { UsageError } from './usage-error.ts';
 
 /** What a command takes after `--`. */
@@ -19,10 +19,24 @@ export interface Command {
   readonly usage?: string;
   /** More sentences for the command's own help. */
   readonly notes?: readonly string[];
-  readonly operation: OperatorOperationId;
+  readonly operation: OperationId;
+  /** The lane that answers it; `operator` unless given. */
+  readonly lane?: OperatorLane;
   /** The operation's body; it is checked by the service. @throws UsageError where no body can be made. */
-  readonly body: (values: Values) => Readonly<Record<string, unknown>>;
+  readonly body: (values: Values) => Body;
+  /** Where one call does a part of the work. */
+  readonly parts?: {
+    /** The body of the next call; undefined when all is done. */
+    readonly next: (answer: Body) => Body | undefined;
+    /** One answer out of all before and the latest. */
+    readonly join: (before: Body, latest: Body) => Body;
+  };
+  /** Whether what was asked for is done, where an answer can say that it is not. */
+  readonly succeeded?: (answer: Body) => boolean;
 }
+
+export type OperationId = OperatorOperationId | OperatorWebhooksOperationId;
+export type Body = Readonly<Record<string, unknown>>;
 
 const company = { value: 'ID', about: "the company's number", required: true } as const;
 
@@ -124,7 +138,31 @@ export const commands: readonly Command[] = [
       password,
     }),
   },
+  {
+    words: ['secrets', 'reencrypt'],
+    about: 'Seal the signing secrets with the first key of WEBHOOKS_SECRET_KEYS',
+    options: {},
+    notes: [
+      'To replace a key: put the new one first in WEBHOOKS_SECRET_KEYS and restart webhooks and dispatchers, run',
+      'this, then take the old one out. It can be run at any time and again; what is done stays done.',
+    ],
+    operation: 'reencryptSecrets',
+    lane: 'operator-webhooks',
+    body: () => ({}),
+    parts: {
+      next: ({ next }) => (next === null ? undefined : { after: next }),
+      join: (before, latest) => ({
+        ...latest,
+        checked: sum(before.checked, latest.checked),
+        resealed: sum(before.resealed, latest.resealed),
+        unopened: sum(before.unopened, latest.unopened),
+      }),
+    },
+    succeeded: ({ unopened }) => unopened === 0,
+  },
 ];
+
+const sum = (one: unknown, other: unknown): number => Number(one) + Number(other);
 
 const wholeNumber = (option: string, text: string | boolean | undefined, orElse = ''): number => {
   const number = typeof text === 'string' && /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;

@@ -4,7 +4,7 @@ import { columns } from './layout.ts';
 const program = 'npm run -s causeway --';
 
 export const helpAll = (): string =>
-  `Causeway's operator: companies, API keys, limits.
+  `Causeway's operator: companies, API keys, limits, secrets.
 
 Usage: ${program} <command> [options]
 

@@ -1,9 +1,10 @@
 import { styleText } from 'node:util';
-import type { CompanyAnswer, KeyAnswer, LimitsAnswer, OperatorOperationId } from '@causeway/proto';
+import type { CompanyAnswer, KeyAnswer, LimitsAnswer, ReencryptAnswer } from '@causeway/proto';
+import type { OperationId } from './commands.ts';
 import { columns, moment } from './layout.ts';
 
 /** What a person sees of each operation's answer. */
-export const printers: Readonly<Record<OperatorOperationId, (answer: never) => string>> = {
+export const printers: Readonly<Record<OperationId, (answer: never) => string>> = {
   createCompany: ({ company_id, name }: CompanyAnswer) => `Company ${strong(company_id)} · ${name}`,
 
   listCompanies: ({ companies }: { readonly companies: readonly CompanyAnswer[] }) =>
@@ -62,6 +63,14 @@ ${columns([
 ])}
 
 Copy the password now: this is the only time it is shown.`,
+
+  reencryptSecrets: ({ key, checked, resealed, unopened }: ReencryptAnswer) =>
+    `Secrets ${strong(checked)} · sealed anew with the key ${key} ${strong(resealed)}
+${
+  unopened === 0
+    ? 'None needs another key any more.'
+    : `${strong(unopened)} could not be opened, as WEBHOOKS_SECRET_KEYS lacks their key. They are as they were.`
+}`,
 };
 
 interface OwnerAnswer {

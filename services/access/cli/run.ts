@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Request, readArguments } from './arguments.ts';
+import type { Body } from './commands.ts';
 import { helpAll, helpFor, hintFor } from './help.ts';
 import { madeUpPassword, passwordFromInput } from './password.ts';
 import { UsageError } from './usage-error.ts';
@@ -33,12 +34,18 @@ const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>)
     import('./print.ts'),
   ]);
   try {
-    const { status, body: answer } = await call(findCluster(readEnv(), root), command.operation, body);
-    if (status >= 400) return refuse(sentenceOf(answer));
+    const cluster = findCluster(readEnv(), root);
+    const { operation, lane = 'operator', parts } = command;
+    let answer: Body | undefined;
+    for (let next: Body | undefined = body; next; next = parts?.next(answer)) {
+      const { status, body: latest } = await call(cluster, lane, operation, next);
+      if (status >= 400) return refuse(sentenceOf(latest));
+      answer = answer ? (parts?.join(answer, latest) ?? latest) : latest;
+    }
     const shown = { ...answer, ...password?.shown };
     const print = printers[command.operation] as (answer: unknown) => string;
     process.stdout.write(`${json ? JSON.stringify(shown) : print(shown)}\n`);
-    return 0;
+    return answer && command.succeeded?.(answer) === false ? 1 : 0;
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
     return refuse(error.message);

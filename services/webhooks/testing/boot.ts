@@ -47,12 +47,21 @@ export const webhooksMigrations = ['crm', 'webhooks'].map((name) => ({
 export const makeKeyRing = (...names: readonly string[]): KeyRing =>
   parseKeyRing(names.map((name) => `${name}:${randomBytes(32).toString('base64')}`).join(','));
 
-/** @param options of each replica; `replicas` counts those of the service. */
+/**
+ * @param options of each replica of the service; `database` lets it work on another one's, over a NATS of its own.
+ */
 export const bootWebhooks = async ({
   services = 1,
+  database: given,
   ...options
-}: Partial<WebhooksOptions> & { readonly services?: number } = {}): Promise<BootedWebhooks> => {
-  const [database, nats] = await Promise.all([testDatabase({ folders: webhooksMigrations }), testNats()]);
+}: Partial<WebhooksOptions> & {
+  readonly services?: number;
+  readonly database?: TestDatabase;
+} = {}): Promise<BootedWebhooks> => {
+  const [database, nats] = await Promise.all([
+    given ?? testDatabase({ folders: webhooksMigrations }),
+    testNats(),
+  ]);
   const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
   const db = database.connect<Tables>({ tenantTables });
   const bus = await connectBus({ url: nats.url, name: 'test' });

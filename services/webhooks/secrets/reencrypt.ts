@@ -1,0 +1,98 @@
+import { type KeyRing, openSecret, type ReencryptAnswer, sealedWith, sealSecret } from '@causeway/proto';
+import { acrossTenants, type Database, type Trx, transaction } from '@causeway/runtime';
+import { nobody } from '../cursors.ts';
+import type { Tables } from '../tables.ts';
+
+type Counts = Pick<ReencryptAnswer, 'checked' | 'resealed' | 'unopened'>;
+
+/** One secret in its row. */
+interface Sealed {
+  readonly companyId: number;
+  readonly bytes: Buffer;
+  /** Writes the same secret, sealed anew, unless another has taken its place meanwhile. */
+  readonly replace: (trx: Trx<Tables>, fresh: Buffer) => Promise<unknown>;
+}
+
+/**
+ * Seals the secrets of one batch of subscriptions, by their ids, with the key that seals; those that it has
+ * sealed already are left alone, so a run may end anywhere and be begun again.
+ * @returns what was done, and where to go on; null where nothing is left.
+ */
+export const reencryptBatch = async (
+  db: Database<Tables>,
+  keyRing: KeyRing,
+  after: number,
+): Promise<Counts & { readonly next: number | null }> => {
+  const rows = await acrossTenants(db, 'secrets are sealed with another key')
+    .selectFrom('subscriptions')
+    .select(['company_id', 'subscription_id', 'secret', 'previous_secret'])
+    .where('subscription_id', '>', after)
+    .orderBy('subscription_id')
+    .limit(batch)
+    .execute();
+  const secrets = rows.flatMap(({ company_id, subscription_id, secret, previous_secret }) => {
+    const inColumn = (column: 'secret' | 'previous_secret', bytes: Buffer): Sealed => ({
+      companyId: company_id,
+      bytes,
+      replace: (trx, fresh) =>
+        trx
+          .updateTable('subscriptions')
+          .set({ [column]: fresh })
+          .where('company_id', '=', company_id)
+          .where('subscription_id', '=', subscription_id)
+          .where(column, '=', bytes)
+          .execute(),
+    });
+    const current = inColumn('secret', secret);
+    return previous_secret === null ? [current] : [current, inColumn('previous_secret', previous_secret)];
+  });
+  const counts = await reseal(db, keyRing, secrets);
+  return { ...counts, next: rows.length < batch ? null : rows.at(-1)!.subscription_id };
+};
+
+/** The same for the service's own keys, which are few. */
+export const reencryptKeys = async (db: Database<Tables>, keyRing: KeyRing): Promise<Counts> => {
+  const rows = await db.selectFrom('sealed_keys').selectAll().execute();
+  const secrets = rows.map(
+    ({ name, sealed }): Sealed => ({
+      companyId: nobody,
+      bytes: sealed,
+      replace: (trx, fresh) =>
+        trx
+          .updateTable('sealed_keys')
+          .set({ sealed: fresh })
+          .where('name', '=', name)
+          .where('sealed', '=', sealed)
+          .execute(),
+    }),
+  );
+  return reseal(db, keyRing, secrets);
+};
+
+const reseal = async (
+  db: Database<Tables>,
+  keyRing: KeyRing,
+  secrets: readonly Sealed[],
+): Promise<Counts> => {
+  const old = secrets.filter(({ bytes }) => sealedWith(bytes) !== keyRing.sealsWith);
+  const fresh = old.flatMap((one) => {
+    const text = opened(keyRing, one);
+    return text === undefined ? [] : [{ one, bytes: sealSecret(keyRing, one.companyId, text) }];
+  });
+  if (fresh.length > 0)
+    await transaction(db, async (trx) => {
+      for (const { one, bytes } of fresh) await one.replace(trx, bytes);
+    });
+  return { checked: secrets.length, resealed: fresh.length, unopened: old.length - fresh.length };
+};
+
+const opened = (keyRing: KeyRing, { companyId, bytes }: Sealed): string | undefined => {
+  try {
+    return openSecret(keyRing, companyId, bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Subscriptions in one transaction: some tens of milliseconds. */
+const batch = 200;

@@ -1,0 +1,31 @@
+import { operatorWebhooksContract, parseBody, type ReencryptAnswer } from '@causeway/proto';
+import { each, type Handler, json } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
+
+/** Does batch after batch for a while, and says where the next call goes on. */
+export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext): Handler =>
+  each(async ({ body, requestId }) => {
+    const { after = 0 } = parseBody(operatorWebhooksContract.reencryptSecrets, body);
+    const stopMs = performance.now() + callMs;
+    let done: Omit<ReencryptAnswer, 'key'> = { checked: 0, resealed: 0, unopened: 0, next: after };
+    const add = (counts: Omit<ReencryptAnswer, 'key' | 'next'>, next: number | null): void => {
+      done = {
+        checked: done.checked + counts.checked,
+        resealed: done.resealed + counts.resealed,
+        unopened: done.unopened + counts.unopened,
+        next,
+      };
+    };
+    if (after === 0) add(await reencryptKeys(db, keyRing), after);
+    while (done.next !== null && performance.now() < stopMs) {
+      const { next, ...counts } = await reencryptBatch(db, keyRing, done.next);
+      add(counts, next);
+    }
+    const answer: ReencryptAnswer = { key: keyRing.sealsWith, ...done };
+    log.info({ requestId, ...answer }, 'secrets sealed anew');
+    return json(200, answer);
+  });
+
+/** Of the 20 seconds that the command line waits. */
+const callMs = 5_000;
