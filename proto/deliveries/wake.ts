@@ -1,6 +1,15 @@
 import type { DeliveryKey } from './tables.ts';
 
 /**
+ * For how long a delivery belongs to whoever took it: longer than an attempt can take with all its waiting. Then
+ * it is due again.
+ */
+export const leaseMs = 30_000;
+
+/** Deliveries that one wake names at most. */
+export const maxWakeDeliveries = 64;
+
+/**
  * A message of the work queue: first attempts that may be made, all under the lease that their rows were
  * written with. It wakes and promises nothing: whoever takes it reads the rows, and makes an attempt only where
  * a row still waits with exactly this `dueMs` and an attempt can end before it.

@@ -10,6 +10,4 @@ export const crmConfig = {
   MYSQL_POOL_SIZE: integer(1, 1000).default(8),
   /** Calls that one transaction does at most; 1 gives each call one of its own. */
   WRITE_GROUP_SIZE: integer(1, 256).default(64),
-  /** Copies of each NATS stream: 1 on a single server, 3 in a cluster. */
-  NATS_REPLICAS: integer(1, 5).default(1),
 } as const;

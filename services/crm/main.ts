@@ -27,7 +27,6 @@ await runProcess(
       instance,
       log,
       metrics,
-      replicas: config.NATS_REPLICAS,
       writeGroupSize: config.WRITE_GROUP_SIZE,
     });
     kit.onStop('service', () => crm.drain());

@@ -6,8 +6,7 @@ import { createRunner } from './actions/runner.ts';
 import type { ActionsContext } from './context.ts';
 import { createEventLog } from './events/eventLog.ts';
 import { serveIngest } from './events/ingest.ts';
-import { openOutbox } from './events/outbox.ts';
-import { openEventStream } from './events/stream.ts';
+import { openPublisher } from './events/publisher.ts';
 import * as find from './find/index.ts';
 import * as lookups from './lookups/index.ts';
 import { startIndexer } from './search/indexer.ts';
@@ -25,8 +24,6 @@ export interface CrmOptions {
   readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
-  /** Copies of the event stream in the NATS cluster; 1 unless given. */
-  readonly replicas?: number;
   /** Calls that one transaction does at most. */
   readonly writeGroupSize?: number;
   readonly now?: () => Date;
@@ -36,11 +33,10 @@ export interface CrmOptions {
 /** Serves the lane `crm` as one of its replicas, keeps the client search's index, and publishes events. */
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const { bus, db, instance, log, metrics, now = () => new Date(), random = randomBytes } = options;
-  const stream = await openEventStream(bus, options.replicas ?? 1);
-  const outbox = openOutbox({ bus, db, stream, log, metrics, now });
+  const publisher = openPublisher({ bus, metrics });
   const runner = createRunner({
     db,
-    events: createEventLog(outbox),
+    events: createEventLog(publisher),
     now,
     metrics,
     maxGroupSize: options.writeGroupSize,
@@ -58,7 +54,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   return {
     drain: async () => {
       await Promise.all([lane.drain(), ingest.drain()]);
-      await outbox.drain();
+      await publisher.drain();
       await indexer.stop();
     },
   };

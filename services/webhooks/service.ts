@@ -12,6 +12,7 @@ import {
 import type { TargetRules, WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
 import * as events from './events/index.ts';
+import { startFanOut } from './fan-out/startFanOut.ts';
 import { startRetention } from './retention/retention.ts';
 import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
@@ -52,9 +53,10 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     ...(metrics && { metrics }),
   });
   const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
+  const fanOut = await startFanOut({ bus, db, log, metrics, replicas: options.replicas ?? 1, now });
   return {
     drain: async () => {
-      await lane.drain();
+      await Promise.all([lane.drain(), fanOut.drain()]);
       await retention.stop();
     },
   };

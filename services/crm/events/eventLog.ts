@@ -35,8 +35,7 @@ export interface EventLog {
  * a reader that goes on from the last number it has seen misses none, however late a transaction committed.
  * A rollback gives its numbers back.
  *
- * Beside each event lies a row in the outbox, which is deleted when the stream has the event; a sweeper looks
- * after those that stay (`outbox.ts`).
+ * Beside each event lies a row in the outbox, until its deliveries are made (services/webhooks/fan-out).
  */
 export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
   const takeNumbers = perCount<Taken>(

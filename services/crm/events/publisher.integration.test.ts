@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeEnvelope, type OperationId, type StoredEvent } from '@causeway/proto';
+import { connectBus, createMetrics } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { openPublisher } from './publisher.ts';
+import { readEvents } from './readEvents.ts';
+
+// Each test begins without a service of its own process: replicas are processes that can be killed.
+let crm: BootedCrm;
+beforeEach(async () => {
+  crm = await bootCrm({ replicas: 0 });
+});
+
+const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
+const companyId = 4001;
+
+const startReplica = async (): Promise<ChildProcess> => {
+  const child = spawn(
+    'setpriv',
+    ['--pdeathsig', 'KILL', process.execPath, new URL('../main.ts', import.meta.url).pathname],
+    {
+      env: { ...process.env, MYSQL_URL: crm.database.url, NATS_URL: crm.nats.url, LOG_LEVEL: 'warn' },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  );
+  cleanUp(() => kill(child));
+  await new Promise<void>((ready, fail) => {
+    child.once('message', () => ready());
+    child.once('exit', (code) => fail(new Error(`crm ended with ${code}`)));
+  });
+  return child;
+};
+
+const kill = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((done) => child.once('exit', done));
+  child.kill('SIGKILL');
+  await exited;
+};
+
+const outboxIds = async () =>
+  (await crm.database.query<{ event_id: number }>('SELECT event_id FROM event_outbox ORDER BY event_id')).map(
+    (row) => row.event_id,
+  );
+const events = () => readEvents(crm.db, companyId, { after: 0, limit: 10_000 });
+const act = (operation: OperationId) => crm.act(operation, companyId, person);
+
+/** Every event that is published from now on: its id and its bytes. */
+const publishedFromNow = async () => {
+  const published = new Map<number, string>();
+  crm.bus.nc.subscribe('events.>', {
+    callback: (_, message) => {
+      published.set(Number(message.headers?.get('Nats-Msg-Id')), message.string());
+    },
+  });
+  await crm.bus.nc.flush();
+  return published;
+};
+
+test('what is committed is published, under its id and with the bytes of its envelope', async () => {
+  await startReplica();
+  const published = await publishedFromNow();
+  await Promise.all(Array.from({ length: 20 }, () => act('createLead')));
+  await expect.poll(() => published.size).toBe(20);
+  for (const event of await events())
+    expect(published.get(event.event_id)).toBe(encodeEnvelope(event).toString());
+});
+
+test('whatever becomes of its publication, a committed event is in the outbox until somebody took it', async () => {
+  const replica = await startReplica();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => act('createClient')));
+  expect(answers.every(({ status }) => status === 201)).toBe(true);
+  await kill(replica);
+  expect(await outboxIds()).toEqual((await events()).map(({ event_id }) => event_id));
+});
+
+test('a replica that is killed under load leaves an event and its outbox row for each record, or neither', async () => {
+  const replica = await startReplica();
+  const load = Promise.allSettled(
+    Array.from({ length: 300 }, (_, at) => sleep(at).then(() => act('createLead'))),
+  );
+  await sleep(150);
+  await kill(replica);
+  await startReplica();
+  const answered = (await load).filter(
+    (one) => one.status === 'fulfilled' && one.value.status === 201,
+  ).length;
+  const ids = (await events()).map(({ event_id }) => event_id);
+  expect(await outboxIds()).toEqual(ids);
+  expect(await crm.database.query('SELECT client_id FROM clients')).toHaveLength(ids.length);
+  expect(ids.length).toBeGreaterThanOrEqual(answered);
+});
+
+describe('a server that', () => {
+  const event: StoredEvent = {
+    event_id: 100_000,
+    company_id: companyId,
+    type: 'lead.created',
+    created_utc: new Date(0),
+    payload: Buffer.from(JSON.stringify({ note: 'x'.repeat(1000) })),
+  };
+  const openOwn = async (maxBytes: number) => {
+    const bus = await connectBus({ url: crm.nats.url, name: 'crm' });
+    cleanUp(() => bus.close());
+    const metrics = createMetrics();
+    const publisher = openPublisher({ bus, metrics, maxBytes });
+    const counted = async (name: string) => {
+      const { values } = await metrics.registry.getSingleMetric(name)!.get();
+      return values[0]?.value;
+    };
+    return { bus, publisher, counted };
+  };
+
+  test('takes nothing off our hands gets no more than the bound, and the rest when it is back', async () => {
+    const { publisher, counted } = await openOwn(50_000);
+    const published = await publishedFromNow();
+    await crm.nats.pause();
+    for (let at = 0; at < 100; at++) publisher.publish([{ ...event, event_id: 100_000 + at }]);
+    const fits = Math.floor(50_000 / encodeEnvelope(event).length);
+    expect(await counted('crm_events_published_total')).toBe(fits);
+    expect(await counted('crm_events_unpublished_total')).toBe(100 - fits);
+    crm.nats.resume();
+    await publisher.drain();
+    await expect.poll(() => published.size).toBe(fits);
+    publisher.publish(Array.from({ length: 30 }, (_, at) => ({ ...event, event_id: 200_000 + at })));
+    await expect.poll(() => published.size).toBe(fits + 30);
+  });
+
+  test('is gone gets nothing, and nobody waits for it', async () => {
+    const { bus, publisher, counted } = await openOwn(50_000);
+    await crm.nats.kill();
+    await expect.poll(() => bus.connected()).toBe(false);
+    publisher.publish([event]);
+    await publisher.drain();
+    expect(await counted('crm_events_unpublished_total')).toBe(1);
+    expect(await counted('crm_events_published_total')).toBe(0);
+  });
+});

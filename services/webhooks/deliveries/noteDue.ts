@@ -1,0 +1,36 @@
+import { type DeliveryQueueRow, failuresUntilProbing, leaseMs } from '@causeway/proto';
+import { type Kysely, sql } from 'kysely';
+import { bigint, datetime, jsonTable, sqlTime } from '../store/jsonTable.ts';
+import type { Tables } from '../tables.ts';
+
+/** A queue, and when the first of its new deliveries is due. */
+export type DueQueue = Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'> & { readonly due_utc: Date };
+
+/**
+ * Has somebody look after these queues by then. Call it last: from here to the commit whoever takes a queue waits,
+ * and so none can count the queue's deliveries without the new ones and set its time beyond them. For the same
+ * reason each row is locked, also where its time stays.
+ *
+ * A failing subscription's time is left alone where it may be an attempt's that is under way: two would be made
+ * at once. A time further away than such a guard can reach is a retry's.
+ */
+export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): Promise<void> => {
+  if (queues.length === 0) return;
+  // Always in the same order, so that two transactions wait for each other only one way.
+  const rows = queues
+    .toSorted((a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id)
+    .map((one) => [one.company_id, one.subscription_id, sqlTime(one.due_utc)]);
+  await sql`
+    INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc)
+    SELECT company_id, subscription_id, due_utc FROM ${jsonTable(columns, rows)} AS given
+    ON DUPLICATE KEY UPDATE next_due_utc = IF(
+      delivery_queues.consecutive_failures >= ${failuresUntilProbing},
+      IF(delivery_queues.next_due_utc <= given.due_utc + INTERVAL ${guardS} SECOND,
+        delivery_queues.next_due_utc, given.due_utc),
+      LEAST(COALESCE(delivery_queues.next_due_utc, given.due_utc), given.due_utc))`.execute(db);
+};
+
+/** Clocks may differ by the rest. */
+const guardS = leaseMs / 1000 + 5;
+
+const columns = { company_id: bigint, subscription_id: bigint, due_utc: datetime };

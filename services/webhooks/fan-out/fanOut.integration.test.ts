@@ -1,0 +1,416 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  decodeWake,
+  deliveryConsumer,
+  deliveryStream,
+  deliverySubject,
+  eventStream,
+  leaseMs,
+  type StoredEvent,
+} from '@causeway/proto';
+import { type Bus, connectBus, createLog, createMetrics, type Database } from '@causeway/runtime';
+import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Tables, tenantTables } from '../tables.ts';
+import { webhooksMigrations } from '../testing/boot.ts';
+import { commitEvents, makeSubscription, publishEvents, until } from '../testing/events.ts';
+import { fanOutEvents } from './fanOutEvents.ts';
+import { type FanOut, type FanOutOptions, startFanOut } from './startFanOut.ts';
+
+let database: TestDatabase;
+let nats: TestNats;
+let db: Database<Tables>;
+let bus: Bus;
+const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
+const now = () => new Date();
+
+beforeEach(async () => {
+  [database, nats] = await Promise.all([testDatabase({ folders: webhooksMigrations }), testNats()]);
+  db = database.connect<Tables>({ tenantTables });
+  bus = await connectBus({ url: nats.url, name: 'test' });
+  cleanUp(() => bus.close());
+});
+
+const start = async (options: Partial<FanOutOptions> = {}): Promise<FanOut> => {
+  const own = database.connect<Tables>({ tenantTables });
+  const replica = await startFanOut({ bus, db: own, log, replicas: 1, now, ...options });
+  cleanUp(() => replica.drain());
+  return replica;
+};
+
+const [company, neighbour] = [5001, 5002];
+const many = (count: number, event = {}) => Array.from({ length: count }, () => event);
+
+const outbox = () => database.query<{ event_id: number }>('SELECT event_id FROM event_outbox');
+const emptied = () => until('an empty outbox', async () => (await outbox()).length === 0);
+const deliveries = () =>
+  database.query<{ event_id: number; subscription_id: number; due_utc: Date; company_id: number }>(
+    'SELECT * FROM deliveries ORDER BY event_id, subscription_id',
+  );
+const queue = async (id: number) =>
+  (
+    await database.query<{ next_due_utc: Date | null }>(
+      'SELECT * FROM delivery_queues WHERE subscription_id = ?',
+      [id],
+    )
+  )[0]!;
+const ids = (rows: readonly { event_id: number }[]) => rows.map((row) => row.event_id);
+
+/** Every wake that is sent from now on. */
+const wakesFromNow = async () => {
+  const wakes: ReturnType<typeof decodeWake>[] = [];
+  bus.nc.subscribe(deliverySubject, {
+    callback: (_, message) => void wakes.push(decodeWake(message.string())),
+  });
+  await bus.nc.flush();
+  return wakes;
+};
+
+describe('an event', () => {
+  test('becomes one delivery for each enabled subscription of its type in its company, and of no other', async () => {
+    const both = await makeSubscription(db, company, { event_types: ['client.created', 'lead.created'] });
+    const one = await makeSubscription(db, company);
+    await makeSubscription(db, company, { event_types: ['payment.failed'] });
+    await makeSubscription(db, company, { enabled: 0, disabled_utc: now() });
+    await makeSubscription(db, neighbour);
+    await start();
+    const wakes = await wakesFromNow();
+    const events = await commitEvents(db, company, [
+      { type: 'client.created' },
+      { type: 'lead.created' },
+      { type: 'invoice.created' },
+    ]);
+    publishEvents(bus, events);
+    await emptied();
+    const [client, lead] = events;
+    const made = await deliveries();
+    expect(made.map((row) => [row.event_id, row.subscription_id])).toEqual([
+      [client!.event_id, both],
+      [client!.event_id, one],
+      [lead!.event_id, both],
+    ]);
+    for (const row of made)
+      expect(row).toMatchObject({ company_id: company, replay_id: 0, state: 'waiting', attempts: 0 });
+    expect(made[0]).toMatchObject({ event_type: 'client.created', created_utc: client!.created_utc });
+    expect(wakes.flatMap((wake) => wake.deliveries)).toHaveLength(3);
+  });
+
+  test('is written under a lease, of which dispatchers hear at once', async () => {
+    const id = await makeSubscription(db, company);
+    await start();
+    const wakes = await wakesFromNow();
+    const startedMs = Date.now();
+    publishEvents(bus, await commitEvents(db, company, [{}]));
+    await until('a wake', async () => wakes.length === 1);
+    const [delivery] = await deliveries();
+    const dueMs = delivery!.due_utc.getTime();
+    expect(wakes[0]!.dueMs).toBe(dueMs);
+    expect(wakes[0]!.deliveries).toEqual([
+      expect.objectContaining({ event_id: delivery!.event_id, subscription_id: id, company_id: company }),
+    ]);
+    expect(dueMs - startedMs).toBeGreaterThanOrEqual(leaseMs);
+    expect(dueMs - startedMs).toBeLessThan(leaseMs + 5_000);
+    expect((await queue(id)).next_due_utc?.getTime()).toBe(dueMs);
+  });
+
+  test('that the stream brings more than once is fanned out once', async () => {
+    await makeSubscription(db, company);
+    await start();
+    const events = await commitEvents(db, company, many(50));
+    const wakes = await wakesFromNow();
+    publishEvents(bus, events);
+    await emptied();
+    await (await jetstreamManager(bus.nc)).streams.purge(eventStream);
+    // Under other message ids, so that the stream takes them again, and once more as they were.
+    publishEvents(bus, events);
+    await commitEvents(db, company, [{}]).then((more) => publishEvents(bus, [...events, ...more, ...more]));
+    await emptied();
+    expect(await deliveries()).toHaveLength(51);
+    expect(wakes.flatMap((wake) => wake.deliveries)).toHaveLength(51);
+  });
+
+  test('of more subscriptions than a transaction takes reaches them all', async () => {
+    const subscriptions: number[] = [];
+    for (let at = 0; at < 90; at++) subscriptions.push(await makeSubscription(db, company));
+    await start();
+    publishEvents(bus, await commitEvents(db, company, many(60)));
+    await emptied();
+    expect(await deliveries()).toHaveLength(60 * 90);
+  });
+
+  test('whose record was trimmed leaves the outbox', async () => {
+    await makeSubscription(db, company);
+    await commitEvents(db, company, [{ created_utc: new Date(Date.now() - 60_000) }]);
+    await database.query('DELETE FROM events');
+    await start();
+    await emptied();
+    expect(await deliveries()).toEqual([]);
+  });
+});
+
+describe('for a subscription that', () => {
+  test('is failing, a delivery is due at once and nothing is published', async () => {
+    const failing = await makeSubscription(db, company, { consecutive_failures: 5 });
+    const nearly = await makeSubscription(db, company, { consecutive_failures: 4 });
+    await start();
+    const wakes = await wakesFromNow();
+    publishEvents(bus, await commitEvents(db, company, [{}]));
+    await emptied();
+    await until('a wake', async () => wakes.length > 0);
+    expect(wakes.flatMap((wake) => wake.deliveries).map((one) => one.subscription_id)).toEqual([nearly]);
+    expect((await queue(failing)).next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+    const due = (await deliveries()).find((row) => row.subscription_id === failing)!;
+    expect(due.due_utc.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('is being probed, the queue keeps its time; one whose retry is hours away is taken at once', async () => {
+    const probed = await makeSubscription(db, company, { consecutive_failures: 7 });
+    const resting = await makeSubscription(db, company, { consecutive_failures: 7 });
+    const guard = new Date(Date.now() + leaseMs);
+    await database.query('UPDATE delivery_queues SET next_due_utc = ? WHERE subscription_id = ?', [
+      guard,
+      probed,
+    ]);
+    await database.query('UPDATE delivery_queues SET next_due_utc = ? WHERE subscription_id = ?', [
+      new Date(Date.now() + 7_200_000),
+      resting,
+    ]);
+    await start();
+    publishEvents(bus, await commitEvents(db, company, [{}]));
+    await emptied();
+    expect((await queue(probed)).next_due_utc).toEqual(guard);
+    expect((await queue(resting)).next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('has a backlog, a delivery takes its turn in the queue', async () => {
+    const lagging = await makeSubscription(db, company);
+    const dueSince = new Date(Date.now() - 1_000);
+    await database.query('UPDATE delivery_queues SET next_due_utc = ? WHERE subscription_id = ?', [
+      dueSince,
+      lagging,
+    ]);
+    await start();
+    const wakes = await wakesFromNow();
+    publishEvents(bus, await commitEvents(db, company, [{}]));
+    await emptied();
+    expect(wakes).toEqual([]);
+    expect((await queue(lagging)).next_due_utc).toEqual(dueSince);
+    expect((await deliveries())[0]!.due_utc.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+describe('nothing is lost', () => {
+  test('when nothing was published', async () => {
+    await makeSubscription(db, company);
+    await start();
+    const events = await commitEvents(db, company, many(700));
+    await emptied();
+    expect(ids(await deliveries())).toEqual(ids(events));
+  });
+
+  test('when the stream is wiped while events come, and it is made again', async () => {
+    await makeSubscription(db, company);
+    await start();
+    const manager = await jetstreamManager(bus.nc);
+    const all: StoredEvent[] = [];
+    for (let round = 0; round < 30; round++) {
+      const events = await commitEvents(db, company, many(10));
+      publishEvents(bus, events);
+      all.push(...events);
+      if (round === 10) await manager.streams.delete(eventStream);
+      if (round === 15) await manager.streams.delete(deliveryStream);
+    }
+    await emptied();
+    expect(ids(await deliveries())).toEqual(ids(all));
+    await until('both streams', async () => {
+      const names = (await manager.streams.names().next()).sort();
+      return names.join() === [deliveryStream, eventStream].join();
+    });
+    // And they are in use again: this is faster than the sweeper.
+    const wakes = await wakesFromNow();
+    await until(
+      'an event on the fast path',
+      async () => {
+        publishEvents(bus, await commitEvents(db, company, [{}]));
+        await sleep(200);
+        return wakes.length > 0 && (await outbox()).length === 0;
+      },
+      10_000,
+    );
+  });
+
+  test('when NATS is killed with all it had, and comes back', async () => {
+    await makeSubscription(db, company);
+    await start();
+    const before = await commitEvents(db, company, many(20));
+    publishEvents(bus, before);
+    await nats.kill();
+    const during = await commitEvents(db, company, many(20));
+    await emptied();
+    expect(ids(await deliveries())).toEqual(ids([...before, ...during]));
+    // Without a connection nobody would hear of a wake, so they do not wait for a lease.
+    const late = (await deliveries()).filter((row) => ids(during).includes(row.event_id));
+    for (const row of late) expect(row.due_utc.getTime()).toBeLessThanOrEqual(Date.now());
+    await nats.restart();
+    await until('a connection', async () => bus.connected());
+    const wakes = await wakesFromNow();
+    await makeSubscription(db, neighbour);
+    await until('an event on the fast path', async () => {
+      publishEvents(bus, await commitEvents(db, neighbour, [{}]));
+      await sleep(200);
+      return wakes.length > 0;
+    });
+  });
+
+  test('when a replica dies with a batch locked, or between its commit and the wakes', async () => {
+    await makeSubscription(db, company);
+    const events = await commitEvents(db, company, many(30));
+    const dying = database.connect<Tables>({ tenantTables });
+    const cut = fanOutEvents(dying, events.slice(0, 10), {
+      publishes: true,
+      // In the transaction, before its first lock.
+      now: () => {
+        throw new Error('killed');
+      },
+    });
+    await expect(cut).rejects.toThrow('killed');
+    const holder = await database.connect<Tables>({ tenantTables }).startTransaction().execute();
+    await holder
+      .selectFrom('event_outbox')
+      .select('event_id')
+      .where('company_id', '=', company)
+      .where('event_id', 'in', ids(events.slice(10, 20)))
+      .forUpdate()
+      .execute();
+    // This one has committed, and told nobody.
+    const silent = await fanOutEvents(dying, events.slice(20), { publishes: true, now });
+    expect(silent.wakes).toHaveLength(10);
+    await start();
+    publishEvents(bus, events);
+    await until('all but what is locked', async () => (await outbox()).length === 10);
+    await holder.rollback().execute();
+    await emptied();
+    expect(ids(await deliveries())).toEqual(ids(events));
+  });
+
+  test('when a process is killed under load, again and again', async () => {
+    await makeSubscription(db, company);
+    await makeSubscription(db, neighbour);
+    await start();
+    const all: StoredEvent[] = [];
+    for (let round = 0; round < 3; round++) {
+      const victim = await startProcess();
+      const load = (async () => {
+        for (let at = 0; at < 40; at++) {
+          const events = [
+            ...(await commitEvents(db, company, many(5))),
+            ...(await commitEvents(db, neighbour, many(5))),
+          ];
+          publishEvents(bus, events);
+          all.push(...events);
+          await sleep(5);
+        }
+      })();
+      await sleep(100 + 50 * round);
+      await killProcess(victim);
+      await load;
+    }
+    await emptied();
+    const made = await deliveries();
+    expect(ids(made)).toEqual(ids(all).sort((a, b) => a - b));
+    for (const row of made)
+      expect(row.subscription_id).toBe(
+        row.company_id === company ? made[0]!.subscription_id : row.subscription_id,
+      );
+  });
+
+  test('when two replicas share the work', async () => {
+    for (let at = 0; at < 5; at++) await makeSubscription(db, company + at);
+    const metrics = createMetrics();
+    await Promise.all([start({ metrics, batchSize: 20 }), start({ metrics, batchSize: 20 })]);
+    const all: StoredEvent[] = [];
+    for (let at = 0; at < 5; at++) all.push(...(await commitEvents(db, company + at, many(200))));
+    publishEvents(bus, all);
+    await emptied();
+    expect(ids(await deliveries())).toEqual(ids(all));
+    const text = await metrics.registry.metrics();
+    expect(text).toMatch(/^webhooks_events_fanned_out_total 1000$/m);
+    expect(text).toMatch(/^webhooks_deliveries_made_total 1000$/m);
+  });
+});
+
+test('wakes that are published before any dispatcher runs are kept for one', async () => {
+  await makeSubscription(db, company);
+  await start();
+  publishEvents(bus, await commitEvents(db, company, many(100)));
+  await emptied();
+  const manager = await jetstreamManager(bus.nc);
+  await until(
+    'wakes in the stream',
+    async () => (await manager.consumers.info(deliveryStream, deliveryConsumer)).num_pending > 0,
+  );
+});
+
+test('wakes that nobody acknowledges have their deliveries due at once', async () => {
+  const id = await makeSubscription(db, company);
+  await start();
+  const manager = await jetstreamManager(bus.nc);
+  // The stream is there, so nobody mends it; but it does not take the wakes' subject.
+  await manager.streams.update(deliveryStream, { subjects: ['elsewhere'] });
+  publishEvents(bus, await commitEvents(db, company, [{}]));
+  await until('a delivery that is due', async () => {
+    const [row] = await deliveries();
+    return row !== undefined && row.due_utc.getTime() <= Date.now();
+  });
+  expect((await queue(id)).next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+});
+
+test('in a quiet system a published event is a wake within milliseconds', async () => {
+  await makeSubscription(db, company);
+  await start();
+  const wakes = await wakesFromNow();
+  const elapsed: number[] = [];
+  for (let at = 1; at <= 40; at++) {
+    const events = await commitEvents(db, company, [{}]);
+    const startedMs = performance.now();
+    publishEvents(bus, events);
+    while (wakes.length < at) await sleep(1);
+    elapsed.push(performance.now() - startedMs);
+  }
+  elapsed.sort((a, b) => a - b);
+  expect(elapsed[20]).toBeLessThan(50);
+});
+
+/** The service as a process of its own, which can be killed. */
+const startProcess = async (): Promise<ChildProcess> => {
+  const child = spawn(
+    'setpriv',
+    ['--pdeathsig', 'KILL', process.execPath, new URL('../main.ts', import.meta.url).pathname],
+    {
+      env: {
+        ...process.env,
+        MYSQL_URL: database.url,
+        NATS_URL: nats.url,
+        LOG_LEVEL: 'warn',
+        WEBHOOKS_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
+      },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  );
+  cleanUp(() => killProcess(child));
+  await new Promise<void>((ready, fail) => {
+    child.once('message', () => ready());
+    child.once('exit', (code) => fail(new Error(`webhooks ended with ${code}`)));
+  });
+  return child;
+};
+
+const killProcess = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((done) => child.once('exit', done));
+  child.kill('SIGKILL');
+  await exited;
+};

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventType, encodeEnvelope, eventSubject, type StoredEvent } from '@causeway/proto';
+import type { Bus, Database } from '@causeway/runtime';
+import { headers as natsHeaders } from '@nats-io/transport-node';
+import type { Insertable } from 'kysely';
+import type { Tables } from '../tables.ts';
+import { makeEvents } from './make.ts';
+
+/** An enabled subscription for `client.created` with its queue, unless given otherwise. @returns its id. */
+export const makeSubscription = async (
+  db: Database<Tables>,
+  companyId: number,
+  fields: Partial<Omit<Insertable<Tables['subscriptions']>, 'event_types'>> & {
+    readonly event_types?: readonly EventType[];
+    readonly consecutive_failures?: number;
+  } = {},
+): Promise<number> => {
+  const { event_types = ['client.created'], consecutive_failures = 0, ...rest } = fields;
+  const now = new Date();
+  const { insertId } = await db
+    .insertInto('subscriptions')
+    .values({
+      company_id: companyId,
+      name: null,
+      description: null,
+      url: 'https://hooks.example.com/causeway',
+      event_types: JSON.stringify(event_types),
+      managed_by: null,
+      disabled_reason: null,
+      disabled_utc: null,
+      secret: Buffer.alloc(1),
+      previous_secret: null,
+      previous_secret_until: null,
+      created_utc: now,
+      updated_utc: now,
+      ...rest,
+    })
+    .executeTakeFirstOrThrow();
+  const subscription_id = Number(insertId);
+  await db
+    .insertInto('delivery_queues')
+    .values({ company_id: companyId, subscription_id, next_due_utc: null, consecutive_failures })
+    .execute();
+  return subscription_id;
+};
+
+/** Events that are committed and not fanned out, as crm leaves them. Nothing is published. */
+export const commitEvents = async (
+  db: Database<Tables>,
+  companyId: number,
+  events: Parameters<typeof makeEvents>[2],
+): Promise<readonly StoredEvent[]> => {
+  const made = await makeEvents(db, companyId, events);
+  const rows = await db
+    .selectFrom('events')
+    .select(['company_id', 'event_id', 'sequence', 'created_utc'])
+    .where('company_id', '=', companyId)
+    .where(
+      'event_id',
+      'in',
+      made.map(({ event_id }) => event_id),
+    )
+    .execute();
+  for (let at = 0; at < rows.length; at += 1_000)
+    await db
+      .insertInto('event_outbox')
+      .values(rows.slice(at, at + 1_000))
+      .execute();
+  return made;
+};
+
+/** As crm publishes them after their commit. */
+export const publishEvents = (bus: Bus, events: readonly StoredEvent[]): void => {
+  for (const event of events) {
+    const headers = natsHeaders();
+    headers.set('Nats-Msg-Id', String(event.event_id));
+    bus.nc.publish(eventSubject(event.company_id, event.type), encodeEnvelope(event), { headers });
+  }
+};
+
+export const until = async (
+  what: string,
+  holds: () => Promise<boolean>,
+  timeoutMs = 15_000,
+): Promise<void> => {
+  for (const endMs = Date.now() + timeoutMs; !(await holds()); await sleep(10))
+    if (Date.now() > endMs) throw new Error(`waited in vain: ${what}`);
+};
