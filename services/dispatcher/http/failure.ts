@@ -56,7 +56,7 @@ export const ofTls = (error: unknown): Failure => {
     UNABLE_TO_GET_ISSUER_CERT: 'The certificate is of an authority that is not trusted.',
     UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate is of an authority that is not trusted.',
     UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      'The certificate cannot be verified: the receiver does not send the certificates between it and its authority.',
+      'The certificate is of an authority that is not trusted, or the ones between it and its authority are not sent.',
     ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is of another host.',
     HOSTNAME_MISMATCH: 'The certificate is of another host.',
     ERR_SSL_WRONG_VERSION_NUMBER: 'The receiver does not speak TLS on this port.',
@@ -75,7 +75,11 @@ export const ofExchange = (error: Error): Failure => {
   const code = codeOf(error);
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new Failure('reset', 'The headers of the answer exceed 16 KiB.');
-  if (code.startsWith('HPE_') || /^bad /.test(error.message))
+  if (
+    error.name === 'HTTPParserError' ||
+    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' ||
+    /^bad /.test(error.message)
+  )
     return new Failure('reset', 'The answer is not valid HTTP/1.1.');
   if (code.startsWith('UND_ERR_INVALID')) return new Failure('reset', 'The request cannot be sent as it is.');
   return new Failure('reset', 'The connection ended before an answer came.');

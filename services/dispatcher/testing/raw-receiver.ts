@@ -12,21 +12,33 @@ export interface RawReceiver {
   readonly requests: string[];
   connections(): number;
   open(): number;
+  /** Reads nothing from now on. */
+  pause(): void;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface RawOptions {
+  readonly tls?: TlsOptions;
+  readonly host?: string;
+  /** What it does with a connection before any request. */
+  readonly greet?: (socket: Socket) => void;
 }
 
 /** A receiver that writes bytes and not answers, so that it can do anything wrong. */
 export const startRawReceiver = async (
   behave: Behaviour,
-  { tls, host = '127.0.0.1' }: { readonly tls?: TlsOptions; readonly host?: string } = {},
+  { tls, host = '127.0.0.1', greet = () => {} }: RawOptions = {},
 ): Promise<RawReceiver> => {
   const sockets = new Set<Socket>();
   const requests: string[] = [];
   let connections = 0;
+  let paused = false;
   const accept = (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+    greet(socket);
+    if (paused) return;
     let text = '';
     socket.on('data', (bytes) => {
       text += bytes.toString('latin1');
@@ -37,7 +49,7 @@ export const startRawReceiver = async (
       }
     });
   };
-  const server = tls ? createTlsServer(tls, accept) : createServer({ allowHalfOpen: true }, accept);
+  const server = tls ? createTlsServer(tls, accept) : createServer(accept);
   server.on('tlsClientError', () => {});
   await once(server.listen(0, host), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -47,6 +59,9 @@ export const startRawReceiver = async (
     requests,
     connections: () => connections,
     open: () => sockets.size,
+    pause: () => {
+      paused = true;
+    },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

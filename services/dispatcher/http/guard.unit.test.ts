@@ -1,0 +1,195 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type NameServer, startNameServer, type Zone } from '../testing/name-server.ts';
+import { answer, type RawReceiver, startRawReceiver } from '../testing/raw-receiver.ts';
+import { createPoster, type Poster, type PosterOptions } from './post.ts';
+import { createResolver, createSystemResolver } from './resolve.ts';
+
+// Names are resolved by a real name server, and what may not be reached is a real receiver that must stay
+// without a connection.
+
+const close: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const one of close.splice(0).reverse()) await one();
+});
+
+const receiver = async (host?: string): Promise<RawReceiver> => {
+  const one = await startRawReceiver((socket) => socket.write(answer(200, 'ok')), host ? { host } : {});
+  close.push(() => one[Symbol.asyncDispose]());
+  return one;
+};
+
+const names = async (zone: Zone): Promise<NameServer> => {
+  const one = await startNameServer(zone);
+  close.push(() => one[Symbol.asyncDispose]());
+  return one;
+};
+
+const poster = (options: Partial<PosterOptions>): Poster => {
+  const one = createPoster({ allowPrivate: false, allowHttp: true, timeoutMs: 3000, ...options });
+  close.push(() => one.close());
+  return one;
+};
+
+const post = (from: Poster, url: string) => from.post({ url, headers: [], body: '{}' });
+const loopback = [127, 0, 0, 1] as const;
+const loopback6 = [...Array<number>(15).fill(0), 1];
+/** Public by the registries, and hardly ever routed: relays that nobody runs (RFC 7450). */
+const publicly = [192, 52, 193, 1] as const;
+const only4 =
+  (...records: (readonly number[])[]): Zone =>
+  (_name, type) =>
+    type === 'A' ? records : [];
+
+/** A poster that asks `zone`, and a receiver on the loopback that it must not reach. */
+const setUp = async (zone: Zone, options: Partial<PosterOptions> = {}) => {
+  const [inside, server] = [await receiver(), await names(zone)];
+  const resolve = createResolver({ servers: [server.server], timeoutMs: 1500 });
+  const from = poster({ resolve, ...options });
+  return { inside, server, from, url: `http://hooks.example.com:${inside.port}/` };
+};
+
+describe('an address that is not to be reached', () => {
+  test.each([
+    ['127.0.0.1', 'a loopback address'],
+    ['2130706433', 'a loopback address'],
+    ['0x7f.1', 'a loopback address'],
+    ['127.0.0.1.', 'a loopback address'],
+    ['[::1]', 'a loopback address'],
+    ['[::ffff:127.0.0.1]', 'a loopback address'],
+    ['0', 'an unspecified address'],
+    ['169.254.169.254', 'a metadata address'],
+    ['[64:ff9b::808:808]', 'an IPv6 address that carries an IPv4 address'],
+    ['localhost', 'a loopback name'],
+    ['localhost.', 'a loopback name'],
+    ['metadata.google.internal', 'a name of a local network'],
+  ])('is refused as the host %s, without a look-up', async (host, why) => {
+    const { inside, server, from } = await setUp(only4(loopback));
+    expect(await post(from, `http://${host}:${inside.port}/`)).toMatchObject({
+      errorClass: 'blocked_address',
+      error: `The host is ${why}, which is not delivered to.`,
+      statusCode: null,
+      address: null,
+    });
+    expect([inside.connections(), server.asked]).toEqual([0, []]);
+  });
+
+  test('is refused as the answer of a name server, which the error does not tell', async () => {
+    const { inside, from, url } = await setUp(only4([10, 1, 2, 3]));
+    const result = await post(from, url);
+    expect(result).toMatchObject({
+      errorClass: 'blocked_address',
+      error: 'The host resolves to a private address, which is not delivered to.',
+    });
+    expect(JSON.stringify(result)).not.toContain('10.1.2.3');
+    expect(inside.connections()).toBe(0);
+  });
+
+  test.each<[string, Zone]>([
+    ['among public ones', only4(publicly, loopback)],
+    ['before public ones', only4(loopback, publicly)],
+    ['of the other family', (_name, type) => (type === 'A' ? [publicly] : [loopback6])],
+    ['of an AAAA record that is all there is', (_name, type) => (type === 'A' ? [] : [loopback6])],
+  ])('makes the whole answer refused %s', async (_where, zone) => {
+    const { inside, from, url } = await setUp(zone);
+    expect(await post(from, url)).toMatchObject({ errorClass: 'blocked_address', connectMs: null });
+    expect(inside.connections()).toBe(0);
+  });
+
+  test('cannot be put in between the check and the connection: a name is looked up once', async () => {
+    // The first answer is public, every later one is the loopback.
+    const zone: Zone = (_name, type, nth) => (type === 'AAAA' ? [] : [nth === 1 ? publicly : loopback]);
+    const { inside, server, from, url } = await setUp(zone, { timeoutMs: 500 });
+    const results = [await post(from, url), await post(from, url), await post(from, url)];
+    // The first went where nothing answers, and did not ask a second time.
+    expect(results.map(({ errorClass }) => errorClass)[0]).toMatch(/timeout|connect/);
+    expect(results.slice(1).map(({ errorClass }) => errorClass)).toEqual([
+      'blocked_address',
+      'blocked_address',
+    ]);
+    expect(server.asked.filter((one) => one.startsWith('A '))).toHaveLength(3);
+    expect(inside.connections()).toBe(0);
+  });
+});
+
+test('with private addresses allowed, they are reached by address and by name', async () => {
+  const { inside, from, url } = await setUp(only4(loopback), { allowPrivate: true });
+  expect(await post(from, url)).toMatchObject({ statusCode: 200, address: '127.0.0.1', errorClass: null });
+  expect(await post(from, inside.url)).toMatchObject({ statusCode: 200, dnsMs: null });
+});
+
+test('localhost is resolved as the machine does it where private addresses are allowed', async () => {
+  const inside = await receiver();
+  const from = poster({ allowPrivate: true });
+  expect(await post(from, `http://localhost:${inside.port}/`)).toMatchObject({
+    statusCode: 200,
+    address: '127.0.0.1',
+  });
+});
+
+test('of several addresses the next is tried when one refuses the connection', async () => {
+  // Nothing listens on 127.0.0.2 at that port.
+  const { from, url } = await setUp(only4([127, 0, 0, 2], loopback), { allowPrivate: true });
+  expect(await post(from, url)).toMatchObject({ statusCode: 200, address: '127.0.0.1' });
+});
+
+test('connections that are opened at once share one look-up', async () => {
+  const { server, from, url } = await setUp(only4(loopback), { allowPrivate: true });
+  const results = await Promise.all(Array.from({ length: 20 }, () => post(from, url)));
+  expect(results.every(({ statusCode }) => statusCode === 200)).toBe(true);
+  expect(server.asked).toHaveLength(2);
+});
+
+describe('a name', () => {
+  test('is asked for as absolute', async () => {
+    const { server, from, url } = await setUp(() => 'nxdomain');
+    await post(from, url);
+    expect(new Set(server.asked)).toEqual(new Set(['A hooks.example.com', 'AAAA hooks.example.com']));
+  });
+
+  test.each<[string, Zone, string]>([
+    ['does not exist', () => 'nxdomain', 'The host hooks.example.com does not exist.'],
+    ['has no address', () => [], 'The host hooks.example.com has no address.'],
+    [
+      'whose servers fail',
+      () => 'servfail',
+      'The host hooks.example.com could not be resolved: its name servers failed.',
+    ],
+    [
+      'whose servers fail for one family, and have none of the other',
+      (_name, type) => (type === 'A' ? 'servfail' : []),
+      'The host hooks.example.com could not be resolved: its name servers failed.',
+    ],
+    [
+      'whose servers are silent',
+      () => 'silence',
+      'The name servers of hooks.example.com did not answer in time.',
+    ],
+  ])('that %s is of class dns', async (_what, zone, error) => {
+    const { from, url } = await setUp(zone);
+    const result = await post(from, url);
+    expect(result).toMatchObject({ errorClass: 'dns', error, statusCode: null, address: null });
+    expect(result.elapsedMs).toBeLessThan(2500);
+    expect(result.dnsMs).toBeGreaterThanOrEqual(0);
+  });
+
+  test('whose servers are silent about AAAA is reached by its A record, a second later', async () => {
+    const { from, url } = await setUp((_name, type) => (type === 'A' ? [loopback] : 'silence'), {
+      allowPrivate: true,
+    });
+    const result = await post(from, url);
+    expect(result).toMatchObject({ statusCode: 200, errorClass: null });
+    expect(result.dnsMs).toBeLessThan(1300);
+  });
+
+  test('that resolves slower than the deadline ends at the deadline', async () => {
+    const { from, url } = await setUp(() => 'silence', { timeoutMs: 400 });
+    const result = await post(from, url);
+    expect(result).toMatchObject({ errorClass: 'timeout', error: 'The host was not resolved within 0.4 s.' });
+    expect(result.elapsedMs).toBeLessThan(600);
+  });
+
+  test('that the machine does not know is of class dns', async () => {
+    const resolve = createSystemResolver({ timeoutMs: 2000 });
+    await expect(resolve('no-such-host.invalid')).rejects.toMatchObject({ errorClass: 'dns' });
+  });
+});

@@ -1,0 +1,479 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { answer, type Behaviour, type RawReceiver, startRawReceiver } from '../testing/raw-receiver.ts';
+import { createPoster, type Poster, type PosterOptions } from './post.ts';
+
+const close: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const one of close.splice(0).reverse()) await one();
+});
+
+const timeoutMs = 300;
+/** What a busy machine may add to a timer. */
+const slackMs = 250;
+
+const setUp = async (
+  behave: Behaviour,
+  options: Partial<PosterOptions> = {},
+): Promise<{
+  receiver: RawReceiver;
+  poster: Poster;
+  post: (body?: string) => ReturnType<Poster['post']>;
+}> => {
+  const receiver = await startRawReceiver(behave);
+  const poster = createPoster({ allowPrivate: true, allowHttp: true, timeoutMs, ...options });
+  close.push(() => receiver[Symbol.asyncDispose](), poster.close);
+  return { receiver, poster, post: (body = '{}') => poster.post({ url: receiver.url, headers: [], body }) };
+};
+
+const answers =
+  (text: string | Buffer): Behaviour =>
+  (socket) =>
+    void socket.write(text);
+
+test('the headers of the result are those of the request, byte for byte and in order', async () => {
+  const { receiver, poster } = await setUp(answers(answer(200)));
+  const headers = [
+    ['Content-Type', 'application/json'],
+    ['User-Agent', 'Causeway'],
+    ['X-Webhook-Id', '12'],
+  ] as const;
+  for (const body of ['{"name":"Zoë"}', Buffer.from('{"name":"Zoë"}')]) {
+    const { requestHeaders } = await poster.post({ url: `${receiver.url}?a=b#c`, headers, body });
+    const lines = requestHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    const bytes = Buffer.from('{"name":"Zoë"}').toString('latin1');
+    expect(receiver.requests.at(-1)).toBe(`POST /hook?a=b HTTP/1.1\r\n${lines}\r\n${bytes}`);
+  }
+});
+
+test('the answer is kept: status, headers as they came, body, Retry-After', async () => {
+  const text = answer(503, 'later', 'Retry-After: 120\r\nX-Two: a\r\nX-Two: b\r\nX-Ümlaut: nö\r\n');
+  const { post } = await setUp(answers(Buffer.from(text.replace('X-Ümlaut', 'X-U'), 'utf8')));
+  expect(await post()).toMatchObject({
+    statusCode: 503,
+    errorClass: 'status',
+    error: 'The receiver answered 503.',
+    retryAfter: '120',
+    responseHeaders: [
+      ['content-length', '5'],
+      ['Retry-After', '120'],
+      ['X-Two', 'a'],
+      ['X-Two', 'b'],
+      ['X-U', 'nö'],
+    ],
+    responseBody: Buffer.from('later'),
+    responseTruncated: false,
+    address: '127.0.0.1',
+  });
+});
+
+test('the time is told by its parts, and a connection that was open already has none', async () => {
+  const { post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 100));
+  const first = await post();
+  expect(first.connectMs).toBeGreaterThanOrEqual(0);
+  expect(first.firstByteMs).toBeGreaterThanOrEqual(95);
+  expect(first.elapsedMs).toBeGreaterThanOrEqual(first.firstByteMs ?? 0);
+  expect(await post()).toMatchObject({ dnsMs: null, connectMs: null, tlsMs: null, address: '127.0.0.1' });
+});
+
+test.each([200, 201, 202, 204, 299])('%i is a success', async (status) => {
+  const { post } = await setUp(
+    answers(`HTTP/1.1 ${status} X\r\n${status === 204 ? '' : 'content-length: 0\r\n'}\r\n`),
+  );
+  expect(await post()).toMatchObject({
+    statusCode: status,
+    errorClass: null,
+    error: null,
+    responseBody: null,
+  });
+});
+
+test.each([
+  [300, 'redirect'],
+  [301, 'redirect'],
+  [304, 'redirect'],
+  [307, 'redirect'],
+  [308, 'redirect'],
+  [400, 'status'],
+  [404, 'status'],
+  [410, 'status'],
+  [429, 'status'],
+  [500, 'status'],
+  [599, 'status'],
+  [999, 'status'],
+])('%i is a failure of class %s', async (status, errorClass) => {
+  const { post } = await setUp(answers(answer(status)));
+  expect(await post()).toMatchObject({ statusCode: status, errorClass });
+});
+
+test('a redirect is not followed', async () => {
+  const elsewhere = await setUp(answers(answer(200)));
+  const { post } = await setUp(answers(answer(308, '', `Location: ${elsewhere.receiver.url}\r\n`)));
+  expect(await post()).toMatchObject({
+    statusCode: 308,
+    error: 'The receiver answered 308; redirects are not followed.',
+  });
+  expect(elsewhere.receiver.connections()).toBe(0);
+});
+
+describe('a receiver that gives no whole head costs the deadline and no more:', () => {
+  const endless =
+    (text: string, everyMs: number): Behaviour =>
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write(text), everyMs);
+      socket.on('close', () => clearInterval(timer));
+    };
+  test.each<[string, Behaviour]>([
+    ['it accepts and hangs', () => {}],
+    ['it drips its headers', endless('x-a: b\r\n', 20)],
+    ['it begins and hangs', answers('HTTP/1.1 200 OK\r\nx-a: b\r\n')],
+    [
+      'it answers after the deadline',
+      (socket) => void setTimeout(() => socket.write(answer(200)), timeoutMs + 150),
+    ],
+  ])('%s', async (_what, behave) => {
+    const { receiver, poster, post } = await setUp((socket, request, nth) => {
+      socket.write('');
+      behave(socket, request, nth);
+    });
+    const result = await post();
+    expect(result).toMatchObject({
+      statusCode: null,
+      errorClass: 'timeout',
+      error: 'No answer came within 0.3 s.',
+      responseHeaders: null,
+      responseBody: null,
+      responseTruncated: false,
+    });
+    expect(result.elapsedMs).toBeGreaterThanOrEqual(timeoutMs - 5);
+    expect(result.elapsedMs).toBeLessThan(timeoutMs + slackMs);
+    await expect.poll(() => [receiver.open(), poster.counts()]).toEqual([0, { open: 0, idle: 0 }]);
+  });
+
+  test('it does not read the request', async () => {
+    const { receiver, poster } = await setUp(() => {});
+    // Larger than what the kernel takes in for a receiver that does not read.
+    const body = Buffer.alloc(32 * 1024 * 1024);
+    receiver.pause();
+    const result = await poster.post({ url: receiver.url, headers: [], body });
+    expect(result).toMatchObject({ errorClass: 'timeout' });
+    expect(result.elapsedMs).toBeLessThan(timeoutMs + slackMs);
+  });
+});
+
+describe('a receiver that says 2xx in time has the event, whatever becomes of the body:', () => {
+  test.each<[string, string, Behaviour]>([
+    ['it hangs after the head', '', answers('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n')],
+    ['it hangs in the body', 'ab', answers('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab')],
+    [
+      'it resets in the body',
+      'ab',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab');
+        setTimeout(() => socket.resetAndDestroy(), 50);
+      },
+    ],
+    [
+      'it ends before the length it gave',
+      'ab',
+      (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab'),
+    ],
+    [
+      'its chunks are not valid',
+      '',
+      answers('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nab\r\n'),
+    ],
+    [
+      'its trailers never end',
+      'ab',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n');
+        const timer = setInterval(() => socket.write(`x-a: ${'b'.repeat(1000)}\r\n`), 1);
+        socket.on('close', () => clearInterval(timer));
+      },
+    ],
+  ])('%s', async (_what, body, behave) => {
+    const { receiver, post } = await setUp(behave);
+    const result = await post();
+    expect(result).toMatchObject({ statusCode: 200, errorClass: null, error: null, responseTruncated: true });
+    expect(result.responseBody?.toString() ?? '').toBe(body);
+    expect(result.elapsedMs).toBeLessThan(timeoutMs + slackMs);
+    await expect.poll(() => receiver.open()).toBe(0);
+  });
+
+  test('a body that drips past the deadline is kept as far as it came', async () => {
+    const { post } = await setUp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      const timer = setInterval(() => socket.write('x'), 50);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const result = await post();
+    expect(result).toMatchObject({ statusCode: 200, errorClass: null, responseTruncated: true });
+    expect(result.responseBody?.length).toBeGreaterThan(3);
+    expect(result.elapsedMs).toBeLessThan(timeoutMs + slackMs);
+  });
+
+  test('a body that only its end ends is whole', async () => {
+    const { post } = await setUp((socket) => void socket.end('HTTP/1.0 200 OK\r\n\r\nab'));
+    expect(await post()).toMatchObject({ responseBody: Buffer.from('ab'), responseTruncated: false });
+  });
+
+  test('more than the length it gave does not become the next answer', async () => {
+    const { post } = await setUp(answers(`${answer(200, 'ab')}${answer(500, 'evil')}`));
+    for (let at = 0; at < 3; at += 1) {
+      expect(await post()).toMatchObject({ statusCode: 200, responseBody: Buffer.from('ab') });
+      await sleep(20);
+    }
+  });
+});
+
+test('a failure status is a failure also when its body never ends', async () => {
+  const { post } = await setUp(answers('HTTP/1.1 500 X\r\ncontent-length: 5\r\n\r\nab'));
+  expect(await post()).toMatchObject({ statusCode: 500, errorClass: 'status', responseTruncated: true });
+});
+
+describe('what is not an answer is of class reset:', () => {
+  const notHttp = 'The answer is not valid HTTP/1.1.';
+  const ended = 'The connection ended before an answer came.';
+  test.each<[string, string, Behaviour]>([
+    ['a reset', ended, (socket) => void socket.resetAndDestroy()],
+    ['an end', ended, (socket) => void socket.end()],
+    ['an end in the head', ended, (socket) => void socket.end('HTTP/1.1 200 OK\r\nx-a')],
+    ['another protocol', notHttp, answers('SSH-2.0-OpenSSH_9.2\r\n')],
+    ['TLS', notHttp, answers(Buffer.from('150303000202', 'hex'))],
+    ['a status that is no number', notHttp, answers('HTTP/1.1 abc OK\r\n\r\n')],
+    ['two lengths', notHttp, answers('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab')],
+    ['a negative length', notHttp, answers('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nab')],
+    [
+      'a length and chunks',
+      notHttp,
+      answers('HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'),
+    ],
+    ['an upgrade', notHttp, answers('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')],
+    [
+      'one header without end',
+      'The headers of the answer exceed 16 KiB.',
+      answers(`HTTP/1.1 200 OK\r\nx-a: ${'b'.repeat(20_000)}`),
+    ],
+    [
+      'headers without end',
+      'The headers of the answer exceed 16 KiB.',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const timer = setInterval(() => socket.write('x-a: b\r\n'.repeat(100)), 1);
+        socket.on('close', () => clearInterval(timer));
+      },
+    ],
+    [
+      'interim answers without end',
+      'The answer never began.',
+      answers('HTTP/1.1 103 Early\r\n\r\n'.repeat(1000)),
+    ],
+  ])('%s', async (_what, error, behave) => {
+    const { receiver, post } = await setUp(behave);
+    expect(await post()).toMatchObject({ statusCode: null, errorClass: 'reset', error });
+    await expect.poll(() => receiver.open()).toBe(0);
+  });
+});
+
+test('interim answers before the answer are passed over', async () => {
+  const { post } = await setUp(
+    answers(`HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 102 X\r\n\r\n${answer(201, 'ok')}`),
+  );
+  expect(await post()).toMatchObject({ statusCode: 201, responseBody: Buffer.from('ok') });
+});
+
+test('a connection that is refused is of class connect', async () => {
+  const { receiver, poster } = await setUp(answers(answer(200)));
+  await receiver[Symbol.asyncDispose]();
+  close.shift();
+  expect(await poster.post({ url: receiver.url, headers: [], body: '' })).toMatchObject({
+    errorClass: 'connect',
+    error: 'The connection was refused.',
+    address: null,
+  });
+});
+
+test.each([
+  ['not a url', 'The URL is not one that is delivered to.'],
+  ['ftp://example.com/', 'The URL is not one that is delivered to.'],
+  ['http://user:pass@example.com/', 'The URL is not one that is delivered to.'],
+  ['http://example.com/', 'The URL does not begin with https://.'],
+])('%s is refused', async (url, error) => {
+  const { poster } = await setUp(answers(answer(200)), { allowHttp: false });
+  expect(await poster.post({ url, headers: [], body: '' })).toMatchObject({
+    errorClass: 'blocked_address',
+    error,
+  });
+});
+
+test('a header that cannot be sent is a failure and no exception', async () => {
+  const { receiver, poster } = await setUp(answers(answer(200)));
+  const headers = [['x-a', 'b\r\nx-c: d']] as const;
+  expect(await poster.post({ url: receiver.url, headers, body: '' })).toMatchObject({ errorClass: 'reset' });
+  expect(receiver.requests).toEqual([]);
+});
+
+describe('of a body', () => {
+  test.each([
+    [16 * 1024, 16 * 1024, false],
+    [16 * 1024 + 1, 16 * 1024, true],
+    [64 * 1024, 16 * 1024, true],
+    [10 * 1024 * 1024, 16 * 1024, true],
+  ])('with %i bytes %i are kept', async (length, kept, cut) => {
+    const { receiver, post } = await setUp(answers(answer(200, 'x'.repeat(length))));
+    const result = await post();
+    expect(result.responseBody?.length).toBe(kept);
+    expect(result).toMatchObject({ responseTruncated: cut, errorClass: null });
+    // Read to its end the connection is good for more; a longer one is left.
+    await expect.poll(() => receiver.open()).toBe(length > 64 * 1024 ? 0 : 1);
+  });
+
+  const inflated = [
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const;
+  test.each(inflated)(
+    'compressed by %s what it says is kept, and a bomb stays folded',
+    async (encoding, compress) => {
+      const bodies = [Buffer.from('{"ok":true}'), Buffer.alloc(64 * 1024 * 1024)];
+      let at = 0;
+      const { post } = await setUp(
+        (socket) => {
+          const bytes = compress(bodies[at++]!);
+          socket.write(
+            `HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${bytes.length}\r\n\r\n`,
+          );
+          socket.write(bytes);
+        },
+        { timeoutMs: 8000 },
+      );
+      expect(await post()).toMatchObject({ responseBody: bodies[0], responseTruncated: false });
+      const before = process.memoryUsage.rss();
+      const bomb = await post();
+      expect(bomb.responseBody?.equals(Buffer.alloc(16 * 1024))).toBe(true);
+      expect(bomb).toMatchObject({ responseTruncated: true, errorClass: null });
+      expect(process.memoryUsage.rss() - before).toBeLessThan(32 * 1024 * 1024);
+    },
+    20_000,
+  );
+
+  test.each(['zstd', 'gzip, gzip', 'nonsense', 'gzip'])(
+    'that is not what its encoding %s says, the bytes are kept',
+    async (encoding) => {
+      const { post } = await setUp(answers(answer(200, 'plain', `content-encoding: ${encoding}\r\n`)));
+      expect(await post()).toMatchObject({ responseBody: Buffer.from('plain'), responseTruncated: false });
+    },
+  );
+});
+
+test('of the headers no more than 64 and 8 KiB are kept', async () => {
+  const many = await setUp(
+    answers(answer(200, '', Array.from({ length: 200 }, (_, at) => `x-${at}: a\r\n`).join(''))),
+  );
+  expect((await many.post()).responseHeaders).toHaveLength(64);
+  const large = await setUp(answers(answer(200, '', `x-a: a\r\nx-b: ${'b'.repeat(10_000)}\r\n`)));
+  expect((await large.post()).responseHeaders).toEqual([
+    ['content-length', '0'],
+    ['x-a', 'a'],
+  ]);
+});
+
+describe('connections', () => {
+  test('are kept open and used again, and as many are open as are needed at once', async () => {
+    const { receiver, poster, post } = await setUp(
+      (socket) => void setTimeout(() => socket.write(answer(200)), 20),
+    );
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 30 }, () => post()));
+    expect(receiver.connections()).toBe(30);
+    expect(poster.counts()).toEqual({ open: 30, idle: 30 });
+  });
+
+  test('of one origin stay open up to 64', async () => {
+    const { poster, post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 50));
+    await Promise.all(Array.from({ length: 100 }, () => post()));
+    expect(poster.counts()).toEqual({ open: 64, idle: 64 });
+  });
+
+  test('that the receiver closed meanwhile cost no attempt', async () => {
+    const { receiver, post } = await setUp((socket, _request, nth) => {
+      // Ends the connection as the second request arrives on it, as a receiver does whose patience is over.
+      if (nth === 2) socket.destroy();
+      else socket.write(answer(200));
+    });
+    expect(await post()).toMatchObject({ statusCode: 200 });
+    expect(await post()).toMatchObject({ statusCode: 200, errorClass: null });
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  test('that end twice cost one attempt, and no third is made', async () => {
+    const { receiver, post } = await setUp((socket, _request, nth) => {
+      if (nth === 1) socket.write(answer(200));
+      else socket.destroy();
+    });
+    await post();
+    expect(await post()).toMatchObject({ errorClass: 'reset' });
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  test('are not used again when the receiver says so, or is of HTTP/1.0', async () => {
+    for (const text of [
+      answer(200, 'a', 'Connection: close\r\n'),
+      'HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\na',
+    ]) {
+      const { receiver, post } = await setUp(answers(text));
+      for (let at = 0; at < 3; at += 1)
+        expect(await post()).toMatchObject({ statusCode: 200, errorClass: null });
+      expect(receiver.connections()).toBe(3);
+    }
+  });
+
+  test('are used for a minute, then a new one is made', async () => {
+    let nowMs = 0;
+    const { receiver, post } = await setUp(answers(answer(200)), { now: () => nowMs });
+    await post();
+    nowMs = 59_000;
+    await post();
+    nowMs = 61_000;
+    await post();
+    await post();
+    expect(receiver.connections()).toBe(2);
+  });
+
+  test('that nobody uses are closed, and nothing is left of their origins', async () => {
+    const { receiver, poster, post } = await setUp(answers(answer(200, '', 'Keep-Alive: timeout=2\r\n')));
+    await post();
+    expect(poster.counts()).toEqual({ open: 1, idle: 1 });
+    await expect.poll(() => poster.counts(), { timeout: 2500 }).toEqual({ open: 0, idle: 0 });
+    expect(receiver.open()).toBe(0);
+  });
+});
+
+test('one that hangs does not make another wait, at the same receiver or elsewhere', async () => {
+  const { receiver, poster } = await setUp((socket, request) => {
+    if (request.startsWith('POST /hook')) socket.write(answer(200));
+  });
+  const hanging = Array.from({ length: 200 }, () =>
+    poster.post({ url: receiver.url.replace('/hook', '/hang'), headers: [], body: '' }),
+  );
+  await sleep(50);
+  const result = await poster.post({ url: receiver.url, headers: [], body: '' });
+  expect(result).toMatchObject({ statusCode: 200 });
+  expect(result.elapsedMs).toBeLessThan(150);
+  expect((await Promise.all(hanging)).every(({ errorClass }) => errorClass === 'timeout')).toBe(true);
+});
+
+test('closing waits for what is under way and takes no more', async () => {
+  const { poster, post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 100));
+  const underWay = post();
+  await sleep(20);
+  await poster.close();
+  expect(poster.counts()).toEqual({ open: 0, idle: 0 });
+  expect(await underWay).toMatchObject({ statusCode: 200 });
+  expect(await post()).toMatchObject({ errorClass: 'connect', error: 'The sender is being shut down.' });
+});

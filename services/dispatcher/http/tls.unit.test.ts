@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Authority, makeAuthority } from '../testing/certificates.ts';
+import { answer, type RawReceiver, startRawReceiver } from '../testing/raw-receiver.ts';
+import { createPoster, type Poster } from './post.ts';
+
+let authority: Authority;
+beforeAll(() => {
+  authority = makeAuthority();
+});
+afterAll(() => authority.remove());
+
+const close: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const one of close.splice(0).reverse()) await one();
+});
+
+const host = 'hooks.example.com';
+
+const setUp = async (tls: TlsOptions, trusted = true): Promise<{ receiver: RawReceiver; poster: Poster }> => {
+  const receiver = await startRawReceiver((socket) => socket.write(answer(200, 'ok')), { tls });
+  const poster = createPoster({
+    allowPrivate: true,
+    allowHttp: false,
+    timeoutMs: 1000,
+    resolve: async () => ['127.0.0.1'],
+    ...(trusted ? { ca: authority.ca } : {}),
+  });
+  close.push(() => receiver[Symbol.asyncDispose](), poster.close);
+  return { receiver, poster };
+};
+
+const post = (poster: Poster, { port }: RawReceiver, name = host) =>
+  poster.post({ url: `https://${name}:${port}/`, headers: [], body: '{}' });
+
+test('a receiver with a good certificate is posted to, and the connection is used again', async () => {
+  const asked: string[] = [];
+  const { receiver, poster } = await setUp({
+    ...authority.issue(host),
+    SNICallback: (name, done) => {
+      asked.push(name);
+      done(null);
+    },
+  });
+  const first = await post(poster, receiver);
+  expect(first).toMatchObject({ statusCode: 200, errorClass: null, address: '127.0.0.1' });
+  expect(first.tlsMs).toBeGreaterThanOrEqual(0);
+  expect(await post(poster, receiver)).toMatchObject({ statusCode: 200, tlsMs: null, connectMs: null });
+  expect(receiver.connections()).toBe(1);
+  // The certificate is asked for by the name, though the connection is to the address.
+  expect(asked).toEqual([host]);
+});
+
+test('a certificate for an address serves a URL with that address', async () => {
+  const { receiver, poster } = await setUp(authority.issue('127.0.0.1'));
+  expect(await post(poster, receiver, '127.0.0.1')).toMatchObject({ statusCode: 200 });
+});
+
+describe('no request is sent to a receiver whose certificate', () => {
+  test.each<[string, string, () => TlsOptions, boolean]>([
+    ['has expired', 'The certificate has expired.', () => authority.issue(host, -1), true],
+    ['is of another host', 'The certificate is of another host.', () => authority.issue('example.org'), true],
+    ['is self-signed', 'The certificate is self-signed.', () => authority.selfSigned(host), true],
+    [
+      'is of an unknown authority',
+      'The certificate is of an authority that is not trusted, or the ones between it and its authority are not sent.',
+      () => authority.issue(host),
+      false,
+    ],
+  ])('%s', async (_what, error, tls, trusted) => {
+    const { receiver, poster } = await setUp(tls(), trusted);
+    const result = await post(poster, receiver);
+    expect(result).toMatchObject({ errorClass: 'tls', error, statusCode: null, address: '127.0.0.1' });
+    expect(result.connectMs).not.toBeNull();
+    expect(receiver.requests).toEqual([]);
+    await expect.poll(() => poster.counts()).toEqual({ open: 0, idle: 0 });
+  });
+
+  test('would be ignored by a variable of the environment', async () => {
+    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      const { receiver, poster } = await setUp(authority.selfSigned(host));
+      expect(await post(poster, receiver)).toMatchObject({ errorClass: 'tls' });
+    } finally {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+    }
+  });
+});
+
+test('a receiver that speaks old versions of TLS only is of class tls', async () => {
+  const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  const { receiver, poster } = await setUp({ ...authority.issue(host), ...old });
+  expect(await post(poster, receiver)).toMatchObject({
+    errorClass: 'tls',
+    error: 'The receiver speaks no version of TLS from 1.2 on.',
+  });
+});
+
+describe('a receiver that does not speak TLS', () => {
+  const plain = async (greet: (socket: Socket) => void) => {
+    const receiver = await startRawReceiver(() => {}, { greet });
+    close.push(() => receiver[Symbol.asyncDispose]());
+    const { poster } = await setUp(authority.issue(host));
+    return { receiver, poster };
+  };
+
+  test('is of class tls', async () => {
+    const { receiver, poster } = await plain((socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'));
+    expect(await post(poster, receiver)).toMatchObject({
+      errorClass: 'tls',
+      error: 'The receiver does not speak TLS on this port.',
+    });
+  });
+
+  test('and says nothing is of class timeout, and costs the deadline', async () => {
+    const { receiver, poster } = await plain(() => {});
+    const result = await post(poster, receiver);
+    expect(result).toMatchObject({
+      errorClass: 'timeout',
+      error: 'No TLS connection within 1 s.',
+      tlsMs: null,
+    });
+    expect(result.elapsedMs).toBeLessThan(1250);
+    await expect.poll(() => receiver.open()).toBe(0);
+  });
+
+  test('and hangs up is of class tls', async () => {
+    const { receiver, poster } = await plain((socket) => socket.end());
+    expect(await post(poster, receiver)).toMatchObject({
+      errorClass: 'tls',
+      error: 'The connection ended during the TLS handshake.',
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface Authority {
+  readonly ca: string;
+  /** @param days of its validity; a negative number is one that has expired. */
+  issue(name: string, days?: number): Certificate;
+  selfSigned(name: string): Certificate;
+  remove(): void;
+}
+
+/** A certificate authority of a test's own, made with openssl. */
+export const makeAuthority = (): Authority => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-certificates-'));
+  const at = (file: string) => join(folder, file);
+  const openssl = (...args: readonly string[]) =>
+    execFileSync('openssl', args, { stdio: 'pipe', cwd: folder });
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const selfSign = (file: string, name: string, extra: readonly string[] = []) =>
+    openssl(
+      ...['req', '-x509', ...newKey, '-keyout', at(`${file}.key`), '-out', at(`${file}.pem`)],
+      ...['-days', '3', '-subj', `/CN=${name}`, ...extra],
+    );
+  const read = (file: string): Certificate => ({
+    key: readFileSync(at(`${file}.key`), 'utf8'),
+    cert: readFileSync(at(`${file}.pem`), 'utf8'),
+  });
+  selfSign('ca', 'An authority of tests');
+  let made = 0;
+  return {
+    ca: read('ca').cert,
+    issue: (name, days = 3) => {
+      made += 1;
+      const file = `leaf-${made}`;
+      writeFileSync(at(`${file}.ext`), `subjectAltName=${/^[\d.]+$/.test(name) ? 'IP' : 'DNS'}:${name}\n`);
+      openssl(
+        'req',
+        ...newKey,
+        '-keyout',
+        at(`${file}.key`),
+        '-out',
+        at(`${file}.csr`),
+        '-subj',
+        `/CN=${name}`,
+      );
+      openssl(
+        ...['x509', '-req', '-in', at(`${file}.csr`), '-CA', at('ca.pem'), '-CAkey', at('ca.key')],
+        ...['-CAcreateserial', '-out', at(`${file}.pem`), '-extfile', at(`${file}.ext`)],
+        ...['-days', String(days)],
+      );
+      return read(file);
+    },
+    selfSigned: (name) => {
+      selfSign('self', name, ['-addext', `subjectAltName=DNS:${name}`]);
+      return read('self');
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+};
