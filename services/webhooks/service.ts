@@ -14,6 +14,7 @@ import { openCursors } from './cursors.ts';
 import * as events from './events/index.ts';
 import { startFanOut } from './fan-out/startFanOut.ts';
 import { startRetention } from './retention/retention.ts';
+import { reencryptSecrets } from './secrets/reencryptSecrets.ts';
 import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
 
@@ -52,11 +53,18 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     log,
     ...(metrics && { metrics }),
   });
+  const operatorLane = await serveOperations({
+    lane: 'operator-webhooks',
+    handlers: { reencryptSecrets: reencryptSecrets(context) },
+    bus,
+    instance,
+    log,
+  });
   const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
   const fanOut = await startFanOut({ bus, db, log, metrics, replicas: options.replicas ?? 1, now });
   return {
     drain: async () => {
-      await Promise.all([lane.drain(), fanOut.drain()]);
+      await Promise.all([lane.drain(), operatorLane.drain(), fanOut.drain()]);
       await retention.stop();
     },
   };
