@@ -1,4 +1,50 @@
-import { commonConfig } from '@causeway/runtime';
+import { parseKeyRing } from '@causeway/proto';
+import { commonConfig, duration, durations, flag, integer } from '@causeway/runtime';
+import { z } from 'zod';
+
+const [second, minute, hour] = [1000, 60_000, 3_600_000] as const;
+
+/** When a failed delivery is tried again, counted from its last attempt (decisions, "Attempts"). */
+export const retryScheduleMs: readonly number[] = [
+  5 * second,
+  15 * second,
+  45 * second,
+  2 * minute,
+  6 * minute,
+  20 * minute,
+  1 * hour,
+  2 * hour,
+  4 * hour,
+  8 * hour,
+];
 
 /** What the dispatcher reads from its environment. */
-export const dispatcherConfig = { ...commonConfig } as const;
+export const dispatcherConfig = {
+  ...commonConfig,
+  /** `mysql://user:password@host:port/database` */
+  MYSQL_URL: z.string(),
+  MYSQL_POOL_SIZE: integer(1, 1000).default(8),
+  /** The keys that signing secrets are sealed with: `name:key,name:key`; all open. */
+  WEBHOOKS_SECRET_KEYS: z.string().transform((text, context) => {
+    try {
+      return parseKeyRing(text);
+    } catch (error) {
+      context.issues.push({ code: 'custom', input: '', message: (error as Error).message });
+      return z.NEVER;
+    }
+  }),
+  /** Whether a delivery may go over plain http. */
+  WEBHOOKS_ALLOW_HTTP: flag().default(false),
+  /** Whether a delivery may go to an address of a private network. */
+  WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
+  /** The waits before the retries of a delivery; as many retries as there are waits. */
+  WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * hour).default([...retryScheduleMs]),
+  /** How long a receiver has for its whole answer. */
+  WEBHOOKS_TIMEOUT: duration(10, 15 * second).default(10 * second),
+  /** The least time between two attempts to a subscription that is failing. */
+  WEBHOOKS_PROBE_INTERVAL: duration(10, hour).default(second),
+  /** Attempts in flight at a time. */
+  DISPATCHER_SLOTS: integer(4, 16_384).default(512),
+  /** Threads that sign. */
+  DISPATCHER_SIGNERS: integer(1, 16).default(1),
+} as const;

@@ -1,0 +1,61 @@
+import type { Log, Metrics } from '@causeway/runtime';
+import type { Poster } from '../http/post.ts';
+import type { Job } from '../job.ts';
+import type { Finished } from '../record/finished.ts';
+import { CannotSign, type Signer } from '../sign/signer.ts';
+import { decide } from './decide.ts';
+import { createTeller } from './teller.ts';
+
+/** How an attempt ended: made, or given up before anything was sent. */
+export type Attempt = (job: Job) => Promise<Finished | undefined>;
+
+/** Makes attempts: signed right before they are sent, judged by the rules of retries. Never throws. */
+export const createAttempts = (options: AttemptsOptions): Attempt => {
+  const { signer, poster, scheduleMs, lastStartMs, now, random, log, metrics } = options;
+  const tell = createTeller({ log, metrics, nowMs: () => performance.now() });
+  const late = metrics
+    ?.counter('dispatcher_too_late_total', 'Deliveries whose lease was too short for an attempt')
+    .cell();
+  const lag = metrics?.timing(
+    'dispatcher_first_attempt_lag_seconds',
+    'From an event to the first attempt of its delivery',
+  );
+
+  return async (job) => {
+    const { target, body, leaseMs, attempt } = job;
+    if (leaseMs - now().getTime() < lastStartMs) {
+      if (late) late.value++;
+      return undefined;
+    }
+    try {
+      const headers = await signer.sign(job);
+      const startedMs = now().getTime();
+      if (attempt === 1 && job.lane === 'first') lag?.observe(startedMs - job.created_utc.getTime());
+      const result = await poster.post({ url: target.url, headers, body });
+      const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
+      const finished = { job, startedMs, result, decision };
+      tell(finished);
+      return finished;
+    } catch (error) {
+      // The row stays under its lease and is due again after it; the receiver is not to blame.
+      const { company_id, event_id, subscription_id } = job;
+      const why =
+        error instanceof CannotSign ? 'a delivery cannot be signed' : 'an attempt failed unexpectedly';
+      log.error({ error, company_id, event_id, subscription_id }, why);
+      return undefined;
+    }
+  };
+};
+
+export interface AttemptsOptions {
+  readonly signer: Signer;
+  readonly poster: Poster;
+  readonly scheduleMs: readonly number[];
+  /** How long before the end of a lease an attempt must begin. */
+  readonly lastStartMs: number;
+  readonly now: () => Date;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+}

@@ -1,0 +1,44 @@
+import { retryAfterMs } from './retryAfter.ts';
+
+/** What becomes of a delivery after an attempt. */
+export type Decision =
+  | { readonly outcome: 'succeeded' }
+  /** To be tried again at `dueMs`; `gone`: the receiver wants no more, so its subscription is switched off. */
+  | { readonly outcome: 'retry'; readonly dueMs: number; readonly gone: boolean }
+  | { readonly outcome: 'failed'; readonly gone: boolean };
+
+export interface Attempted {
+  readonly statusCode: number | null;
+  /** Null for a 2xx. */
+  readonly errorClass: string | null;
+  readonly retryAfter: string | null;
+}
+
+/**
+ * The rules of retries (specification, "Delivery rules"; decisions, "Attempts"). The wait after attempt n is
+ * the schedule's n-th, varied by a tenth; a 429 or 503 can make it longer, never shorter.
+ * @param random from 0 up to 1.
+ */
+export const decide = (
+  { statusCode, errorClass, retryAfter }: Attempted,
+  { attempt, scheduleMs, nowMs, random }: DecideOptions,
+): Decision => {
+  if (errorClass === null) return { outcome: 'succeeded' };
+  const gone = statusCode === 410;
+  const plannedMs = scheduleMs[attempt - 1];
+  if (plannedMs === undefined) return { outcome: 'failed', gone };
+  const variedMs = Math.round(plannedMs * (1 + jitter * (2 * random - 1)));
+  const askedMs = statusCode === 429 || statusCode === 503 ? (retryAfterMs(retryAfter, nowMs) ?? 0) : 0;
+  return { outcome: 'retry', dueMs: nowMs + Math.max(variedMs, Math.min(askedMs, maxAskedMs)), gone };
+};
+
+const jitter = 0.1;
+const maxAskedMs = 8 * 3_600_000;
+
+export interface DecideOptions {
+  /** The attempt that was made, from 1. */
+  readonly attempt: number;
+  readonly scheduleMs: readonly number[];
+  readonly nowMs: number;
+  readonly random: number;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { retryScheduleMs } from '../config.ts';
+import { type Attempted, decide } from './decide.ts';
+
+const nowMs = Date.UTC(2026, 4, 1, 12, 0, 0);
+const hourMs = 3_600_000;
+const answered = (statusCode: number | null, retryAfter: string | null = null): Attempted => ({
+  statusCode,
+  errorClass: statusCode === null ? 'timeout' : statusCode < 300 ? null : 'status',
+  retryAfter,
+});
+const after = (attempted: Attempted, attempt = 1, random = 0.5) =>
+  decide(attempted, { attempt, scheduleMs: retryScheduleMs, nowMs, random });
+const retryIn = (waitMs: number, gone = false) => ({ outcome: 'retry', dueMs: nowMs + waitMs, gone });
+
+test('a 2xx ends the delivery, whichever attempt it was', () => {
+  for (const [status, attempt] of [
+    [200, 1],
+    [204, 5],
+    [299, 11],
+    [250, 99],
+  ] as const)
+    expect(after(answered(status), attempt)).toEqual({ outcome: 'succeeded' });
+});
+
+test('the waits are those of the contract: 5 s, 15 s, 45 s, 2 m, 6 m, 20 m, 1 h, 2 h, 4 h, 8 h', () => {
+  const seconds = [5, 15, 45, 120, 360, 1200, 3600, 7200, 14_400, 28_800];
+  expect(seconds.map((_, at) => after(answered(500), at + 1))).toEqual(
+    seconds.map((wait) => retryIn(wait * 1000)),
+  );
+  expect(after(answered(500), 11)).toEqual({ outcome: 'failed', gone: false });
+});
+
+test('each wait is varied by up to a tenth either way', () => {
+  expect(after(answered(null), 3, 0)).toEqual(retryIn(40_500));
+  expect(after(answered(null), 3, 1)).toEqual(retryIn(49_500));
+});
+
+test('a 410 switches the subscription off, also at the last attempt', () => {
+  expect(after(answered(410))).toEqual(retryIn(5000, true));
+  expect(after(answered(410), 11)).toEqual({ outcome: 'failed', gone: true });
+});
+
+describe('Retry-After', () => {
+  test.each([
+    [429, '60', 60_000],
+    [503, '60', 60_000],
+    [503, ' 7 ', 7000],
+    // Never earlier than the schedule.
+    [429, '1', 5000],
+    [429, '0', 5000],
+    [429, 'Fri, 01 May 2026 12:01:00 GMT', 60_000],
+    [429, 'Friday, 01-May-26 12:01:00 GMT', 60_000],
+    [429, 'Fri May  1 12:01:00 2026', 60_000],
+    [429, 'Fri, 01 May 2026 11:00:00 GMT', 5000],
+    // At most eight hours.
+    [503, '28800', 8 * hourMs],
+    [503, '28801', 8 * hourMs],
+    [503, '999999999999', 8 * hourMs],
+    [503, 'Fri, 01 May 2099 12:01:00 GMT', 8 * hourMs],
+    // What says nothing.
+    [429, '', 5000],
+    [429, '-60', 5000],
+    [429, '60.5', 5000],
+    [429, '1e3', 5000],
+    [429, 'soon', 5000],
+    [429, '2099', 2_099_000],
+    [429, null, 5000],
+    // Other answers ask in vain.
+    [500, '60', 5000],
+    [404, '60', 5000],
+    [301, '60', 5000],
+  ] as const)('of a %s with %j', (status, header, waitMs) => {
+    expect(after(answered(status, header))).toEqual(retryIn(waitMs));
+  });
+
+  test('does not add a retry to a delivery that has had all', () => {
+    expect(after(answered(503, '60'), 11)).toEqual({ outcome: 'failed', gone: false });
+  });
+});

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { beforeAll, expect, test } from 'vitest';
+import { openWorld, type World } from './testing/boot.ts';
+import { startReceiver } from './testing/receiver.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+test('an announced delivery arrives signed, with the envelope as its body, and is recorded', async () => {
+  await world.start();
+  const receiver = await startReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  const [key] = await world.deliver(subscription, 1);
+  await expect.poll(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded' }]);
+  const [received] = receiver.received;
+  expect(received!.body).toBe(
+    `{"id":${key!.event_id},"type":"client.created","createdUtc":"${key!.created_utc.toISOString()}",` +
+      `"companyId":${key!.company_id},"payload":{"first_name":"Zoë"}}`,
+  );
+  const headers = received!.headers as Record<string, string>;
+  expect(new Webhook(world.secret).verify(received!.body, headers)).toMatchObject({ id: key!.event_id });
+  expect(await world.deliveries(subscription)).toEqual([
+    {
+      event_id: key!.event_id,
+      state: 'succeeded',
+      attempts: 1,
+      due_utc: null,
+      last_status: 200,
+      last_error: null,
+    },
+  ]);
+  const [attempt, ...more] = await world.attempts(subscription);
+  expect(more).toEqual([]);
+  expect(attempt).toMatchObject({
+    attempt: 1,
+    status_code: 200,
+    error_class: null,
+    error: null,
+    url: receiver.url,
+    address: '127.0.0.1',
+    response_truncated: 0,
+    next_attempt_utc: null,
+  });
+  expect(String(attempt!.response_body)).toBe('thanks');
+  expect(Object.fromEntries(attempt!.request_headers)).toMatchObject({
+    'X-Webhook-Id': `${key!.event_id}`,
+    'X-Webhook-Signature': headers['x-webhook-signature'],
+  });
+});
+
+test('a thousand deliveries arrive once each, by either path', async () => {
+  await world.start();
+  const receiver = await startReceiver();
+  const [woken, queued] = [await world.subscribe(receiver.url), await world.subscribe(receiver.url)];
+  const keys = [...(await world.deliver(woken, 600)), ...(await world.deliver(queued, 400, { by: 'queue' }))];
+  await expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(keys.length);
+  await sleep(300);
+  expect(receiver.received.map(({ id }) => id).sort((a, b) => a - b)).toEqual(
+    keys.map((key) => key.event_id),
+  );
+  for (const subscription of [woken, queued])
+    await expect
+      .poll(async () => new Set((await world.deliveries(subscription)).map(({ state }) => state)))
+      .toEqual(new Set(['succeeded']));
+});

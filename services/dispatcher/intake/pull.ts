@@ -1,0 +1,112 @@
+import type { Bus, Log } from '@causeway/runtime';
+import { createInbox, type Msg } from '@nats-io/transport-node';
+
+/** Messages of a durable pull consumer, taken as there is demand for them. */
+export interface Pulling {
+  /** There may be more demand than a moment ago. */
+  more(): void;
+  /** Asks for nothing more; what has been asked for may still come until this resolves. */
+  stop(): Promise<void>;
+}
+
+/**
+ * One request for messages at a time, for as many as are wanted when it is made; the next when they have come or
+ * the server has ended it. (The client's own `consume` keeps its buffer full whatever the demand.) A consumer
+ * that does not exist, a server that is away and a request that was lost all look alike: it is asked again.
+ */
+export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions): Pulling => {
+  const { nc } = bus;
+  const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+  const inbox = createInbox(inboxPrefix);
+  let left = 0;
+  let silence: NodeJS.Timeout | undefined;
+  let pause: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let missing = false;
+
+  const request = (): void => {
+    if (stopped || left > 0 || pause || !bus.connected()) return;
+    const wanted = Math.min(demand(), maxMessages);
+    if (wanted <= 0) return;
+    left = wanted;
+    nc.publish(
+      subject,
+      JSON.stringify({ batch: wanted, expires: expiresMs * 1e6, idle_heartbeat: heartbeatMs * 1e6 }),
+      { reply: inbox },
+    );
+    heard();
+  };
+  const heard = (): void => {
+    clearTimeout(silence);
+    if (left > 0) silence = setTimeout(askAgain, silenceMs).unref();
+  };
+  const askAgain = (): void => {
+    left = 0;
+    request();
+  };
+  const waitAndAsk = (): void => {
+    left = 0;
+    pause ??= setTimeout(() => {
+      pause = undefined;
+      request();
+    }, pauseMs).unref();
+  };
+
+  const ended = (code: number, description: string): void => {
+    // Heartbeats say that the request lives; a timeout (408) or an empty stream (404) ends it as it should.
+    if (code === 100) heard();
+    else if (code === 404 || code === 408) askAgain();
+    else {
+      if (!missing) log.debug({ code, description }, 'the queue of first attempts cannot be read');
+      missing = true;
+      waitAndAsk();
+    }
+  };
+
+  const subscription = nc.subscribe(inbox, {
+    callback: (error, message) => {
+      if (error) return;
+      const code = message.headers?.code ?? 0;
+      if (code > 0 && message.data.length === 0) return ended(code, message.headers?.description ?? '');
+      missing = false;
+      left = Math.max(0, left - 1);
+      heard();
+      take(message);
+      request();
+    },
+  });
+  // What was asked over the old connection is forgotten.
+  bus.onReconnect(askAgain);
+  request();
+
+  return {
+    more: request,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(silence);
+      clearTimeout(pause);
+      // The server sends no more once it knows, and what it had sent by then is still taken.
+      if (bus.connected())
+        await Promise.race([subscription.drain(), new Promise((done) => setTimeout(done, 1_000).unref())]);
+      else subscription.unsubscribe();
+    },
+  };
+};
+
+/** All that the process's NATS user may listen to (deploy/nats). */
+const inboxPrefix = '_INBOX_dispatcher';
+const maxMessages = 512;
+const expiresMs = 5_000;
+const heartbeatMs = 1_000;
+const silenceMs = 2_500;
+const pauseMs = 250;
+
+export interface PullOptions {
+  readonly bus: Bus;
+  readonly stream: string;
+  readonly consumer: string;
+  /** How many messages are wanted now. */
+  readonly demand: () => number;
+  readonly take: (message: Msg) => void;
+  readonly log: Log;
+}

@@ -1,0 +1,213 @@
+import { failuresUntilProbing } from '@causeway/proto';
+import { acrossTenants, type Database, transaction } from '@causeway/runtime';
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import { type QueueKey, queueName } from '../job.ts';
+import { datetime, deliveryTable, onDelivery, onQueue, queueTable, sqlTime } from '../store/jsonTable.ts';
+import { perCount } from '../store/perCount.ts';
+import { type FoundTarget, readTargets, type WaitingDelivery } from '../store/read.ts';
+import type { Tables } from '../tables.ts';
+import { putAside } from './putAside.ts';
+
+/** Deliveries taken from a queue, all under one lease. */
+export interface Claim {
+  readonly target: FoundTarget;
+  readonly deliveries: readonly WaitingDelivery[];
+  /** More may be due than were taken. */
+  readonly more: boolean;
+}
+
+export interface Claimed {
+  readonly claims: readonly Claim[];
+  readonly leaseMs: number;
+  /** Queues that were due: as many as were asked for, and there may be more. */
+  readonly looked: number;
+}
+
+export interface ClaimOptions {
+  /** Queues to take at most, and deliveries. */
+  readonly maxQueues: number;
+  readonly maxDeliveries: number;
+  /** Queues that are known to have no room. */
+  readonly full: readonly QueueKey[];
+  /** How many deliveries may be taken for a subscription, given how it fares. */
+  readonly roomFor: (target: FoundTarget) => number;
+  readonly now: Date;
+  /** How long what is taken is ours. */
+  readonly leaseMs: number;
+}
+
+/**
+ * Takes due deliveries of due queues, in one transaction and a fixed number of statements, however many queues.
+ *
+ * Who locks a queue's row takes its turn; everyone else passes it by, so replicas never wait for each other here.
+ * Deliveries that are locked are passed by too: whoever locks one either has locked its queue before, or is about
+ * to set the queue's time anew. A queue's next time is the earliest of what waits in it, a lease included; while
+ * its subscription fails, it is further away than the one attempt that was taken can last.
+ */
+export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) => Promise<Claimed>) => {
+  const lockDue = perCount<Take, Date, WaitingDelivery>(
+    (takes, now) =>
+      takes.flatMap(({ target, take }) => [target.company_id, target.subscription_id, now, take]),
+    (db, takes, now) =>
+      unionOf(
+        takes.map((take) => dueOf(take, now)),
+        db,
+      ),
+  );
+  const earliest = perCount<QueueKey, undefined, QueueKey & { due_utc: Date }>(
+    (keys) => keys.flatMap((key) => [key.company_id, key.subscription_id]),
+    (db, keys) => unionOf(keys.map(earliestOf), db),
+  );
+
+  return (db, options) =>
+    transaction(db, async (trx) => {
+      const all = acrossTenants(trx, 'a dispatcher takes what is due, whoever it belongs to');
+      const { now } = options;
+      const leaseMs = now.getTime() + options.leaseMs;
+      const queues = await lockQueues(all, options);
+      if (queues.length === 0) return { claims: [], leaseMs, looked: 0 };
+      const targets = await readTargets(all, queues);
+      const closed = queues.filter((queue) => !targets.get(queueName(queue))?.enabled);
+      const left = new Set<string>();
+      for (const queue of closed) {
+        const target = targets.get(queueName(queue));
+        if (!(await putAside(all, queue, target ? 'held' : 'dropped', now))) left.add(queueName(queue));
+        else if (!target) await deleteQueue(all, queue);
+      }
+      const takes = takesOf(queues, targets, options);
+      const taking = takes.filter(({ take }) => take > 0);
+      const due = taking.length > 0 ? (await lockDue(all, taking, now)).rows : [];
+      await lease(all, due, leaseMs);
+
+      const byQueue = Map.groupBy(due, queueName);
+      const claims = taking.map(({ target, take }) => {
+        const deliveries = byQueue.get(queueName(target)) ?? [];
+        return { target, deliveries, more: deliveries.length === take };
+      });
+      // A failing one has its guard; the others are due again at once where there may be more.
+      const guarded = claims.filter(({ target, deliveries }) => isFailing(target) && deliveries.length > 0);
+      const read = claims
+        .filter((claim) => !guarded.includes(claim) && !claim.more)
+        .map(({ target }) => target);
+      const next = read.length > 0 ? (await earliest(all, read, undefined)).rows : [];
+      const nextMs = new Map(next.map((row) => [queueName(row), row.due_utc.getTime()]));
+      await setNextDue(all, [
+        ...closed.map((queue) => ({ queue, dueMs: left.has(queueName(queue)) ? now.getTime() : null })),
+        ...guarded.map(({ target }) => ({ queue: target, dueMs: leaseMs })),
+        ...read.map((target) => ({ queue: target, dueMs: nextMs.get(queueName(target)) ?? null })),
+      ]);
+      const full = takes.filter(({ take }) => take === 0);
+      return {
+        claims: [...claims, ...full.map(({ target }) => ({ target, deliveries: [], more: true }))],
+        leaseMs,
+        looked: queues.length,
+      };
+    });
+};
+
+interface Take {
+  readonly target: FoundTarget;
+  readonly take: number;
+}
+
+const isFailing = ({ consecutive_failures }: FoundTarget): boolean =>
+  consecutive_failures >= failuresUntilProbing;
+
+/** Each gets a fair part first; what some leave is for those who come first. */
+const takesOf = (
+  queues: readonly QueueKey[],
+  targets: ReadonlyMap<string, FoundTarget>,
+  { maxDeliveries, roomFor }: ClaimOptions,
+): readonly Take[] => {
+  const open = queues.flatMap((queue) => {
+    const target = targets.get(queueName(queue));
+    return target?.enabled ? [{ target, room: roomFor(target) }] : [];
+  });
+  const part = Math.max(1, Math.floor(maxDeliveries / Math.max(1, open.length)));
+  let left = maxDeliveries;
+  const takes = open.map(({ target, room }) => {
+    const take = Math.min(left, part, room);
+    left -= take;
+    return { target, room, take };
+  });
+  return takes.map(({ target, room, take }) => {
+    const more = Math.min(left, room - take);
+    left -= more;
+    return { target, take: take + more };
+  });
+};
+
+const lockQueues = async (
+  db: Kysely<Tables>,
+  { now, full, maxQueues }: ClaimOptions,
+): Promise<readonly QueueKey[]> => {
+  const due = db
+    .selectFrom('delivery_queues')
+    .select(['company_id', 'subscription_id'])
+    .where('next_due_utc', '<=', now)
+    .orderBy('next_due_utc')
+    .limit(maxQueues)
+    .forUpdate()
+    .skipLocked();
+  if (full.length === 0) return due.execute();
+  return due
+    .where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('company_id', 'subscription_id'),
+        'not in',
+        full.map(({ company_id, subscription_id }) => tuple(company_id, subscription_id)),
+      ),
+    )
+    .execute();
+};
+
+const dueOf = ({ target, take }: Take, now: Date) => sql`
+  (SELECT company_id, event_id, subscription_id, replay_id, created_utc, event_type, attempts, due_utc
+  FROM deliveries
+  WHERE company_id = ${target.company_id} AND subscription_id = ${target.subscription_id}
+    AND due_utc <= ${now}
+  ORDER BY due_utc LIMIT ${take} FOR UPDATE SKIP LOCKED)`;
+
+/** Only a waiting delivery has a due time, and the bound keeps the index from beginning with all others. */
+const earliestOf = ({ company_id, subscription_id }: QueueKey) => sql`
+  (SELECT company_id, subscription_id, due_utc FROM deliveries
+  WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND due_utc > '2000-01-01'
+  ORDER BY due_utc LIMIT 1)`;
+
+const unionOf = (parts: readonly ReturnType<typeof dueOf>[], db: Kysely<Tables>): CompiledQuery<unknown> =>
+  sql`${sql.join(parts, sql` UNION ALL `)}`.compile(db);
+
+const lease = async (
+  db: Kysely<Tables>,
+  deliveries: readonly WaitingDelivery[],
+  leaseMs: number,
+): Promise<void> => {
+  if (deliveries.length === 0) return;
+  await sql`
+    UPDATE ${deliveryTable(deliveries)} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+    SET d.due_utc = ${new Date(leaseMs)}`.execute(db);
+};
+
+const setNextDue = async (
+  db: Kysely<Tables>,
+  next: readonly { readonly queue: QueueKey; readonly dueMs: number | null }[],
+): Promise<void> => {
+  if (next.length === 0) return;
+  const rows = next.map(({ queue: { company_id, subscription_id }, dueMs }) => ({
+    company_id,
+    subscription_id,
+    due: dueMs === null ? null : sqlTime(dueMs),
+  }));
+  await sql`
+    UPDATE ${queueTable(rows, { due_utc: datetime }, ({ due }) => [due])} AS k
+    STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+    SET q.next_due_utc = k.due_utc`.execute(db);
+};
+
+const deleteQueue = async (db: Kysely<Tables>, { company_id, subscription_id }: QueueKey): Promise<void> => {
+  await db
+    .deleteFrom('delivery_queues')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .execute();
+};

@@ -1,0 +1,80 @@
+import type { DeliveryKey } from '@causeway/proto';
+import { acrossTenants, type Database, type Log, type Metrics, transaction } from '@causeway/runtime';
+import { sql } from 'kysely';
+import { type QueueKey, queueName } from '../job.ts';
+import { datetime, deliveryTable, onDelivery, sqlTime } from '../store/jsonTable.ts';
+import type { Tables } from '../tables.ts';
+import { noteDue } from './noteDue.ts';
+
+/** A delivery and the lease that was held on it. */
+export type Held = DeliveryKey & { readonly leaseMs: number };
+
+/** Returns deliveries to their rows. */
+export interface GivingBack {
+  /** They are due at once, through their queues; where that fails, when their leases run out. */
+  give(deliveries: readonly Held[]): void;
+  /** Resolves when all have been returned. */
+  settle(): Promise<void>;
+}
+
+/** Whatever comes within some milliseconds goes back in one transaction. */
+export const createGivingBack = ({ db, now, log, metrics }: GivingBackOptions): GivingBack => {
+  const given = metrics
+    ?.counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
+    .cell();
+  let waiting: Held[] = [];
+  let running = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = (): void => {
+    timer = undefined;
+    const all = waiting;
+    waiting = [];
+    if (all.length === 0) return;
+    if (given) given.value += all.length;
+    running = running.then(async () => {
+      for (let at = 0; at < all.length; at += perTransaction) {
+        try {
+          await release(db, all.slice(at, at + perTransaction), now());
+        } catch (error) {
+          log.warn({ error }, 'deliveries could not be given back; they are due when their leases run out');
+        }
+      }
+    });
+  };
+
+  return {
+    give: (deliveries) => {
+      waiting.push(...deliveries);
+      timer ??= setTimeout(flush, gatherMs);
+    },
+    settle: async () => {
+      clearTimeout(timer);
+      flush();
+      await running;
+    },
+  };
+};
+
+const gatherMs = 10;
+const perTransaction = 1_000;
+
+export interface GivingBackOptions {
+  readonly db: Database<Tables>;
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+}
+
+/** Queues before deliveries, as everyone locks them. */
+const release = (db: Database<Tables>, deliveries: readonly Held[], now: Date): Promise<void> =>
+  transaction(db, async (trx) => {
+    const all = acrossTenants(trx, 'deliveries of many companies are given back together');
+    const queues = new Map<string, QueueKey>(deliveries.map((one) => [queueName(one), one]));
+    await noteDue(all, [...queues.values()], now);
+    await sql`
+      UPDATE ${deliveryTable(deliveries, { lease_utc: datetime }, ({ leaseMs }) => [sqlTime(leaseMs)])} AS k
+      STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+      SET d.due_utc = ${now}
+      WHERE d.state = 'waiting' AND d.due_utc = k.lease_utc`.execute(all);
+  });

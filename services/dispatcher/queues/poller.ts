@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failuresUntilProbing } from '@causeway/proto';
+import { acrossTenants, type Database, type Log, type Metrics } from '@causeway/runtime';
+import type { Job } from '../job.ts';
+import { readBodies } from '../store/read.ts';
+import type { Tables } from '../tables.ts';
+import type { Windows } from '../windows/windows.ts';
+import { createClaim } from './claim.ts';
+
+/** Looks for queues that are due and takes from them. */
+export interface Poller {
+  /** Has it look at once: a window has room again. */
+  wake(): void;
+  /** Takes nothing more; resolves when the look that is going on has ended. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Retries, backlogs, run-out leases, released and replayed deliveries all come this way. One look at a time; the
+ * next follows at once where there was more than it could take, else after a pause.
+ */
+export const startPoller = (options: PollerOptions): Poller => {
+  const { db, windows, now, leaseMs, log, metrics, mayTake } = options;
+  const claim = createClaim();
+  const all = acrossTenants(db, 'deliveries of many companies are taken together');
+  const looks = metrics?.counter('dispatcher_queue_looks_total', 'Looks for queues that are due').cell();
+  const taken = metrics?.counter('dispatcher_queue_taken_total', 'Deliveries taken from queues').cell();
+  const stopping = new AbortController();
+  let woken = true;
+  let resting: AbortController | undefined;
+  let down = false;
+
+  /** @returns whether another look is worth it at once. */
+  const look = async (): Promise<boolean> => {
+    const { queueSlots } = windows.free();
+    if (!mayTake() || queueSlots === 0) return false;
+    if (looks) looks.value++;
+    const {
+      claims,
+      leaseMs: untilMs,
+      looked,
+    } = await claim(db, {
+      maxQueues,
+      maxDeliveries: queueSlots,
+      full: windows.full(),
+      roomFor: (target) => {
+        windows.setFailures(target, target.consecutive_failures);
+        return windows.roomFor(target);
+      },
+      now: now(),
+      leaseMs,
+    });
+    const deliveries = claims.flatMap((one) => one.deliveries);
+    if (deliveries.length > 0) {
+      if (taken) taken.value += deliveries.length;
+      const bodies = await readBodies(all, deliveries);
+      for (const { target, deliveries: ours } of claims) {
+        const probe = target.consecutive_failures >= failuresUntilProbing;
+        for (const { due_utc: _, attempts, ...delivery } of ours) {
+          const body = bodies.get(delivery.event_id);
+          // Without its event it is about to be dropped with its day.
+          if (!body) continue;
+          const job: Job = {
+            ...delivery,
+            attempt: attempts + 1,
+            leaseMs: untilMs,
+            lane: 'queue',
+            probe,
+            target,
+            body,
+          };
+          windows.offer(job);
+        }
+      }
+    }
+    for (const { target, more } of claims) if (more) windows.wanted(target);
+    return looked === maxQueues;
+  };
+
+  const rest = async (pauseMs: number): Promise<void> => {
+    if (woken || stopping.signal.aborted) return;
+    resting = new AbortController();
+    await sleep(pauseMs, undefined, { signal: resting.signal }).catch(() => {});
+    resting = undefined;
+  };
+
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      woken = false;
+      try {
+        if (await look()) woken = true;
+        if (down) log.info('looking for due deliveries again');
+        down = false;
+        // Varied, so that replicas do not keep step.
+        await rest(pollEveryMs * (0.75 + Math.random() / 2));
+      } catch (error) {
+        if (!down) log.warn({ error }, 'cannot look for due deliveries');
+        down = true;
+        await sleep(afterFailureMs, undefined, { signal: stopping.signal }).catch(() => {});
+      }
+    }
+  })();
+
+  return {
+    wake: () => {
+      woken = true;
+      resting?.abort();
+    },
+    stop: () => {
+      stopping.abort();
+      resting?.abort();
+      return running;
+    },
+  };
+};
+
+const maxQueues = 64;
+const pollEveryMs = 150;
+const afterFailureMs = 500;
+
+export interface PollerOptions {
+  readonly db: Database<Tables>;
+  readonly windows: Windows;
+  readonly now: () => Date;
+  readonly leaseMs: number;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  /** False while results cannot be recorded. */
+  readonly mayTake: () => boolean;
+}

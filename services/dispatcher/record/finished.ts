@@ -1,0 +1,11 @@
+import type { Decision } from '../attempt/decide.ts';
+import type { PostResult } from '../http/post.ts';
+import type { Job } from '../job.ts';
+
+/** An attempt that was made, and what follows from it. */
+export interface Finished {
+  readonly job: Job;
+  readonly startedMs: number;
+  readonly result: PostResult;
+  readonly decision: Decision;
+}

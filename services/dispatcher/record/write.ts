@@ -1,0 +1,243 @@
+import type { DeliveryKey, DeliveryQueueRow, DeliveryRow } from '@causeway/proto';
+import { acrossTenants, type Database, transaction } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
+import { putAside } from '../queues/putAside.ts';
+import {
+  bigint,
+  datetime,
+  deliveryTable,
+  jsonTable,
+  onDelivery,
+  onQueue,
+  queueTable,
+  sqlTime,
+} from '../store/jsonTable.ts';
+import { perCount } from '../store/perCount.ts';
+import type { Tables } from '../tables.ts';
+import { attemptColumns, attemptRow } from './attemptRow.ts';
+import { type Change, changeOf } from './change.ts';
+import type { Finished } from './finished.ts';
+import { countStreak } from './streak.ts';
+
+export interface WriteOptions {
+  readonly now: Date;
+  readonly probeIntervalMs: number;
+}
+
+/** How a subscription fares after its results were written. */
+export interface Fares extends QueueKey {
+  readonly failures: number;
+  readonly disabledReason: string | null;
+}
+
+/**
+ * Writes what became of attempts: their rows, their deliveries' states, the queues' streaks and next times, in one
+ * transaction. Done twice it changes nothing: an attempt's key is there already, and a delivery whose lease is not
+ * the one we held is not counted.
+ *
+ * Most attempts succeed and belong to no streak; for those it is two statements, however many. Everything else is
+ * looked at under its lock first, queues before deliveries, as everyone locks them.
+ */
+export const createWriter = (): ((
+  db: Database<Tables>,
+  finished: readonly Finished[],
+  options: WriteOptions & { readonly inStreak: (key: QueueKey) => boolean },
+) => Promise<readonly Fares[]>) => {
+  const insertAttempts = perCount<ReturnType<typeof attemptRow>>(
+    (rows) => rows.flatMap((row) => attemptColumns.map((column) => row[column])),
+    (db, rows) =>
+      db
+        .insertInto('delivery_attempts')
+        .values([...rows])
+        .onDuplicateKeyUpdate({ attempt: sql`delivery_attempts.attempt` })
+        .compile(),
+  );
+
+  return (db, finished, { inStreak, ...options }) =>
+    transaction(db, async (trx) => {
+      const all = acrossTenants(trx, 'attempts of many companies are recorded together');
+      const counted = finished.filter(
+        ({ decision, job }) =>
+          decision.outcome !== 'succeeded' ||
+          job.probe ||
+          job.target.consecutive_failures > 0 ||
+          inStreak(job),
+      );
+      const queues = await lockQueues(all, counted);
+      const checked = finished.filter((one) => !isPlain(one));
+      const rows = await lockDeliveries(all, checked);
+      await insertAttempts(all, finished.map(attemptRow), undefined);
+      await succeed(all, finished.filter(isPlain), options.now);
+      const changes = new Map(checked.map((one) => [one, changeOf(one, rows.get(deliveryName(one.job)))]));
+      await change(all, changes, options.now);
+      await countReplays(all, changes);
+      return updateQueues(all, queues, counted, changes, options);
+    });
+};
+
+/** The common case: it has arrived, and nothing else depends on that. */
+const isPlain = ({ decision, job }: Finished): boolean =>
+  decision.outcome === 'succeeded' && job.replay_id === 0;
+
+type Queue = Omit<DeliveryQueueRow, 'next_due_utc'> & { readonly next_due_utc: Date | null };
+
+const lockQueues = async (
+  db: Kysely<Tables>,
+  finished: readonly Finished[],
+): Promise<ReadonlyMap<string, Queue>> => {
+  const keys = new Map<string, QueueKey>(finished.map(({ job }) => [queueName(job), job]));
+  if (keys.size === 0) return new Map();
+  const { rows } = await sql<Queue>`
+    SELECT q.company_id, q.subscription_id, q.next_due_utc, q.consecutive_failures
+    FROM ${queueTable([...keys.values()].sort(byQueue))} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+    FOR UPDATE OF q`.execute(db);
+  return new Map(rows.map((row) => [queueName(row), row]));
+};
+
+const lockDeliveries = async (
+  db: Kysely<Tables>,
+  finished: readonly Finished[],
+): Promise<ReadonlyMap<string, Pick<DeliveryRow, 'state' | 'due_utc'>>> => {
+  if (finished.length === 0) return new Map();
+  const { rows } = await sql<DeliveryKey & Pick<DeliveryRow, 'state' | 'due_utc'>>`
+    SELECT d.company_id, d.event_id, d.subscription_id, d.replay_id, d.state, d.due_utc
+    FROM ${deliveryTable(finished.map(({ job }) => job))} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+    FOR UPDATE OF d`.execute(db);
+  return new Map(rows.map((row) => [deliveryName(row), row]));
+};
+
+/** Delivered is delivered, whoever holds the lease by now, and though its subscription was switched off. */
+const succeed = async (db: Kysely<Tables>, finished: readonly Finished[], now: Date): Promise<void> => {
+  if (finished.length === 0) return;
+  const rows = finished.map(({ job, result: { statusCode } }) => ({ ...job, statusCode }));
+  await sql`
+    UPDATE ${deliveryTable(rows, { attempt: 'SMALLINT UNSIGNED', status: 'SMALLINT UNSIGNED' }, (row) => [
+      row.attempt,
+      row.statusCode,
+    ])} AS k
+    STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+    SET d.state = 'succeeded', d.due_utc = NULL, d.attempts = GREATEST(d.attempts, k.attempt),
+      d.last_status = k.status, d.last_error = NULL, d.updated_utc = ${now}
+    WHERE d.state IN ('waiting', 'held')`.execute(db);
+};
+
+const change = async (
+  db: Kysely<Tables>,
+  changes: ReadonlyMap<Finished, Change | undefined>,
+  now: Date,
+): Promise<void> => {
+  const rows = [...changes].flatMap(([{ job, result }, to]) => (to ? [{ ...job, ...to, result }] : []));
+  if (rows.length === 0) return;
+  const columns = {
+    state: 'VARCHAR(20) CHARACTER SET ascii',
+    due_utc: datetime,
+    attempt: 'SMALLINT UNSIGNED',
+    status: 'SMALLINT UNSIGNED',
+    error: 'VARCHAR(20) CHARACTER SET ascii',
+  };
+  await sql`
+    UPDATE ${deliveryTable(rows, columns, ({ state, dueMs, attempt, result }) => [
+      state,
+      dueMs === null ? null : sqlTime(dueMs),
+      attempt,
+      result.statusCode,
+      result.errorClass,
+    ])} AS k
+    STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+    SET d.state = k.state, d.due_utc = k.due_utc, d.attempts = GREATEST(d.attempts, k.attempt),
+      d.last_status = k.status, d.last_error = k.error, d.updated_utc = ${now}`.execute(db);
+};
+
+const countReplays = async (
+  db: Kysely<Tables>,
+  changes: ReadonlyMap<Finished, Change | undefined>,
+): Promise<void> => {
+  const counts = new Map<number, [companyId: number, replayId: number, succeeded: number, failed: number]>();
+  for (const [{ job }, to] of changes) {
+    if (job.replay_id === 0 || (to?.state !== 'succeeded' && to?.state !== 'failed')) continue;
+    const count = counts.get(job.replay_id) ?? [job.company_id, job.replay_id, 0, 0];
+    count[to.state === 'succeeded' ? 2 : 3]++;
+    counts.set(job.replay_id, count);
+  }
+  if (counts.size === 0) return;
+  const columns = { company_id: bigint, replay_id: bigint, succeeded: bigint, failed: bigint };
+  await sql`
+    UPDATE ${jsonTable(
+      columns,
+      [...counts.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]),
+    )} AS k
+    STRAIGHT_JOIN replays AS r ON k.company_id = r.company_id AND k.replay_id = r.replay_id
+    SET r.succeeded = r.succeeded + k.succeeded, r.failed = r.failed + k.failed`.execute(db);
+};
+
+const updateQueues = async (
+  db: Kysely<Tables>,
+  queues: ReadonlyMap<string, Queue>,
+  counted: readonly Finished[],
+  changes: ReadonlyMap<Finished, Change | undefined>,
+  { now, probeIntervalMs }: WriteOptions,
+): Promise<readonly Fares[]> => {
+  const updates = [...Map.groupBy(counted, ({ job }) => queueName(job))].flatMap(([name, finished]) => {
+    const queue = queues.get(name);
+    if (!queue) return [];
+    const results = finished.map((one) => {
+      const { job, decision } = one;
+      const to = changes.get(one);
+      const succeeded = decision.outcome === 'succeeded';
+      return {
+        succeeded,
+        probe: job.probe,
+        counts: job.replay_id === 0 && (succeeded || to?.isOurs === true),
+        retryMs: to?.dueMs ?? null,
+      };
+    });
+    const before = { failures: queue.consecutive_failures, nextMs: queue.next_due_utc?.getTime() ?? null };
+    const streak = countStreak(before, results, { nowMs: now.getTime(), probeIntervalMs });
+    const gone = finished.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
+    const reason = gone ? goneReason : streak.isOver ? streakReason : null;
+    const nextMs = reason ? now.getTime() : streak.nextMs;
+    return [{ ...queue, ...streak, reason, nextMs, url: gone?.job.target.url }];
+  });
+  if (updates.length === 0) return [];
+  await sql`
+    UPDATE ${queueTable(updates, { failures: 'INT UNSIGNED', due_utc: datetime }, ({ failures, nextMs }) => [
+      failures,
+      nextMs === null ? null : sqlTime(nextMs),
+    ])} AS k
+    STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+    SET q.consecutive_failures = k.failures, q.next_due_utc = k.due_utc`.execute(db);
+  for (const { reason, ...queue } of updates) if (reason) await disable(db, queue, reason, now);
+  return updates.map(({ company_id, subscription_id, failures, reason }) => ({
+    company_id,
+    subscription_id,
+    failures,
+    disabledReason: reason,
+  }));
+};
+
+const goneReason = 'the receiver answered 410 Gone';
+const streakReason = '20 consecutive failures';
+
+/**
+ * Switches a subscription off and holds what waits: a first part here, the rest whoever takes its queue.
+ * @param url the one that was answered, where the answer is the reason: another may be in its place by now.
+ */
+const disable = async (
+  db: Kysely<Tables>,
+  { url, ...key }: QueueKey & { readonly url: string | undefined },
+  reason: string,
+  now: Date,
+): Promise<void> => {
+  const enabled = db
+    .updateTable('subscriptions')
+    .set({ enabled: 0, disabled_reason: reason, disabled_utc: now, updated_utc: now })
+    .where('company_id', '=', key.company_id)
+    .where('subscription_id', '=', key.subscription_id)
+    .where('enabled', '=', 1);
+  const { numUpdatedRows } = await (url === undefined
+    ? enabled
+    : enabled.where('url', '=', url)
+  ).executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0n) await putAside(db, key, 'held', now);
+};

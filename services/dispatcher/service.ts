@@ -1,0 +1,128 @@
+import { leaseMs as contractLeaseMs, type KeyRing } from '@causeway/proto';
+import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
+import { createAttempts } from './attempt/attempts.ts';
+import { retryScheduleMs } from './config.ts';
+import { createPoster, type PosterOptions } from './http/post.ts';
+import { startIntake } from './intake/intake.ts';
+import type { Job } from './job.ts';
+import { watchBacklog } from './queues/backlog.ts';
+import { createGivingBack } from './queues/giveBack.ts';
+import { startPoller } from './queues/poller.ts';
+import { createMinutes } from './record/minutes.ts';
+import { createRecorder } from './record/recorder.ts';
+import { createSigner } from './sign/signer.ts';
+import type { Tables } from './tables.ts';
+import { serveTestDeliveries } from './test-delivery/serve.ts';
+import { createWindows } from './windows/windows.ts';
+
+export interface Dispatcher {
+  /** Takes nothing more; resolves when what is in flight has ended and is recorded, and the rest given back. */
+  drain(): Promise<void>;
+}
+
+export interface DispatcherOptions {
+  readonly bus: Bus;
+  readonly db: Database<Tables>;
+  readonly keyRing: KeyRing;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** https and public addresses only, unless given. */
+  readonly allowHttp?: boolean;
+  readonly allowPrivate?: boolean;
+  readonly resolve?: PosterOptions['resolve'];
+  readonly scheduleMs?: readonly number[];
+  /** How long a receiver has for its whole answer. */
+  readonly timeoutMs?: number;
+  /** The least time between two attempts to a subscription that is failing. */
+  readonly probeIntervalMs?: number;
+  /** How long what is taken from a queue is ours. */
+  readonly leaseMs?: number;
+  /** Attempts in flight at a time. */
+  readonly slots?: number;
+  /** Threads that sign. */
+  readonly signers?: number;
+  readonly now?: () => Date;
+  /** From 0 up to 1. */
+  readonly random?: () => number;
+}
+
+/** Sends what is due, as one of any number of replicas. */
+export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
+  const { bus, db, keyRing, log, metrics, now = () => new Date(), random = Math.random } = options;
+  const { slots = 512, timeoutMs = 10_000, leaseMs = contractLeaseMs } = options;
+  // The least that must be left of a lease when an attempt begins: it ends before, and is recorded.
+  const lastStartMs = timeoutMs + Math.min(recordingMs, leaseMs / 10);
+  const signer = createSigner({ keyRing, threads: options.signers, now, metrics });
+  const poster = createPoster({
+    allowHttp: options.allowHttp ?? false,
+    allowPrivate: options.allowPrivate ?? false,
+    timeoutMs,
+    ...(options.resolve && { resolve: options.resolve }),
+  });
+  const attempt = createAttempts({
+    signer,
+    poster,
+    scheduleMs: options.scheduleMs ?? retryScheduleMs,
+    lastStartMs,
+    now,
+    random,
+    log,
+    metrics,
+  });
+  const givingBack = createGivingBack({ db, now, log, metrics });
+  const minutes = createMinutes({ db, log });
+  const windows = createWindows({
+    slots,
+    start: (job) => void run(job),
+    giveBack: givingBack.give,
+    onRoom: () => poller.wake(),
+    nowMs: () => performance.now(),
+  });
+  const recorder = createRecorder({
+    db,
+    now,
+    probeIntervalMs: options.probeIntervalMs ?? 1_000,
+    inStreak: (key) => windows.failuresOf(key) > 0,
+    onFares: (fares) => {
+      windows.setFailures(fares, fares.failures);
+      const { company_id, subscription_id, disabledReason } = fares;
+      if (disabledReason)
+        log.warn({ company_id, subscription_id, disabledReason }, 'subscription switched off');
+    },
+    onRecorded: () => intake.pump(),
+    log,
+    metrics,
+  });
+  const run = async (job: Job): Promise<void> => {
+    const finished = await attempt(job);
+    if (finished) {
+      const succeeded = finished.decision.outcome === 'succeeded';
+      recorder.add(finished);
+      minutes.add(job, finished.startedMs, finished.result.elapsedMs, succeeded);
+      windows.ended(job, succeeded);
+    } else windows.abandoned(job);
+    intake.pump();
+  };
+  // What is not recorded yet counts as in hand: results must not pile up behind a slow database.
+  const mayTake = (): boolean => !recorder.stalled() && recorder.pending() < slots;
+  const shared = { bus, db, windows, now, log, metrics, mayTake };
+  const poller = startPoller({ ...shared, leaseMs });
+  const intake = startIntake({ ...shared, giveBack: givingBack.give, lastStartMs });
+  const tests = serveTestDeliveries({ bus, db, signer, poster, now, log });
+  const backlog = watchBacklog({ db, now, log, metrics });
+  metrics?.gauge('dispatcher_attempts_in_flight', 'Attempts in flight', windows.inFlight);
+  metrics?.gauge('dispatcher_slots', 'Attempts that may be in flight', () => slots);
+  metrics?.gauge('dispatcher_waiting', 'Deliveries that wait in memory for their window', windows.waiting);
+  metrics?.gauge('dispatcher_unrecorded', 'Results that are not recorded yet', recorder.pending);
+
+  return {
+    drain: async () => {
+      await Promise.all([intake.stop(), poller.stop(), tests.drain(), backlog.stop()]);
+      await windows.drain();
+      await Promise.all([recorder.settle(), givingBack.settle(), minutes.stop()]);
+      await Promise.all([poster.close(), signer.close()]);
+    },
+  };
+};
+
+const recordingMs = 3_000;

@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { type HeaderPair, openSecret, parseKeyRing, sealSecret } from '@causeway/proto';
+import { cleanUp } from '@causeway/runtime/testing';
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openedSecret, signatureHeader, standardSignatureHeader } from './signatures.ts';
+import { CannotSign, createSigner, type Signer, type SignRequest } from './signer.ts';
+
+const ring = parseKeyRing(`k:${randomBytes(32).toString('base64')}`);
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const verifySecret = newSecret();
+const stripe = new Stripe('sk_test_unused').webhooks.signature!;
+
+let signer: Signer;
+beforeAll(() => {
+  signer = createSigner({ keyRing: ring, now: () => new Date() });
+  cleanUp(() => signer.close());
+});
+
+const request = (more: Partial<SignRequest> = {}): SignRequest => ({
+  company_id: 7,
+  event_id: 4711,
+  event_type: 'client.created',
+  attempt: 1,
+  replay_id: 0,
+  body: Buffer.from('{"id":4711,"payload":{"first_name":"Käthe 李 😀"}}'),
+  target: {
+    secret: sealSecret(ring, 7, verifySecret),
+    previous_secret: null,
+    previous_secret_until: null,
+  },
+  ...more,
+});
+const lowerCased = (headers: readonly HeaderPair[]): Record<string, string> =>
+  Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
+const stripeHeader = (headers: Record<string, string>, which = 0): string =>
+  `t=${headers['x-webhook-timestamp']},v1=${headers['x-webhook-signature']!.split(',')[which]!.replace('sha256=', '')}`;
+
+describe('a signed attempt', () => {
+  test('verifies with the library of Standard Webhooks', async () => {
+    const { body } = request();
+    const headers = lowerCased(await signer.sign(request()));
+    expect(new Webhook(verifySecret).verify(body.toString(), headers)).toEqual(JSON.parse(body.toString()));
+    expect(() => new Webhook(newSecret()).verify(body.toString(), headers)).toThrow('No matching signature');
+  });
+
+  test('verifies with the library of Stripe, which signs the same text', async () => {
+    const { body } = request();
+    const header = stripeHeader(lowerCased(await signer.sign(request())));
+    expect(stripe.verifyHeader(body.toString(), header, verifySecret, 300)).toBe(true);
+    expect(() => stripe.verifyHeader(`${body} `, header, verifySecret, 300)).toThrow('No signatures found');
+  });
+
+  test('verifies with openssl', async () => {
+    const { body } = request();
+    const headers = lowerCased(await signer.sign(request()));
+    const hex = execFileSync('openssl', ['dgst', '-sha256', '-hmac', verifySecret, '-r'], {
+      input: Buffer.concat([Buffer.from(`${headers['x-webhook-timestamp']}.`), body]),
+    })
+      .toString()
+      .split(' ')[0];
+    expect(headers['x-webhook-signature']).toBe(`sha256=${hex}`);
+  });
+
+  test('has the headers of the contract, stamped with the present second', async () => {
+    const headers = await signer.sign(request({ attempt: 3 }));
+    const second = Number(lowerCased(headers)['x-webhook-timestamp']);
+    expect(Math.abs(second - Date.now() / 1000)).toBeLessThan(2);
+    expect(headers).toEqual([
+      ['Content-Type', 'application/json'],
+      ['User-Agent', 'Causeway-Webhooks/1'],
+      ['X-Webhook-Timestamp', `${second}`],
+      ['X-Webhook-Signature', expect.stringMatching(/^sha256=[0-9a-f]{64}$/)],
+      ['X-Webhook-Id', '4711'],
+      ['X-Webhook-Event', 'client.created'],
+      ['X-Webhook-Attempt', '3'],
+      ['webhook-id', '4711'],
+      ['webhook-timestamp', `${second}`],
+      ['webhook-signature', expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/)],
+    ]);
+    const replayed = lowerCased(await signer.sign(request({ replay_id: 12 })));
+    expect(replayed['x-webhook-replay']).toBe('12');
+  });
+
+  test('carries both signatures while a rotation overlaps, the new one first, and then one', async () => {
+    const old = newSecret();
+    const target = (untilMs: number): SignRequest['target'] => ({
+      secret: sealSecret(ring, 7, verifySecret),
+      previous_secret: sealSecret(ring, 7, old),
+      previous_secret_until: new Date(untilMs),
+    });
+    const { body } = request();
+    const headers = lowerCased(await signer.sign(request({ target: target(Date.now() + 60_000) })));
+    for (const [which, secret] of [verifySecret, old].entries()) {
+      expect(stripe.verifyHeader(body.toString(), stripeHeader(headers, which), secret, 300)).toBe(true);
+      expect(new Webhook(secret).verify(body.toString(), headers)).toBeTruthy();
+    }
+    expect(headers['x-webhook-signature']!.split(',')).toHaveLength(2);
+    expect(headers['webhook-signature']!.split(' ')).toHaveLength(2);
+    const over = lowerCased(await signer.sign(request({ target: target(Date.now() - 1) })));
+    expect(over['x-webhook-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
+    expect(() => new Webhook(old).verify(body.toString(), over)).toThrow('No matching signature');
+  });
+});
+
+test('each of a thousand attempts asked for at once gets the signature of its own body and secret', async () => {
+  const all = Array.from({ length: 1000 }, (_, at) => {
+    const company_id = 1 + (at % 5);
+    const secret = newSecret();
+    const body = Buffer.from(JSON.stringify({ at, filler: 'x'.repeat((at * 37) % 5000) }));
+    const target = { ...request().target, secret: sealSecret(ring, company_id, secret) };
+    return { secret, request: request({ company_id, event_id: at + 1, body, target }) };
+  });
+  const signed = await Promise.all(all.map((one) => signer.sign(one.request)));
+  all.forEach((one, at) => {
+    const headers = lowerCased(signed[at]!);
+    expect(headers['x-webhook-id']).toBe(`${at + 1}`);
+    expect(new Webhook(one.secret).verify(one.request.body.toString(), headers)).toMatchObject({ at });
+  });
+});
+
+test('a secret that does not open fails its own attempt and no other', async () => {
+  const foreign = { ...request().target, secret: sealSecret(ring, 8, newSecret()) };
+  const [bad, good] = await Promise.allSettled([
+    signer.sign(request({ target: foreign })),
+    signer.sign(request()),
+  ]);
+  expect(bad).toMatchObject({ status: 'rejected', reason: expect.any(CannotSign) });
+  expect(good.status).toBe('fulfilled');
+});
+
+describe('the published vectors', () => {
+  test.each([
+    [
+      'test-secret',
+      1234567890,
+      '{"hello":"world"}',
+      '7054f74dae9f73e82b56ca73e8f81450097c698eeda0b00bb8728e89796baf2d',
+    ],
+    [
+      'a-subscription-secret',
+      1800000000,
+      '{"event":"user.created"}',
+      'd17d66b66fca89390c5b967c45e8928fc732db07a0aabe8167b1e98213081ffe',
+    ],
+    ['secret', 1636936200, 'hello !', '1b3d69df55f1e52f05224ba94a5162abeb17ef52cd7f4948c390f810d6a87e98'],
+  ])('of %s at %i', (secret, timestamp, body, hex) => {
+    expect(signatureHeader([openedSecret(secret)], timestamp, Buffer.from(body))).toBe(`sha256=${hex}`);
+  });
+
+  test('of Standard Webhooks', () => {
+    const secret = openedSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+    // Their id is a text, ours a number: the signed text is put together the same way.
+    const signed = standardSignatureHeader(
+      [secret],
+      'msg_p5jXN8AQM9LWM0D4loKWxJek' as unknown as number,
+      1614265330,
+      Buffer.from('{"test": 2432232314}'),
+    );
+    expect(signed).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  });
+});
+
+test('a sealed secret opens in its own company only', () => {
+  const sealed = sealSecret(ring, 7, verifySecret);
+  expect(openSecret(ring, 7, sealed)).toBe(verifySecret);
+  expect(() => openSecret(ring, 8, sealed)).toThrow();
+});

@@ -1,0 +1,55 @@
+import { type KeyRing, openSecret } from '@causeway/proto';
+import { workerData } from 'piscina';
+import { type OpenSecret, openedSecret, signatureHeader, standardSignatureHeader } from './signatures.ts';
+
+/** A batch to sign. The bodies lie one behind the other in one buffer, which is moved here, not copied. */
+export interface SignTask {
+  /** Epoch seconds. */
+  readonly timestamp: number;
+  readonly bodies: Uint8Array;
+  readonly items: readonly SignItem[];
+}
+
+export interface SignItem {
+  readonly companyId: number;
+  readonly eventId: number;
+  /** Sealed; the second is that of a rotation whose overlap lasts. */
+  readonly secrets: readonly Uint8Array[];
+  /** Where its body ends in `bodies`. */
+  readonly end: number;
+}
+
+/** The two signature headers of an item, or why there are none. */
+export type Signatures = readonly [signature: string, standard: string] | { readonly error: string };
+
+/** Runs in the signing threads, and only there are secrets opened. */
+export default ({ timestamp, bodies, items }: SignTask): readonly Signatures[] => {
+  let start = 0;
+  return items.map(({ companyId, eventId, secrets: sealed, end }) => {
+    const body = bodies.subarray(start, end);
+    start = end;
+    try {
+      const secrets = sealed.map((one) => opened(companyId, one));
+      return [
+        signatureHeader(secrets, timestamp, body),
+        standardSignatureHeader(secrets, eventId, timestamp, body),
+      ];
+    } catch (error) {
+      return { error: (error as Error).message };
+    }
+  });
+};
+
+const maxSecrets = 10_000;
+const secretsByBytes = new Map<string, OpenSecret>();
+
+/** The least recently used goes first; a map keeps the order in which its keys were set. */
+const opened = (companyId: number, sealed: Uint8Array): OpenSecret => {
+  const name = `${companyId}.${Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength).toString('latin1')}`;
+  const known = secretsByBytes.get(name);
+  const secret = known ?? openedSecret(openSecret(workerData as KeyRing, companyId, sealed));
+  if (known) secretsByBytes.delete(name);
+  secretsByBytes.set(name, secret);
+  if (secretsByBytes.size > maxSecrets) secretsByBytes.delete(secretsByBytes.keys().next().value!);
+  return secret;
+};

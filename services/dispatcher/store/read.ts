@@ -1,0 +1,63 @@
+import { type DeliveryKey, type DeliveryRow, encodeEnvelope, type StoredEvent } from '@causeway/proto';
+import { type Kysely, sql } from 'kysely';
+import { type QueueKey, queueName, type Target } from '../job.ts';
+import type { Tables } from '../tables.ts';
+import { bigint, datetime, deliveryTable, jsonTable, onDelivery, queueTable, sqlTime } from './jsonTable.ts';
+
+/** What a look at a delivery tells whoever wants to attempt it. */
+export type WaitingDelivery = DeliveryKey &
+  Pick<DeliveryRow, 'event_type' | 'attempts'> & { readonly due_utc: Date };
+
+/** Those of the deliveries that wait. */
+export const readWaiting = async (
+  db: Kysely<Tables>,
+  keys: readonly DeliveryKey[],
+): Promise<readonly WaitingDelivery[]> => {
+  const { rows } = await sql<WaitingDelivery>`
+    SELECT d.company_id, d.event_id, d.subscription_id, d.replay_id, d.created_utc,
+      d.event_type, d.attempts, d.due_utc
+    FROM ${deliveryTable(keys)} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+    WHERE d.state = 'waiting'`.execute(db);
+  return rows;
+};
+
+/** The envelopes of the deliveries' events, by event id; one whose event is gone has none. */
+export const readBodies = async (
+  db: Kysely<Tables>,
+  keys: readonly DeliveryKey[],
+): Promise<ReadonlyMap<number, Buffer>> => {
+  const events = new Map(keys.map((key) => [key.event_id, key]));
+  const days = [...events.values()].map(({ created_utc }) => created_utc.getTime());
+  // An event's id is unique, but each partition has an index of its own: the bounds say which are looked into.
+  const { rows } = await sql<StoredEvent>`
+    SELECT e.event_id, e.company_id, e.type, e.created_utc, e.payload
+    FROM ${jsonTable(
+      { company_id: bigint, event_id: bigint, created_utc: datetime },
+      [...events.values()].map((key) => [key.company_id, key.event_id, sqlTime(key.created_utc)]),
+    )} AS k
+    STRAIGHT_JOIN events AS e
+      ON e.event_id = k.event_id AND e.company_id = k.company_id AND e.created_utc = k.created_utc
+    WHERE e.created_utc BETWEEN ${new Date(Math.min(...days))} AND ${new Date(Math.max(...days))}`.execute(
+    db,
+  );
+  return new Map(rows.map((event) => [event.event_id, encodeEnvelope(event)]));
+};
+
+/** A subscription as a delivery finds it. */
+export type FoundTarget = QueueKey & Target & { readonly enabled: number };
+
+/** The subscriptions that still exist, by `queueName`. */
+export const readTargets = async (
+  db: Kysely<Tables>,
+  keys: readonly QueueKey[],
+): Promise<ReadonlyMap<string, FoundTarget>> => {
+  const { rows } = await sql<FoundTarget>`
+    SELECT s.company_id, s.subscription_id, s.enabled, s.url, s.secret, s.previous_secret,
+      s.previous_secret_until, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
+    FROM ${queueTable(keys)} AS k
+    STRAIGHT_JOIN subscriptions AS s
+      ON s.company_id = k.company_id AND s.subscription_id = k.subscription_id
+    LEFT JOIN delivery_queues AS q
+      ON q.company_id = k.company_id AND q.subscription_id = k.subscription_id`.execute(db);
+  return new Map(rows.map((row) => [queueName(row), row]));
+};

@@ -1,0 +1,45 @@
+import type {
+  DeliveryAttemptRow,
+  DeliveryQueueRow,
+  DeliveryRow,
+  elapsedBoundsMs,
+  ReplayRow,
+  StoredEvent,
+  SubscriptionRow,
+} from '@causeway/proto';
+import type { ColumnType } from 'kysely';
+
+/** The tables that deliveries go by (services/webhooks/migrations), and the event log, which is only read. */
+export interface Tables {
+  subscriptions: SubscriptionRow;
+  delivery_queues: DeliveryQueueRow;
+  deliveries: DeliveryRow;
+  delivery_attempts: {
+    [Column in keyof DeliveryAttemptRow]: Column extends 'request_headers' | 'response_headers'
+      ? ColumnType<DeliveryAttemptRow[Column], string | null, never>
+      : DeliveryAttemptRow[Column];
+  };
+  delivery_minutes: DeliveryMinutes;
+  replays: ReplayRow;
+  events: StoredEvent;
+}
+
+/** All of them belong to a company. */
+export const tenantTables: ReadonlySet<keyof Tables> = new Set([
+  'subscriptions',
+  'delivery_queues',
+  'deliveries',
+  'delivery_attempts',
+  'delivery_minutes',
+  'replays',
+  'events',
+]);
+
+/** A column of the histogram in `delivery_minutes`. */
+export type ElapsedColumn = `upto_${(typeof elapsedBoundsMs)[number]}` | 'above';
+
+type DeliveryMinutes = {
+  readonly company_id: number;
+  readonly minute_utc: Date;
+  readonly subscription_id: number;
+} & { readonly [Column in 'succeeded' | 'failed' | ElapsedColumn]: number };

@@ -1,0 +1,109 @@
+import { type TestDelivery, type TestDeliveryAnswer, testDeliverySubject } from '@causeway/proto';
+import { acrossTenants, type Bus, type Database, type Log } from '@causeway/runtime';
+import type { Poster } from '../http/post.ts';
+import { queueName } from '../job.ts';
+import { CannotSign, type Signer } from '../sign/signer.ts';
+import { readTargets } from '../store/read.ts';
+import type { Tables } from '../tables.ts';
+
+export interface TestDeliveries {
+  /** Takes nothing more, and resolves when everything taken is answered. */
+  drain(): Promise<void>;
+}
+
+/**
+ * Answers requests for test deliveries as one replica of a queue group: one attempt, signed and sent like any
+ * other, over slots of its own, and recorded nowhere.
+ */
+export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliveries => {
+  const { bus, log } = options;
+  let inFlight = 0;
+  let idle: (() => void) | undefined;
+
+  const answer = async (data: string): Promise<TestDeliveryAnswer> => {
+    if (inFlight > maxInFlight) return { error: 'too many test deliveries are under way' };
+    try {
+      return await deliver(options, JSON.parse(data) as TestDelivery);
+    } catch (error) {
+      log.error({ error }, 'a test delivery failed');
+      return {
+        error:
+          error instanceof CannotSign
+            ? 'the signing secret cannot be opened'
+            : 'the test delivery could not be made',
+      };
+    }
+  };
+
+  const subscription = bus.nc.subscribe(testDeliverySubject, {
+    queue: 'dispatchers',
+    callback: (error, message) => {
+      if (error || !message.reply) return;
+      inFlight++;
+      void answer(message.string()).then((answered) => {
+        message.respond(JSON.stringify(answered));
+        inFlight--;
+        if (inFlight === 0) idle?.();
+      });
+    },
+  });
+  return {
+    drain: async () => {
+      subscription.unsubscribe();
+      if (inFlight > 0) await new Promise<void>((resolve) => (idle = resolve));
+      if (bus.connected()) await bus.nc.flush();
+    },
+  };
+};
+
+const maxInFlight = 32;
+
+const deliver = async (
+  { db, signer, poster, now }: TestDeliveryOptions,
+  { companyId, subscriptionId, eventId, eventType, body }: TestDelivery,
+): Promise<TestDeliveryAnswer> => {
+  const key = { company_id: companyId, subscription_id: subscriptionId };
+  const targets = await readTargets(acrossTenants(db, 'the asking service names the company'), [key]);
+  const target = targets.get(queueName(key));
+  if (!target) return { error: 'the subscription does not exist' };
+  const bytes = Buffer.from(body);
+  const headers = await signer.sign({
+    company_id: companyId,
+    event_id: eventId,
+    event_type: eventType,
+    attempt: 1,
+    replay_id: 0,
+    target,
+    body: bytes,
+  });
+  const startedUtc = now().toISOString();
+  const result = await poster.post({ url: target.url, headers, body: bytes });
+  return {
+    attempt: {
+      started_utc: startedUtc,
+      elapsed_ms: result.elapsedMs,
+      dns_ms: result.dnsMs,
+      connect_ms: result.connectMs,
+      tls_ms: result.tlsMs,
+      first_byte_ms: result.firstByteMs,
+      url: target.url,
+      address: result.address,
+      status_code: result.statusCode,
+      error_class: result.errorClass,
+      error: result.error,
+      request_headers: result.requestHeaders,
+      response_headers: result.responseHeaders,
+      response_body: result.responseBody?.toString('base64') ?? null,
+      response_truncated: result.responseTruncated ? 1 : 0,
+    },
+  };
+};
+
+export interface TestDeliveryOptions {
+  readonly bus: Bus;
+  readonly db: Database<Tables>;
+  readonly signer: Signer;
+  readonly poster: Poster;
+  readonly now: () => Date;
+  readonly log: Log;
+}

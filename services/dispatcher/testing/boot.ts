@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type DeliveryKey,
+  deliveryConsumer,
+  deliveryStream,
+  deliverySubject,
+  type EventType,
+  encodeWake,
+  type KeyRing,
+  leaseMs,
+  parseKeyRing,
+  sealSecret,
+} from '@causeway/proto';
+import { type Bus, connectBus, createLog, createMetrics, type Metrics } from '@causeway/runtime';
+import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import { AckPolicy, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../service.ts';
+import { type Tables, tenantTables } from '../tables.ts';
+
+/** Dispatchers on a MySQL and a NATS of their own, and what writes deliveries for them. */
+export interface World {
+  readonly database: TestDatabase;
+  readonly nats: TestNats;
+  readonly bus: Bus;
+  readonly keyRing: KeyRing;
+  /** The secret of every subscription made here. */
+  readonly secret: string;
+  start(options?: Partial<DispatcherOptions>): Promise<Dispatcher & { readonly metrics: Metrics }>;
+  subscribe(url: string, more?: Record<string, unknown>): Promise<Subscription>;
+  /** Writes events and their deliveries, as the fan-out does, and announces them if they are leased. */
+  deliver(subscription: Subscription, count: number, options?: DeliverOptions): Promise<DeliveryKey[]>;
+  /** A subscription's deliveries, in the order of their events. */
+  deliveries(subscription: Subscription): Promise<DeliveryLine[]>;
+  attempts(subscription: Subscription): Promise<AttemptLine[]>;
+  queue(
+    subscription: Subscription,
+  ): Promise<{ next_due_utc: Date | null; consecutive_failures: number } | undefined>;
+  subscription(subscription: Subscription): Promise<{ enabled: number; disabled_reason: string | null }>;
+}
+
+export interface Subscription {
+  readonly company_id: number;
+  readonly subscription_id: number;
+}
+
+export interface DeliverOptions {
+  /** Whether as a first attempt that a wake announces, or due at once in its queue. */
+  readonly by?: 'wake' | 'queue';
+  readonly type?: EventType;
+  readonly payload?: string;
+  readonly replayId?: number;
+  /** Writes the rows, and sends no wake though they are leased. */
+  readonly silent?: boolean;
+  readonly dueMs?: number;
+}
+
+export interface DeliveryLine {
+  readonly event_id: number;
+  readonly state: string;
+  readonly attempts: number;
+  readonly due_utc: Date | null;
+  readonly last_status: number | null;
+  readonly last_error: string | null;
+}
+
+export interface AttemptLine {
+  readonly event_id: number;
+  readonly attempt: number;
+  readonly started_utc: Date;
+  readonly next_attempt_utc: Date | null;
+  readonly status_code: number | null;
+  readonly error_class: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into them.
+  readonly [column: string]: any;
+}
+
+const folders = ['crm', 'webhooks'].map((name) => ({
+  name,
+  folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,
+}));
+
+export const openWorld = async (): Promise<World> => {
+  const [database, nats] = await Promise.all([testDatabase({ folders }), testNats()]);
+  const bus = await connectBus({ url: nats.url, name: 'test' });
+  cleanUp(() => bus.close());
+  await makeQueue(bus);
+  const keyRing = parseKeyRing(`test:${randomBytes(32).toString('base64')}`);
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
+  let company = 100;
+  let sequence = 0;
+
+  const rowsOf = <Row>(sql: string, { company_id, subscription_id }: Subscription): Promise<Row[]> =>
+    database.query<Row>(`${sql}`, [company_id, subscription_id]);
+
+  return {
+    database,
+    nats,
+    bus,
+    keyRing,
+    secret,
+    start: async (options = {}) => {
+      const metrics = createMetrics();
+      const ownBus = options.bus ?? (await connectBus({ url: nats.url, name: 'dispatcher' }));
+      const dispatcher = createDispatcher({
+        db: database.connect<Tables>({ tenantTables }),
+        keyRing,
+        log,
+        metrics,
+        allowHttp: true,
+        allowPrivate: true,
+        timeoutMs: 1_000,
+        probeIntervalMs: 100,
+        ...options,
+        bus: ownBus,
+      });
+      let drained: Promise<void> | undefined;
+      const drain = (): Promise<void> => {
+        drained ??= dispatcher.drain().finally(() => ownBus.close());
+        return drained;
+      };
+      cleanUp(drain);
+      return { drain, metrics };
+    },
+    subscribe: async (url, more = {}) => {
+      const company_id = ++company;
+      const row = {
+        company_id,
+        url,
+        event_types: '["client.created"]',
+        secret: sealSecret(keyRing, company_id, secret),
+        created_utc: new Date(),
+        updated_utc: new Date(),
+        ...more,
+      };
+      await database.query('INSERT INTO subscriptions SET ?', [row]);
+      const [made] = await database.query<Subscription>(
+        'SELECT company_id, subscription_id FROM subscriptions WHERE company_id = ? ORDER BY 2 DESC LIMIT 1',
+        [row.company_id],
+      );
+      await database.query('INSERT INTO delivery_queues (company_id, subscription_id) VALUES (?, ?)', [
+        made!.company_id,
+        made!.subscription_id,
+      ]);
+      return made!;
+    },
+    deliver: async ({ company_id, subscription_id }, count, options = {}) => {
+      const {
+        by = 'wake',
+        type = 'client.created',
+        payload = '{"first_name":"Zoë"}',
+        replayId = 0,
+      } = options;
+      const created = new Date();
+      const due = new Date(
+        options.dueMs ?? (by === 'wake' ? created.getTime() + leaseMs : created.getTime()),
+      );
+      const first = sequence + 1;
+      sequence += count;
+      const ids = Array.from({ length: count }, (_, at) => first + at);
+      await database.query(
+        'INSERT INTO events (company_id, sequence, created_utc, event_id, type, payload) VALUES ?',
+        [ids.map((id) => [company_id, id, created, id, type, payload])],
+      );
+      await database.query(
+        'INSERT INTO deliveries (company_id, event_id, subscription_id, replay_id, created_utc, event_type, due_utc, updated_utc) VALUES ?',
+        [ids.map((id) => [company_id, id, subscription_id, replayId, created, type, due, created])],
+      );
+      await database.query(
+        `UPDATE delivery_queues SET next_due_utc = IF(consecutive_failures >= 5,
+           COALESCE(next_due_utc, ?), LEAST(COALESCE(next_due_utc, ?), ?)) WHERE company_id = ? AND subscription_id = ?`,
+        [due, due, due, company_id, subscription_id],
+      );
+      const keys = ids.map((event_id) => ({
+        company_id,
+        event_id,
+        subscription_id,
+        replay_id: replayId,
+        created_utc: created,
+      }));
+      if (by === 'wake' && !options.silent)
+        for (let at = 0; at < keys.length; at += 64)
+          bus.nc.publish(
+            deliverySubject,
+            encodeWake({ dueMs: due.getTime(), deliveries: keys.slice(at, at + 64) }),
+          );
+      return keys;
+    },
+    deliveries: (key) =>
+      rowsOf(
+        `SELECT event_id, state, attempts, due_utc, last_status, last_error FROM deliveries
+         WHERE company_id = ? AND subscription_id = ? ORDER BY event_id`,
+        key,
+      ),
+    attempts: (key) =>
+      rowsOf(
+        `SELECT * FROM delivery_attempts WHERE company_id = ? AND subscription_id = ?
+         ORDER BY event_id, attempt`,
+        key,
+      ),
+    queue: async (key) =>
+      (
+        await rowsOf<{ next_due_utc: Date | null; consecutive_failures: number }>(
+          `SELECT next_due_utc, consecutive_failures FROM delivery_queues
+           WHERE company_id = ? AND subscription_id = ?`,
+          key,
+        )
+      )[0],
+    subscription: async (key) =>
+      (
+        await rowsOf<{ enabled: number; disabled_reason: string | null }>(
+          'SELECT enabled, disabled_reason FROM subscriptions WHERE company_id = ? AND subscription_id = ?',
+          key,
+        )
+      )[0]!,
+  };
+};
+
+/** As the webhooks service makes it. */
+export const makeQueue = async (bus: Bus): Promise<void> => {
+  const manager = await jetstreamManager(bus.nc);
+  await manager.streams.add({
+    name: deliveryStream,
+    subjects: [deliverySubject],
+    storage: StorageType.Memory,
+    retention: RetentionPolicy.Workqueue,
+  });
+  await manager.consumers.add(deliveryStream, {
+    durable_name: deliveryConsumer,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: 30e9,
+  });
+};

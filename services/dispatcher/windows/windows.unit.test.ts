@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Job } from '../job.ts';
+import { createWindows, type Windows, type WindowsOptions } from './windows.ts';
+
+let lastEvent = 0;
+const jobOf = (subscription_id: number, more: Partial<Job> = {}): Job =>
+  ({
+    company_id: 1,
+    subscription_id,
+    event_id: ++lastEvent,
+    lane: 'first',
+    probe: false,
+    body: Buffer.alloc(9),
+    ...more,
+  }) as Job;
+
+interface World {
+  readonly windows: Windows;
+  /** In flight, the oldest first. */
+  readonly started: Job[];
+  readonly returned: Job[];
+  clockMs: number;
+  rooms: number;
+  /** Ends the oldest attempt of a subscription. */
+  end(subscription_id: number, succeeded?: boolean): void;
+}
+
+const openWindows = (options: Partial<WindowsOptions> = {}): World => {
+  const world: World = {
+    windows: createWindows({
+      slots: 512,
+      start: (job) => void world.started.push(job),
+      giveBack: (jobs) => void world.returned.push(...jobs),
+      onRoom: () => void world.rooms++,
+      nowMs: () => world.clockMs,
+      ...options,
+    }),
+    started: [],
+    returned: [],
+    clockMs: 1_000_000,
+    rooms: 0,
+    end: (subscription_id, succeeded = true) => {
+      const at = world.started.findIndex((job) => job.subscription_id === subscription_id);
+      const [job] = world.started.splice(at, 1);
+      world.windows.ended(job!, succeeded);
+    },
+  };
+  return world;
+};
+const offer = ({ windows }: World, count: number, subscription_id: number, more: Partial<Job> = {}) => {
+  for (let at = 0; at < count; at++) windows.offer(jobOf(subscription_id, more));
+};
+const inFlight = ({ started }: World, subscription_id: number) =>
+  started.filter((job) => job.subscription_id === subscription_id).length;
+
+test('a window begins at four, grows by one with each success up to 64, and falls back with a failure', () => {
+  const world = openWindows();
+  offer(world, 10, 1);
+  expect(inFlight(world, 1)).toBe(4);
+  world.end(1);
+  expect(inFlight(world, 1)).toBe(5);
+  for (let round = 0; round < 200; round++) {
+    offer(world, 2, 1);
+    world.end(1);
+  }
+  expect(inFlight(world, 1)).toBe(64);
+  world.end(1, false);
+  expect(inFlight(world, 1)).toBe(63);
+  while (inFlight(world, 1) > 4) world.end(1, false);
+  world.windows.offer(jobOf(1));
+  expect(inFlight(world, 1)).toBe(4);
+});
+
+test('a receiver that goes silent gets no more than a first window, however large it was', () => {
+  const world = openWindows();
+  for (let round = 0; round < 40; round++) {
+    offer(world, 1, 1);
+    world.end(1);
+  }
+  offer(world, 3, 1);
+  world.clockMs += 1_001;
+  offer(world, 30, 1);
+  expect(inFlight(world, 1)).toBe(4);
+  expect(world.returned).toHaveLength(29);
+  world.end(1);
+  offer(world, 30, 1);
+  expect(inFlight(world, 1)).toBe(33);
+});
+
+test('what waits longer than its time is given back, and so is what the line has no place for', async () => {
+  const world = openWindows({ maxWaitMs: 40, nowMs: () => performance.now() });
+  offer(world, 4 + 32 + 3, 1);
+  expect(world.returned).toHaveLength(3);
+  expect(world.windows.waiting()).toBe(32);
+  await sleep(100);
+  expect(world.returned).toHaveLength(35);
+  expect(world.windows.waiting()).toBe(0);
+});
+
+test('many hanging receivers leave slots, lines and turns to others', () => {
+  const world = openWindows({ slots: 64 });
+  for (let hanging = 100; hanging < 110; hanging++) offer(world, 100, hanging);
+  expect(world.started).toHaveLength(40);
+  offer(world, 10, 1);
+  expect(inFlight(world, 1)).toBe(4);
+  for (let round = 0; round < 6; round++) world.end(1);
+  expect(inFlight(world, 1)).toBe(4);
+});
+
+test('attempts from queues leave half of the slots to first attempts', () => {
+  const world = openWindows({ slots: 16 });
+  for (let queue = 100; queue < 120; queue++) offer(world, 1, queue, { lane: 'queue' });
+  expect(world.started).toHaveLength(8);
+  expect(world.windows.free()).toEqual({ slots: 8, queueSlots: 0 });
+  offer(world, 4, 1);
+  offer(world, 4, 2);
+  expect(world.started).toHaveLength(16);
+  world.end(1);
+  expect(world.windows.free()).toEqual({ slots: 1, queueSlots: 0 });
+  world.end(100);
+  expect(inFlight(world, 108)).toBe(1);
+});
+
+test('subscriptions that wait take turns', () => {
+  const world = openWindows({ slots: 2 });
+  offer(world, 2, 1);
+  for (const subscription of [2, 3]) offer(world, 3, subscription);
+  const order: number[] = [];
+  while (world.started.length > 0) {
+    const [job] = world.started;
+    order.push(job!.subscription_id);
+    world.end(job!.subscription_id);
+  }
+  expect(order).toEqual([1, 1, 2, 3, 2, 3, 2, 3]);
+});
+
+test('a failing subscription keeps nothing waiting, and has room for one attempt at a time', () => {
+  const world = openWindows();
+  offer(world, 8, 1);
+  world.windows.setFailures(jobOf(1), 5);
+  expect(world.returned).toHaveLength(4);
+  offer(world, 1, 1);
+  expect(world.returned).toHaveLength(5);
+  expect(world.windows.roomFor(jobOf(1))).toBe(0);
+  for (let round = 0; round < 4; round++) world.end(1, false);
+  expect(world.windows.roomFor(jobOf(1))).toBe(1);
+  offer(world, 1, 1, { probe: true });
+  expect(inFlight(world, 1)).toBe(1);
+  expect(world.windows.roomFor(jobOf(1))).toBe(0);
+});
+
+test('a queue that wants more is looked at again when half of its window is free', () => {
+  const world = openWindows();
+  offer(world, 4, 1);
+  world.windows.wanted(jobOf(1));
+  expect(world.windows.full()).toHaveLength(1);
+  world.end(1, false);
+  expect(world.rooms).toBe(0);
+  world.end(1, false);
+  expect(world.rooms).toBe(1);
+  expect(world.windows.full()).toEqual([]);
+  world.windows.wanted(jobOf(2));
+  expect(world.rooms).toBe(2);
+});
+
+test('a drain gives back what waits, takes nothing more, and ends with the last attempt', async () => {
+  const world = openWindows();
+  offer(world, 6, 1);
+  let drained = false;
+  const draining = world.windows.drain().then(() => {
+    drained = true;
+  });
+  expect(world.returned).toHaveLength(2);
+  offer(world, 1, 2);
+  expect(world.returned).toHaveLength(3);
+  for (let left = 4; left > 0; left--) {
+    await sleep(0);
+    expect(drained).toBe(false);
+    world.end(1);
+  }
+  await draining;
+});
