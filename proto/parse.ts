@@ -54,11 +54,12 @@ export const parseBody = <
 /**
  * A record's id as a path carries it: 1 to 2^53-1 in plain digits.
  * @param what the kind of record, for the text of the 404.
+ * @param least 0 where that stands for a record too.
  * @throws Problem `not_found` for anything else: no record has such an id.
  */
-export const parseId = (text: string | undefined, what?: string): number => {
-  const id = text !== undefined && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(id)) throw notFound(what);
+export const parseId = (text: string | undefined, what?: string, least: 0 | 1 = 1): number => {
+  const id = text !== undefined && /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id) || id < least) throw notFound(what);
   return id;
 };
 

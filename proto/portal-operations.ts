@@ -6,6 +6,7 @@ import * as events from './portal/events.ts';
 import * as keys from './portal/keys.ts';
 import * as overview from './portal/overview.ts';
 import * as profile from './portal/profile.ts';
+import * as replays from './portal/replays.ts';
 import * as session from './portal/session.ts';
 import * as subscriptions from './portal/subscriptions.ts';
 import * as team from './portal/team.ts';
@@ -34,6 +35,7 @@ export const portalContract = Object.freeze({
   ...operationsIn(catalog),
   ...operationsIn(overview),
   ...operationsIn(deliveries),
+  ...operationsIn(replays),
 });
 
 export type PortalContract = typeof portalContract;

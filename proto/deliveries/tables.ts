@@ -1,4 +1,5 @@
 import type { EventType } from '../events.ts';
+import type { ReplayKind } from '../portal/replays.ts';
 import type { DeliveryState, ErrorClass } from './states.ts';
 
 /**
@@ -83,7 +84,7 @@ export interface ReplayRow {
   readonly company_id: number;
   readonly replay_id: number;
   readonly subscription_id: number;
-  readonly kind: 'resend' | 'failed' | 'missed' | 'filter';
+  readonly kind: ReplayKind;
   readonly filter: unknown;
   readonly state: 'running' | 'done' | 'cancelled';
   readonly total: number;

@@ -1,2 +1,298 @@
-/** The portal's operations on deliveries and replays. */
-export {};
+import { z } from 'zod';
+import { deliveryStates, errorClasses } from '../deliveries/states.ts';
+import { definePortalOperation } from '../portal.ts';
+import { idParameter, limitParameter } from '../schemas/query.ts';
+import { actionInvalid, recordMissing } from '../schemas/records.ts';
+import { fieldName } from '../schemas/text.ts';
+import { id, instant } from '../schemas/values.ts';
+import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
+import { cursorParameter, instantParameter, rangeParameter, ranges } from './fields.ts';
+import { replay, replayExample } from './replays.ts';
+import { testAttempt } from './subscriptions.ts';
+
+const deliveries = {
+  service: 'webhooks',
+  role: 'viewer',
+  deadlineMs: 5000,
+  method: 'GET',
+  query: null,
+  body: null,
+  params: {},
+} as const;
+
+/** What names a delivery in a path. */
+const one = {
+  eventId: 'ID of the event.',
+  subscriptionId: 'ID of the subscription.',
+  replayId: 'ID of the replay that made it; 0 for the event’s own delivery.',
+} as const;
+const missing = recordMissing('delivery');
+const number = z.int().min(0);
+
+const statusCode = z
+  .string()
+  .regex(/^[1-5]\d\d$/, { error: `${fieldName} must be an HTTP status code` })
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 100, maximum: 599 });
+
+const replayParameter = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: `${fieldName} must be 0 or a positive integer` })
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 });
+
+/** A delivery as lists show it. */
+const delivery = z.object({
+  id: z.string().meta({ description: '`<event>-<subscription>-<replay>`.' }),
+  eventId: id,
+  subscriptionId: id,
+  replayId: number.meta({ description: '0: the event’s own delivery.' }),
+  eventType: eventTypeAnswer,
+  eventCreatedUtc: instant,
+  state: z.enum(deliveryStates),
+  attempts: number.meta({ description: 'Attempts that were made.' }),
+  dueUtc: instant.nullable().meta({ description: 'While it waits: when it is tried, at the latest.' }),
+  lastStatusCode: z.int().nullable(),
+  lastErrorClass: z.enum(errorClasses).nullable(),
+  updatedUtc: instant,
+  /** As it is now; null: it was deleted. */
+  subscription: z.object({ name: z.string().nullable(), url: z.string(), enabled: z.boolean() }).nullable(),
+});
+
+const example = {
+  id: '90071-42-0',
+  eventId: 90_071,
+  subscriptionId: 42,
+  replayId: 0,
+  eventType: 'client.created',
+  eventCreatedUtc: '2026-01-15T09:30:00.000Z',
+  state: 'waiting',
+  attempts: 1,
+  dueUtc: '2026-01-15T09:30:05.210Z',
+  lastStatusCode: 503,
+  lastErrorClass: 'status',
+  updatedUtc: '2026-01-15T09:30:00.120Z',
+  subscription: { name: 'Billing', url: 'https://hooks.example.com/causeway', enabled: true },
+} as const;
+
+const attemptSummary = z.object({
+  attempt: id,
+  startedUtc: instant,
+  elapsedMs: number,
+  statusCode: z.int().nullable(),
+  errorClass: z.enum(errorClasses).nullable(),
+  error: z.string().nullable().meta({ description: 'In words, for people.' }),
+  nextAttemptUtc: instant.nullable(),
+});
+
+export const listDeliveries = definePortalOperation({
+  ...deliveries,
+  id: 'listDeliveries',
+  path: '/deliveries',
+  summary: 'Deliveries, those of the newest events first',
+  query: z.strictObject({
+    limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
+    cursor: cursorParameter,
+    subscriptionId: idParameter.optional(),
+    eventId: idParameter.optional(),
+    replayId: replayParameter.optional(),
+    type: knownEventType.optional(),
+    state: z.enum(deliveryStates).optional(),
+    statusCode: statusCode.optional(),
+    errorClass: z.enum(errorClasses).optional(),
+    /** Times of the events; `until` is excluded. */
+    since: instantParameter,
+    until: instantParameter,
+  }),
+  answers: {
+    200: {
+      description:
+        'The deliveries, and where to go on. Looking for rare ones ends after a while: then there are fewer than asked for, perhaps none, and `hasMore` says that it goes on.',
+      schema: z.object({
+        deliveries: z.array(delivery).max(100),
+        nextCursor: z.string().nullable(),
+        hasMore: z.boolean(),
+      }),
+      example: { deliveries: [example], nextCursor: null, hasMore: false },
+    },
+  },
+  errors: { 400: actionInvalid('cursor', 'invalid cursor') },
+});
+
+export const getDelivery = definePortalOperation({
+  ...deliveries,
+  id: 'getDelivery',
+  path: '/deliveries/{eventId}/{subscriptionId}/{replayId}',
+  params: one,
+  summary: 'One delivery and its attempts',
+  answers: {
+    200: {
+      description: 'The delivery.',
+      schema: delivery.extend({
+        history: z.array(attemptSummary).meta({ description: 'The first attempt first.' }),
+        /** The same event’s other deliveries to the subscription: resent and replayed ones. */
+        others: z.array(delivery).max(100),
+      }),
+      example: {
+        ...example,
+        history: [
+          {
+            attempt: 1,
+            startedUtc: '2026-01-15T09:30:00.020Z',
+            elapsedMs: 84,
+            statusCode: 503,
+            errorClass: 'status',
+            error: 'the receiver answered 503',
+            nextAttemptUtc: '2026-01-15T09:30:05.210Z',
+          },
+        ],
+        others: [],
+      },
+    },
+  },
+  errors: { 404: missing },
+});
+
+const attemptExample = {
+  attempt: 1,
+  startedUtc: '2026-01-15T09:30:00.020Z',
+  nextAttemptUtc: '2026-01-15T09:30:05.210Z',
+  success: false,
+  statusCode: 503,
+  elapsedMs: 84,
+  timings: { dnsMs: 3, connectMs: 12, tlsMs: 25, firstByteMs: 80 },
+  address: '203.0.113.9',
+  errorClass: 'status',
+  error: 'the receiver answered 503',
+  request: {
+    url: 'https://hooks.example.com/causeway',
+    headers: [
+      ['X-Webhook-Timestamp', '1768469400'],
+      ['X-Webhook-Signature', 'sha256=5f0c…'],
+    ],
+    body: '{"id":90071,"type":"client.created"}',
+    timestamp: '1768469400',
+    signature: 'sha256=5f0c…',
+    signedBefore: { hex: '1768469400.', standard: '90071.1768469400.' },
+  },
+  response: { headers: [['Content-Type', 'text/plain']], body: 'busy', bodyBase64: false, truncated: false },
+  masked: false,
+};
+
+export const getAttempt = definePortalOperation({
+  ...deliveries,
+  id: 'getAttempt',
+  path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/attempts/{attempt}',
+  params: { ...one, attempt: 'Which attempt, from 1.' },
+  summary: 'All of one attempt: what was sent and signed, and what came back',
+  answers: {
+    200: {
+      description: 'The attempt. A viewer gets the bodies with personal data masked.',
+      schema: testAttempt.extend({
+        attempt: id,
+        startedUtc: instant,
+        nextAttemptUtc: instant.nullable(),
+        request: testAttempt.shape.request.extend({
+          body: z
+            .string()
+            .nullable()
+            .meta({
+              description: 'Byte for byte what was signed and sent; null: the event is kept no longer.',
+            }),
+          signedBefore: z
+            .object({ hex: z.string(), standard: z.string() })
+            .meta({ description: 'What each kind of signature is made over: this, then the body’s bytes.' }),
+        }),
+        masked: z.boolean().meta({ description: 'Bodies are masked, and so are not what was signed.' }),
+      }),
+      example: attemptExample,
+    },
+  },
+  errors: { 404: recordMissing('attempt') },
+});
+
+export const resendDelivery = definePortalOperation({
+  ...deliveries,
+  id: 'resendDelivery',
+  method: 'POST',
+  path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
+  role: 'developer',
+  params: one,
+  summary: 'Deliver an event once more, to the subscription’s present URL and with its present secret',
+  answers: {
+    201: {
+      description: 'A replay of one, and the delivery that it made.',
+      schema: z.object({ replay, delivery }),
+      example: {
+        replay: { ...replayExample, kind: 'resend', total: 1, made: 1, succeeded: 0, failed: 0 },
+        delivery: { ...example, id: '90071-42-7', replayId: 7, attempts: 0 },
+      },
+    },
+  },
+  errors: {
+    404: missing,
+    409: {
+      description: 'The subscription is off, or the event is on its way to it already.',
+      example: { error: 'the subscription is off; switch it on first', reason: 'conflict' },
+    },
+  },
+});
+
+const elapsed = number
+  .nullable()
+  .meta({ description: 'In milliseconds, from a histogram; null: no attempts.' });
+const outcome = { succeeded: number, failed: number, p50Ms: elapsed, p95Ms: elapsed, p99Ms: elapsed };
+const outcomeExample = { succeeded: 1204, failed: 3, p50Ms: 38, p95Ms: 120, p99Ms: 410 };
+
+export const getDeliveryStats = definePortalOperation({
+  ...deliveries,
+  id: 'getDeliveryStats',
+  path: '/deliveries/stats',
+  summary: 'Attempts over time and by subscription; some seconds behind',
+  query: z.strictObject({ range: rangeParameter, subscriptionId: idParameter.optional() }),
+  answers: {
+    200: {
+      description: 'The attempts: how many succeeded and failed, and how long they took.',
+      schema: z.object({
+        range: z.enum(ranges),
+        fromUtc: instant,
+        untilUtc: instant,
+        stepMinutes: z.int().min(1),
+        total: z.object(outcome),
+        /** One for each step of the range, in its order, also where nothing happened. */
+        points: z.array(z.object({ utc: instant, ...outcome })),
+        /** Those that there are or that had attempts, failing ones first. */
+        subscriptions: z.array(
+          z.object({
+            id,
+            name: z.string().nullable(),
+            /** Null: it was deleted. */
+            url: z.string().nullable(),
+            enabled: z.boolean(),
+            consecutiveFailures: number,
+            ...outcome,
+          }),
+        ),
+      }),
+      example: {
+        range: '1h',
+        fromUtc: '2026-01-15T08:31:00.000Z',
+        untilUtc: '2026-01-15T09:31:00.000Z',
+        stepMinutes: 1,
+        total: outcomeExample,
+        points: [{ utc: '2026-01-15T09:30:00.000Z', ...outcomeExample }],
+        subscriptions: [
+          {
+            id: 42,
+            name: 'Billing',
+            url: 'https://hooks.example.com/causeway',
+            enabled: true,
+            consecutiveFailures: 0,
+            ...outcomeExample,
+          },
+        ],
+      },
+    },
+  },
+  errors: {},
+});

@@ -1,0 +1,235 @@
+import { z } from 'zod';
+import { definePortalOperation } from '../portal.ts';
+import { idParameter, limitParameter } from '../schemas/query.ts';
+import { actionInvalid, recordMissing } from '../schemas/records.ts';
+import { fieldName } from '../schemas/text.ts';
+import { id, instant } from '../schemas/values.ts';
+import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
+import { cursorParameter, instantParameter } from './fields.ts';
+
+const replays = {
+  service: 'webhooks',
+  role: 'developer',
+  deadlineMs: 5000,
+  query: null,
+  body: null,
+  params: {},
+} as const;
+
+const one = { id: 'ID of the replay.' } as const;
+const ofSubscription = { id: 'ID of the subscription.' } as const;
+const missing = recordMissing('replay');
+const subscriptionMissing = recordMissing('subscription');
+const number = z.int().min(0);
+
+/** `release` and `drop` are about what was held; the others make deliveries again. */
+export const replayKinds = ['resend', 'failed', 'missed', 'filter', 'release', 'drop'] as const;
+export type ReplayKind = (typeof replayKinds)[number];
+
+/** Deliveries that can be made again by state. What waits is on its way; what is held can be released. */
+export const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
+
+/** More than this is asked for in parts. */
+export const maxReplayDeliveries = 100_000;
+
+export const replay = z.object({
+  id,
+  subscriptionId: id,
+  kind: z.enum(replayKinds),
+  /** As it was asked for; what is absent does not narrow it. */
+  filter: z.object({
+    eventId: id.optional(),
+    since: instant.optional(),
+    until: instant.optional(),
+    types: z.array(eventTypeAnswer).optional(),
+    states: z.array(z.enum(replayedStates)).optional(),
+    statusCodes: z.array(z.int()).optional(),
+  }),
+  state: z.enum(['running', 'done', 'cancelled']),
+  total: number.meta({ description: 'Counted when it was begun.' }),
+  made: number.meta({ description: 'Deliveries made, released or dropped so far.' }),
+  succeeded: number.meta({ description: 'Of those made: arrived.' }),
+  failed: number.meta({ description: 'Of those made: given up or dropped.' }),
+  createdBy: z.string().nullable(),
+  createdUtc: instant,
+  finishedUtc: instant.nullable(),
+});
+
+export const replayExample = {
+  id: 7,
+  subscriptionId: 42,
+  kind: 'failed',
+  filter: { since: '2026-01-15T08:00:00.000Z', until: '2026-01-15T09:30:00.000Z' },
+  state: 'running',
+  total: 1204,
+  made: 310,
+  succeeded: 255,
+  failed: 0,
+  createdBy: 'Katherine Johnson',
+  createdUtc: '2026-01-15T09:30:00.000Z',
+  finishedUtc: null,
+} as const;
+
+const answer = { description: 'The replay.', schema: replay, example: replayExample };
+
+const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(100).optional();
+const when = { until: instantParameter, types: list(knownEventType) };
+const since = instantParameter.unwrap();
+const request = { subscriptionId: id };
+
+/** Times are those of the events; `until` is excluded, and now unless given. */
+const replayBody = z.discriminatedUnion('kind', [
+  // Whatever has last failed for good.
+  z.strictObject({ ...request, kind: z.literal('failed'), since, ...when }),
+  // Events of the subscription's types that no attempt was made for, as it was off or not there yet.
+  z.strictObject({ ...request, kind: z.literal('missed'), since, ...when }),
+  z.strictObject({
+    ...request,
+    kind: z.literal('filter'),
+    since: instantParameter,
+    ...when,
+    states: z
+      .array(
+        z.enum(replayedStates, {
+          error: `${fieldName} must be one of ${replayedStates.join(', ')}; what waits is on its way, and what is held can be released`,
+        }),
+      )
+      .min(1)
+      .max(replayedStates.length),
+    statusCodes: list(z.int().min(100).max(599)),
+  }),
+]);
+
+const busy = {
+  description: 'The subscription is off, or something like it is under way, or there is nothing to do.',
+  example: { error: 'there is nothing to replay', reason: 'conflict' },
+};
+
+export const previewReplay = definePortalOperation({
+  ...replays,
+  id: 'previewReplay',
+  method: 'POST',
+  path: '/replays/preview',
+  role: 'viewer',
+  summary: 'How many deliveries a replay would make, and how long that may take',
+  body: replayBody,
+  answers: {
+    200: {
+      description: 'Nothing was done.',
+      schema: z.object({
+        count: number,
+        estimateSeconds: number.meta({ description: 'At a pace that leaves live traffic alone.' }),
+      }),
+      example: { count: 1204, estimateSeconds: 13 },
+    },
+  },
+  errors: { 400: actionInvalid('since'), 404: subscriptionMissing },
+});
+
+export const createReplay = definePortalOperation({
+  ...replays,
+  id: 'createReplay',
+  method: 'POST',
+  path: '/replays',
+  summary: 'Make deliveries again; they count neither as failures in a row nor as first attempts',
+  body: replayBody,
+  answers: { 201: answer },
+  errors: { 400: actionInvalid('since'), 404: subscriptionMissing, 409: busy },
+});
+
+export const listReplays = definePortalOperation({
+  ...replays,
+  id: 'listReplays',
+  method: 'GET',
+  path: '/replays',
+  role: 'viewer',
+  summary: 'Replays, the newest first',
+  query: z.strictObject({
+    limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
+    cursor: cursorParameter,
+    subscriptionId: idParameter.optional(),
+  }),
+  answers: {
+    200: {
+      description: 'The replays, and where to go on.',
+      schema: z.object({
+        replays: z.array(replay).max(100),
+        nextCursor: z.string().nullable(),
+        hasMore: z.boolean(),
+      }),
+      example: { replays: [replayExample], nextCursor: null, hasMore: false },
+    },
+  },
+  errors: { 400: actionInvalid('cursor', 'invalid cursor') },
+});
+
+export const getReplay = definePortalOperation({
+  ...replays,
+  id: 'getReplay',
+  method: 'GET',
+  path: '/replays/{id}',
+  role: 'viewer',
+  params: one,
+  summary: 'One replay and how far it is',
+  answers: { 200: answer },
+  errors: { 404: missing },
+});
+
+export const cancelReplay = definePortalOperation({
+  ...replays,
+  id: 'cancelReplay',
+  method: 'POST',
+  path: '/replays/{id}/cancel',
+  params: one,
+  summary: 'End a replay; of its deliveries, those that still wait are dropped',
+  answers: {
+    200: { ...answer, example: { ...replayExample, state: 'cancelled' } },
+  },
+  errors: {
+    404: missing,
+    409: {
+      description: 'It has ended already.',
+      example: { error: 'the replay is done already', reason: 'conflict' },
+    },
+  },
+});
+
+export const countHeld = definePortalOperation({
+  ...replays,
+  id: 'countHeld',
+  method: 'GET',
+  path: '/subscriptions/{id}/held',
+  role: 'viewer',
+  params: ofSubscription,
+  summary: 'How many deliveries are held',
+  answers: {
+    200: {
+      description: 'The count, and what is being done about it.',
+      schema: z.object({ held: number, replay: replay.nullable() }),
+      example: { held: 310, replay: null },
+    },
+  },
+  errors: { 404: subscriptionMissing },
+});
+
+export const releaseHeld = definePortalOperation({
+  ...replays,
+  id: 'releaseHeld',
+  method: 'POST',
+  path: '/subscriptions/{id}/held/release',
+  params: ofSubscription,
+  summary: 'Let what is held be delivered, at a pace that leaves live traffic alone',
+  answers: { 201: { ...answer, example: { ...replayExample, kind: 'release', filter: {}, succeeded: 0 } } },
+  errors: { 404: subscriptionMissing, 409: busy },
+});
+
+export const dropHeld = definePortalOperation({
+  ...replays,
+  id: 'dropHeld',
+  method: 'POST',
+  path: '/subscriptions/{id}/held/drop',
+  params: ofSubscription,
+  summary: 'Give up what is held; it can still be replayed',
+  answers: { 201: { ...answer, example: { ...replayExample, kind: 'drop', filter: {}, succeeded: 0 } } },
+  errors: { 404: subscriptionMissing, 409: busy },
+});
