@@ -28,8 +28,17 @@ export const writeAnswer = (
     response.writeStatus(statusLine(status));
     for (const [name, value] of headers) response.writeHeader(name, value);
     if (close) response.writeHeader('Connection', 'close');
-    if (status === 204) response.endWithoutBody(undefined, close);
+    if (status === 204 || status === 304) endWithNothing(response, close);
     else if (head) response.endWithoutBody(body === null ? 0 : Buffer.byteLength(body), close);
     else response.end(body ?? '', close);
   });
+};
+
+/**
+ * Such an answer has no Content-Length (RFC 9110, 8.6). An argument that is there but undefined is written as
+ * 2^63, and closing takes an argument: then the length is said to be 0.
+ */
+const endWithNothing = (response: HttpResponse, close: boolean): void => {
+  if (close) response.endWithoutBody(0, true);
+  else response.endWithoutBody();
 };

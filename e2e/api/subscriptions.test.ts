@@ -1,0 +1,272 @@
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { contract, eventTypes } from '@causeway/proto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Json, openWorld, type Reply } from './support/world.ts';
+
+const world = await openWorld();
+const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
+const subscriptions = '/webhooks/subscriptions';
+const wanted = { url: 'https://hooks.example.com/causeway', eventTypes: ['client.created', 'lead.created'] };
+
+/** A company, and its way of asking. */
+const newcomer = async () => {
+  const company = await world.company(plenty);
+  const { value: key } = await company.key();
+  const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
+    world.ask(path, { method, key, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const make = async (more: object = {}): Promise<Json> => {
+    const { status, json } = await ask('POST', subscriptions, { ...wanted, ...more });
+    expect([status, json.error]).toEqual([201, undefined]);
+    return json;
+  };
+  return { company, ask, make };
+};
+
+/** A receiver on this machine, which answers as told and keeps what it got. */
+const startReceiver = async (answer: RequestListener = (_, response) => response.end('ok')) => {
+  const got: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    got.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+    answer(request, response);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, got };
+};
+
+/** Exactly what the contract shows, no field more. */
+const expectContract = (
+  operation: {
+    readonly answers: Readonly<
+      Record<number, { readonly schema: { parse(value: unknown): unknown } | null }>
+    >;
+  },
+  { status, json, text }: Reply,
+): void => {
+  const { schema } = operation.answers[status] ?? {};
+  expect(schema, `${status}: ${text}`).toBeDefined();
+  expect(json).toEqual(schema!.parse(json));
+};
+
+test('A subscription goes its way: made, listed, read, changed, given a new secret, deleted', async () => {
+  const { ask } = await newcomer();
+  const made = await ask('POST', subscriptions, { ...wanted, name: 'Billing' });
+  expect(made.status).toBe(201);
+  expectContract(contract.createSubscription, made);
+  const { signingSecret, ...record } = made.json;
+  const path = `${subscriptions}/${record.id}`;
+
+  const listed = await ask('GET', subscriptions);
+  expectContract(contract.listSubscriptions, listed);
+  expect(listed.json).toEqual({ subscriptions: [record], count: 1 });
+  const read = await ask('GET', path);
+  expectContract(contract.getSubscription, read);
+  expect(read.json).toEqual(record);
+
+  const changed = await ask('PATCH', path, { eventTypes: ['payment.failed'], enabled: false });
+  expectContract(contract.updateSubscription, changed);
+  expect(changed.json).toMatchObject({
+    ...wanted,
+    name: 'Billing',
+    eventTypes: ['payment.failed'],
+    enabled: false,
+    disabledReason: 'disabled through the API',
+  });
+  const rotated = await ask('POST', `${path}/rotate-secret`, { overlapHours: 1 });
+  expectContract(contract.rotateSubscriptionSecret, rotated);
+  expect(rotated.json.signingSecret).not.toBe(signingSecret);
+  expect((await ask('POST', `${path}/rotate-secret`)).status).toBe(200);
+
+  const deleted = await ask('DELETE', path);
+  expect([deleted.status, deleted.text, deleted.headers['content-length']]).toEqual([204, '', undefined]);
+  for (const method of ['GET', 'DELETE']) {
+    const gone = await ask(method, path);
+    expect([gone.status, gone.json]).toEqual([404, { error: 'subscription not found' }]);
+  }
+  expect((await ask('GET', subscriptions)).json).toEqual({ subscriptions: [], count: 0 });
+});
+
+test('What is answered is in the next answer, whichever gateway and replica', async () => {
+  const { ask, make } = await newcomer();
+  for (let at = 1; at <= 20; at++) {
+    const { id } = await make({ name: `no. ${at}` });
+    expect((await ask('GET', subscriptions)).json.count).toBe(at);
+    await ask('PATCH', `${subscriptions}/${id}`, { enabled: false });
+    expect((await ask('GET', `${subscriptions}/${id}`)).json.enabled).toBe(false);
+  }
+});
+
+test('A tool’s own subscription cannot be edited, but be tested and deleted', async () => {
+  const { ask, make } = await newcomer();
+  const receiver = await startReceiver();
+  const { id } = await make({ managedBy: 'zapier', url: receiver.url });
+  for (const [method, path, body] of [
+    ['PATCH', `${subscriptions}/${id}`, { name: 'mine' }],
+    ['POST', `${subscriptions}/${id}/rotate-secret`, {}],
+  ] as const) {
+    const reply = await ask(method, path, body);
+    expect([reply.status, reply.json]).toEqual([
+      403,
+      {
+        error: 'the subscription is managed by zapier and cannot be edited here',
+        managed_by: 'zapier',
+        is_tool_managed: true,
+      },
+    ]);
+  }
+  expect((await ask('POST', `${subscriptions}/${id}/test`)).json.success).toBe(true);
+  expect((await ask('DELETE', `${subscriptions}/${id}`)).status).toBe(204);
+});
+
+test('Another company’s subscription is 404', async () => {
+  const [mine, theirs] = await Promise.all([newcomer(), newcomer()]);
+  const { id } = await theirs.make();
+  for (const [method, path, body] of [
+    ['GET', '', undefined],
+    ['PATCH', '', { enabled: false }],
+    ['DELETE', '', undefined],
+    ['POST', '/rotate-secret', {}],
+    ['POST', '/test', {}],
+  ] as const)
+    expect((await mine.ask(method, `${subscriptions}/${id}${path}`, body)).status).toBe(404);
+  expect((await theirs.ask('GET', `${subscriptions}/${id}`)).json.enabled).toBe(true);
+});
+
+describe('A test delivery', () => {
+  test('is a real one, signed, with metadata, and leaves no trace', async () => {
+    const { company, ask, make } = await newcomer();
+    const receiver = await startReceiver();
+    const { id, signingSecret } = await make({ url: receiver.url, enabled: false });
+    const reply = await ask('POST', `${subscriptions}/${id}/test`, { statusOverride: 'Client - Active' });
+    expectContract(contract.testSubscription, reply);
+    expect(reply.json).toMatchObject({
+      success: true,
+      statusCode: 200,
+      responseBody: 'ok',
+      responseBodyTruncated: false,
+      targetUrlUsed: receiver.url,
+    });
+    const [{ headers, body }] = receiver.got as [(typeof receiver.got)[0]];
+    const envelope = JSON.parse(body);
+    expect(Object.keys(envelope)).toEqual(['id', 'type', 'createdUtc', 'companyId', 'payload', 'metadata']);
+    expect(envelope).toMatchObject({
+      type: 'client.created',
+      companyId: company.id,
+      metadata: { test: true, status: 'Client - Active' },
+    });
+    expect(headers['x-webhook-id']).toBe(String(envelope.id));
+    expect(headers['x-webhook-event']).toBe('client.created');
+    const signed = `${headers['x-webhook-timestamp']}.${body}`;
+    const hex = createHmac('sha256', signingSecret).update(signed).digest('hex');
+    expect(headers['x-webhook-signature']).toBe(`sha256=${hex}`);
+
+    expect((await ask('GET', '/events')).json.events).toEqual([]);
+    const record = (await ask('GET', `${subscriptions}/${id}`)).json;
+    expect([record.consecutiveFailures, record.enabled]).toEqual([0, false]);
+  });
+
+  test('has the payload that is sent, and an id of its own each time', async () => {
+    const { ask, make } = await newcomer();
+    const receiver = await startReceiver();
+    const { id } = await make({ url: receiver.url });
+    const samplePayload = { b: 1, a: ['ä', { deep: true }] };
+    for (const more of [{}, { useSamplePayload: false }])
+      await ask('POST', `${subscriptions}/${id}/test`, { eventType: 'lead.created', samplePayload, ...more });
+    const [one, two] = receiver.got.map(({ body }) => JSON.parse(body));
+    expect([one.payload, two.payload]).toEqual([samplePayload, samplePayload]);
+    expect([one.type, one.metadata]).toEqual(['lead.created', { test: true, status: null }]);
+    expect(one.id).not.toBe(two.id);
+    expect(Number.isSafeInteger(one.id)).toBe(true);
+  });
+
+  test.each(eventTypes)('of %s has a sample', async (type) => {
+    const { ask, make } = await newcomer();
+    const receiver = await startReceiver();
+    const { id } = await make({ url: receiver.url, eventTypes: [type] });
+    expect((await ask('POST', `${subscriptions}/${id}/test`)).json.success).toBe(true);
+    expect(Object.keys(JSON.parse(receiver.got[0]!.body).payload).length).toBeGreaterThan(3);
+  });
+
+  test('answers 200 with what the receiver did, whatever that was, and counts no failure', async () => {
+    const { ask, make } = await newcomer();
+    const outcomes: [RequestListener, object][] = [
+      [(_, response) => response.writeHead(500).end('broken'), { statusCode: 500, responseBody: 'broken' }],
+      [
+        (_, response) => response.writeHead(302, { location: 'https://example.com' }).end(),
+        { statusCode: 302 },
+      ],
+      [(request) => request.socket.destroy(), { statusCode: null, responseBody: '' }],
+      [
+        (_, response) => response.writeHead(410).end('x'.repeat(20_000)),
+        { statusCode: 410, responseBody: 'x'.repeat(16_384), responseBodyTruncated: true },
+      ],
+    ];
+    for (const [answer, expected] of outcomes) {
+      const receiver = await startReceiver(answer);
+      const { id } = await make({ url: receiver.url });
+      const reply = await ask('POST', `${subscriptions}/${id}/test`);
+      expect(reply.status).toBe(200);
+      expectContract(contract.testSubscription, reply);
+      expect(reply.json).toMatchObject({ success: false, ...expected });
+      expect((await ask('GET', `${subscriptions}/${id}`)).json).toMatchObject({
+        enabled: true,
+        consecutiveFailures: 0,
+      });
+    }
+  });
+
+  test('is refused for a type that is not subscribed, and without a payload where none is to be made', async () => {
+    const { ask, make } = await newcomer();
+    const { id } = await make();
+    const other = await ask('POST', `${subscriptions}/${id}/test`, { eventType: 'payment.failed' });
+    expect([other.status, other.json]).toEqual([
+      400,
+      {
+        error: 'the subscription does not include the event type payment.failed',
+        details: [
+          {
+            field: 'eventType',
+            message: 'the subscription does not include the event type payment.failed',
+          },
+        ],
+        subscribedEventTypes: wanted.eventTypes,
+      },
+    ]);
+    const bare = await ask('POST', `${subscriptions}/${id}/test`, { useSamplePayload: false });
+    expect([bare.status, bare.json.error, bare.json.hint]).toEqual([
+      400,
+      'samplePayload is required when useSamplePayload is false',
+      'send samplePayload, or leave useSamplePayload out to have one generated',
+    ]);
+  });
+});
+
+test('The operator’s command seals every secret with the first key', async () => {
+  const { make } = await newcomer();
+  await make();
+  const root = resolve(import.meta.dirname, '../..');
+  const program = resolve(root, 'services/access/cli/main.ts');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [program, 'secrets', 'reencrypt', '--json'],
+    { env: { STACK_HOME: world.home } },
+  );
+  expect(JSON.parse(stdout)).toEqual({
+    key: 'local',
+    checked: expect.any(Number),
+    resealed: 0,
+    unopened: 0,
+    next: null,
+  });
+  expect(JSON.parse(stdout).checked).toBeGreaterThan(0);
+});
