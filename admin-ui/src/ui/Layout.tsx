@@ -64,16 +64,21 @@ export interface Fact {
   readonly value: ReactNode;
 }
 
-/** Names and values, as a description list. */
-export function Facts({
-  facts,
-  columns,
-}: {
+interface FactsProps {
   readonly facts: readonly (Fact | null)[];
-  readonly columns?: boolean;
-}) {
+  /** Names above their values, in columns of at least so many rem. */
+  readonly columns?: number;
+}
+
+/** Names and values, as a description list. */
+export function Facts({ facts, columns }: FactsProps) {
   return (
-    <dl className={clsx(s.facts, columns && s.columns)}>
+    <dl
+      className={clsx(s.facts, columns && s.columns)}
+      style={
+        columns ? { gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, ${columns}rem), 1fr))` } : {}
+      }
+    >
       {facts.map(
         (fact) =>
           fact && (

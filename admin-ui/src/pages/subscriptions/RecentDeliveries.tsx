@@ -1,0 +1,3 @@
+export function RecentDeliveries(_: { readonly subscriptionId: number }) {
+  return null;
+}
