@@ -1,5 +1,5 @@
-import { openSecret, sealedWith } from '@causeway/proto';
-import { describe, expect, test } from 'vitest';
+import { openSecret, sealedWith, type TestDelivery, testDeliverySubject } from '@causeway/proto';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { throughPortal } from './editor.ts';
@@ -7,7 +7,7 @@ import { rotateSecret } from './rotateSubscriptionSecret.ts';
 import { changeSubscription } from './updateSubscription.ts';
 
 const booted = await bootWebhooks({ services: 2 });
-const { ask, context, db, database, keyRing } = booted;
+const { ask, bus, context, db, database, keyRing } = booted;
 let lastCompany = 1000;
 const newCompany = (): number => ++lastCompany;
 
@@ -377,6 +377,55 @@ describe('A subscription that a tool manages', () => {
     await expect(rotateSecret(context, throughPortal, company, id, {})).rejects.toMatchObject({
       code: 'tool_managed',
     });
+  });
+});
+
+describe('A test delivery', () => {
+  const send = (company: number, id: number, body: object = {}, budgetMs = 5_000) =>
+    ask('testSubscription', company, { params: [id], body, budgetMs });
+
+  test('is a 503 without a dispatcher, and a 504 when none answers', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    const absent = await send(company, id);
+    expect([absent.status, absent.body.reason]).toEqual([503, 'service_unavailable']);
+    const silent = bus.nc.subscribe(testDeliverySubject, { callback: () => {} });
+    onTestFinished(() => silent.unsubscribe());
+    const late = await send(company, id, {}, 400);
+    expect([late.status, late.body.reason]).toEqual([504, 'timeout']);
+  });
+
+  test('that cannot be made is a 500, or a 404 where its subscription has just been deleted', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    let onAsked = async (): Promise<unknown> => undefined;
+    const dispatcher = bus.nc.subscribe(testDeliverySubject, {
+      callback: (_, message) => {
+        const answer = JSON.stringify({ error: 'the secret cannot be opened' });
+        void onAsked().then(() => message.respond(answer));
+      },
+    });
+    onTestFinished(() => dispatcher.unsubscribe());
+    const failed = await send(company, id);
+    expect([failed.status, failed.body.error]).toEqual([500, 'internal error']);
+    onAsked = () => ask('deleteSubscription', company, { params: [id] });
+    expect((await send(company, id)).status).toBe(404);
+  });
+
+  test('has an id beyond any of the event log, below 2^53 and of its own', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    const ids: number[] = [];
+    const dispatcher = bus.nc.subscribe(testDeliverySubject, {
+      callback: (_, message) => {
+        ids.push(message.json<TestDelivery>().eventId);
+        message.respond(JSON.stringify({ error: 'only looking' }));
+      },
+    });
+    onTestFinished(() => dispatcher.unsubscribe());
+    for (let at = 0; at < 20; at++) await send(company, id);
+    expect(new Set(ids).size).toBe(20);
+    for (const one of ids) expect(one > 1e15 && Number.isSafeInteger(one)).toBe(true);
   });
 });
 

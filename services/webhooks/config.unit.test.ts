@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { parseConfig } from '@causeway/runtime';
+import { expect, test } from 'vitest';
+import { webhooksConfig } from './config.ts';
+
+const key = randomBytes(32).toString('base64');
+const given = { MYSQL_URL: 'mysql://user@localhost/db', WEBHOOKS_SECRET_KEYS: `2026:${key}` };
+
+test('production needs a database and a key ring, and has the decided defaults', () => {
+  const config = parseConfig(webhooksConfig, given);
+  expect(config).toMatchObject({
+    WEBHOOKS_ALLOW_HTTP: false,
+    WEBHOOKS_ALLOW_PRIVATE: false,
+    RETENTION_DAYS: 30,
+    NATS_REPLICAS: 1,
+  });
+  expect(config.WEBHOOKS_SECRET_KEYS.sealsWith).toBe('2026');
+  expect(() => parseConfig(webhooksConfig, {})).toThrow(
+    'configuration: MYSQL_URL is required; WEBHOOKS_SECRET_KEYS is required',
+  );
+});
+
+test.each([
+  [key, 'each key must be name:key, the key 32 bytes in base64'],
+  [`a:${key.slice(4)}`, 'each key must be name:key, the key 32 bytes in base64'],
+  [`a:${key},a:${key}`, 'the key name a occurs twice'],
+])('a key ring that cannot be used is refused without a word of its keys (%#)', (keys, sentence) => {
+  const read = () => parseConfig(webhooksConfig, { ...given, WEBHOOKS_SECRET_KEYS: keys });
+  expect(read).toThrow(`configuration: WEBHOOKS_SECRET_KEYS: ${sentence}`);
+  expect(read).not.toThrow(key.slice(4, 12));
+});
