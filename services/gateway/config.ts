@@ -23,6 +23,10 @@ export const gatewayConfig = {
   LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
   /** Copies of the counts and of the list of gateways in a NATS cluster. */
   NATS_REPLICAS: integer(1, 5).default(1),
+  /** Where the built portal lies; without it the gateway shows its welcome page. */
+  PORTAL_DIR: z.string().optional(),
+  /** Proxies in front, each of which adds to X-Forwarded-For; what they say of the client is believed. */
+  TRUSTED_PROXIES: integer(0, 10).default(0),
   /** After a SIGTERM, how long idle keep-alive connections are still served before they are closed. */
   DRAIN_LINGER_MS: integer(0, 60_000).default(500),
 } as const;

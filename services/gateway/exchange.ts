@@ -7,7 +7,6 @@ import {
   missingScope,
   type Operation,
   type OperationId,
-  Problem,
   problem,
   renderLimitExceeded,
   renderProblem,
@@ -18,24 +17,26 @@ import {
   childTraceparent,
   type LaneAnswer,
   type LaneClient,
-  LaneError,
   type Log,
   randomHex,
 } from '@causeway/runtime';
 import { authenticate, stillValid } from './authenticate.ts';
+import { toProblem } from './failures.ts';
 import { writeAnswer } from './http/answer.ts';
 import { type Body, noBody, readBody } from './http/body.ts';
 import { type Head, readHead } from './http/head.ts';
 import type { HttpRequest, HttpResponse } from './http/uws.ts';
 import type { LastUsed } from './keys/last-used.ts';
 import type { KeyTable } from './keys/table.ts';
-import { CountError } from './limits/counter.ts';
 import type { Limiter, Verdict } from './limits/limiter.ts';
 import { countedIn, type DefaultLimits, type Header, limitHeaders, limitOf } from './limits/policy.ts';
 import { windowName } from './limits/window.ts';
 import type { Pages } from './pages.ts';
+import { handlePortal } from './portal/exchange.ts';
+import type { Portal } from './portal/portal.ts';
 import type { Match, Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
+import type { RequestCounts } from './usage/request-counts.ts';
 
 /** Everything a request meets on its way through the gateway. */
 export interface Gateway {
@@ -48,6 +49,8 @@ export interface Gateway {
   readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
   readonly route: (method: string, path: string) => Routed;
   readonly pages: Pages;
+  readonly portal: Portal;
+  readonly requests: RequestCounts;
   readonly traffic: Traffic;
   readonly keyPrefix: string;
   /** While true, every answer closes its connection. */
@@ -64,6 +67,10 @@ export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRe
   if (head.broken) {
     gateway.traffic.broken();
     response.close();
+    return;
+  }
+  if (gateway.portal.takes(head.path)) {
+    handlePortal(gateway.portal, response, request, head);
     return;
   }
   const exchange = openExchange(gateway, response, head);
@@ -212,6 +219,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
   let operation: Operation<OperationId> | undefined;
   let key: KeyEntry | undefined;
   let rateLimit: readonly Header[] = [];
+  let countedAs: Bucket | undefined;
   let over = false;
 
   gateway.traffic.opened();
@@ -236,6 +244,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
     );
     const elapsedMs = performance.now() - startedMs;
     gateway.traffic.finished(operation?.id, status, elapsedMs);
+    if (countedAs && key) gateway.requests.note(key, countedAs, status);
     gateway.log.info(
       {
         requestId,
@@ -262,6 +271,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
       operation = found;
     },
     counted: (bucket, verdict) => {
+      countedAs = bucket;
       rateLimit = limitHeaders(bucket, verdict, Date.now());
     },
     pass: ({ status, body, headers }) => {
@@ -297,20 +307,3 @@ const jsonType: Header = ['Content-Type', 'application/json'];
 const noStore: Header = ['Cache-Control', 'no-store'];
 const answerHeaders: readonly Header[] = [jsonType, noStore];
 const emptyAnswerHeaders: readonly Header[] = [noStore];
-
-/** What went wrong on the way, as the caller is told. */
-const toProblem = (error: unknown): Problem => {
-  if (error instanceof Problem) return error;
-  if (error instanceof CountError) return problem('lock_timeout', error);
-  if (error instanceof LaneError) return problem(laneProblems[error.code], error);
-  return problem('internal_error', error);
-};
-
-const laneProblems = {
-  absent: 'service_unavailable',
-  disconnected: 'service_unavailable',
-  overloaded: 'service_unavailable',
-  closed: 'service_unavailable',
-  timeout: 'timeout',
-  too_large: 'payload_too_large',
-} as const satisfies Record<LaneError['code'], string>;

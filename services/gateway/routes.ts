@@ -1,28 +1,31 @@
-import { basePath, type Operation, type OperationId, operations } from '@causeway/proto';
+import type { Operation, OperationId } from '@causeway/proto';
 
 /** An operation found, and its path parameters as they were sent. */
-export interface Match {
-  readonly operation: Operation<OperationId>;
+export interface Match<O = Operation<OperationId>> {
+  readonly operation: O;
   readonly params: readonly string[];
 }
 
 /** What a method and path lead to: an operation, or what to say instead. */
-export type Routed =
-  | { readonly match: Match; readonly allow?: undefined }
+export type Routed<O = Operation<OperationId>> =
+  | { readonly match: Match<O>; readonly allow?: undefined }
   | { readonly match: undefined; readonly allow: string | undefined };
 
 /** Finds operations by method and path. HEAD is answered wherever GET is. */
-export const createRouter = (table: readonly Operation<OperationId>[] = operations) => {
-  const fixed = new Map<string, Methods>();
-  const shaped: { readonly segments: readonly string[]; readonly methods: Methods }[] = [];
+export const createRouter = <O extends Routable>(
+  table: readonly O[],
+  base: string,
+): ((method: string, path: string) => Routed<O>) => {
+  const fixed = new Map<string, Methods<O>>();
+  const shaped: { readonly segments: readonly string[]; readonly methods: Methods<O> }[] = [];
   for (const [path, group] of Map.groupBy(table, (operation) => operation.path)) {
-    const methods: Methods = new Map(group.map((operation) => [operation.method, operation]));
-    const full = basePath + path;
+    const methods: Methods<O> = new Map(group.map((operation) => [operation.method, operation]));
+    const full = base + path;
     if (path.includes('{')) shaped.push({ segments: full.split('/'), methods });
     else fixed.set(full, methods);
   }
 
-  return (method: string, path: string): Routed => {
+  return (method, path) => {
     const asked = method === 'HEAD' ? 'GET' : method;
     const exact = fixed.get(path);
     if (exact) return choose(exact, asked, noParams);
@@ -35,16 +38,21 @@ export const createRouter = (table: readonly Operation<OperationId>[] = operatio
   };
 };
 
-type Methods = ReadonlyMap<string, Operation<OperationId>>;
+interface Routable {
+  readonly method: string;
+  readonly path: string;
+}
+
+type Methods<O> = ReadonlyMap<string, O>;
 
 const noParams: readonly string[] = [];
 
-const choose = (methods: Methods, method: string, params: readonly string[]): Routed => {
+const choose = <O>(methods: Methods<O>, method: string, params: readonly string[]): Routed<O> => {
   const operation = methods.get(method);
   return operation ? { match: { operation, params } } : { match: undefined, allow: allowed(methods) };
 };
 
-const allowed = (methods: Methods): string =>
+const allowed = (methods: Methods<unknown>): string =>
   [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 
 const matchSegments = (pattern: readonly string[], segments: readonly string[]): string[] | undefined => {

@@ -1,8 +1,8 @@
-import { operations } from '@causeway/proto';
+import { basePath, operations } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { createRouter } from './routes.ts';
 
-const route = createRouter();
+const route = createRouter(operations, basePath);
 
 test('every operation is found under its own method and path, with its parameters in order', () => {
   for (const operation of operations) {

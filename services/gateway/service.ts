@@ -1,4 +1,4 @@
-import { laneSubject, operations, replyPrefix, type ServiceName } from '@causeway/proto';
+import { basePath, laneSubject, operations, replyPrefix, type ServiceName, services } from '@causeway/proto';
 import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
 import { type Gateway, handle } from './exchange.ts';
@@ -10,8 +10,10 @@ import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { openLimitLog } from './limits/log.ts';
 import { createPages } from './pages.ts';
+import { createPortal } from './portal/portal.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
+import { reportRequests } from './usage/request-counts.ts';
 
 /** Decisions, "Rate limits": no answer of the counters within this, and the request is not let through. */
 const countTimeoutMs = 500;
@@ -35,7 +37,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   kit.onStop('counters', () => counter.drain());
 
   const lanes = Object.fromEntries(
-    servedServices.map((service) => [service, openLane(service, kit, bus, config)]),
+    services.map((service) => [service, openLane(service, kit, bus, config)]),
   ) as Record<ServiceName, LaneClient>;
   kit.onStop('lanes', () => {
     for (const lane of Object.values(lanes)) lane.close();
@@ -43,6 +45,9 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
 
   const lastUsed = reportLastUsed({ bus });
   kit.onStop('last use', () => lastUsed.close());
+
+  const requests = reportRequests({ bus });
+  kit.onStop('request counts', () => requests.close());
 
   const table = followKeyTable({ bus, instance, log, metrics });
   kit.onStop('key table', () => table.close());
@@ -59,6 +64,16 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   await table.reload('start');
   await counter.warm();
 
+  const portal = createPortal({
+    bus,
+    log,
+    metrics,
+    traffic,
+    lanes,
+    trustedProxies: config.TRUSTED_PROXIES,
+    folder: config.PORTAL_DIR,
+    draining: () => gateway.draining,
+  });
   const gateway: Gateway = {
     bus,
     log,
@@ -73,8 +88,10 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
       admin: config.RATE_LIMIT_ADMIN,
       lookup: config.RATE_LIMIT_LOOKUP,
     },
-    route: createRouter(),
+    route: createRouter(operations, basePath),
     pages: createPages(),
+    portal,
+    requests,
     keyPrefix: config.API_KEY_PREFIX,
     draining: false,
   };
@@ -84,9 +101,6 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   log.info({ port }, 'listening');
   return { port };
 };
-
-/** Those that the contract's operations lead to. */
-const servedServices = [...new Set(operations.map(({ service }) => service))];
 
 const openLane = (service: ServiceName, kit: Kit, bus: Bus, config: GatewayConfig): LaneClient =>
   createLaneClient({
@@ -112,6 +126,7 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     // New connections go to the other gateways on the port. Those that are open may send what they have
     // on the way; each answer tells its client to close, and what is idle after the linger is closed here.
     gateway.draining = true;
+    gateway.portal.tails.close();
     uws.us_listen_socket_close(socket);
     await delay(config.DRAIN_LINGER_MS);
     while (gateway.traffic.inFlight() > 0) await delay(5);

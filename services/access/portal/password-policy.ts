@@ -16,26 +16,36 @@ export const requireGoodPassword = (field: string, password: string, context: re
 
 const weakness = (password: string, context: readonly string[]): string | undefined => {
   const plain = plainForm(password);
-  const core = coreOf(plain);
-  if (isCommon(plain) || isCommon(core) || isRepeated(plain)) return 'is a common password';
+  // A sign at an end stands for a letter, or for nothing.
+  const forms = [plain, coreOf(plain), coreOf(withLetters(plain))];
+  if (forms.some((form) => isCommon(form)) || isRepeated(plain)) return 'is a common password';
   if (isRun(plain)) return 'is a run of keys or characters';
   if (new Set(plain).size < 5) return 'has too few different characters';
   const left = coreOf(without(plain, context));
-  return left.length < 5 && left.length < core.length ? 'is made of names that anyone can guess' : undefined;
+  return left.length < 5 && left.length < plain.length - 4
+    ? 'is made of names that anyone can guess'
+    : undefined;
 };
 
-/** Lower case, with the usual stand-ins for letters put back. */
-const plainForm = (password: string): string =>
-  password
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[@$!|]/g, (character) => standIns[character] ?? character);
-const standIns: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': 'i', '|': 'l' };
+const plainForm = (password: string): string => password.normalize('NFKC').toLowerCase();
 
-/** Without the digits and signs around it, and with digits inside read as letters. */
-export const coreOf = (plain: string): string =>
-  plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '').replace(/[013457]/g, (digit) => digitLetters[digit] ?? digit);
-const digitLetters: Readonly<Record<string, string>> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't' };
+/** Without the digits and signs around it, and with those inside read as the letters they stand for. */
+export const coreOf = (plain: string): string => withLetters(plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ''));
+
+const withLetters = (text: string): string =>
+  text.replace(/[@$!|013457]/g, (character) => standIns[character] ?? character);
+const standIns: Readonly<Record<string, string>> = {
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+  '|': 'l',
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+};
 
 const digestBytes = 5;
 let digests: ReadonlySet<string> | undefined;

@@ -1,0 +1,24 @@
+import { invalidField, Problem, problem } from '@causeway/proto';
+import { LaneError } from '@causeway/runtime';
+import { CountError } from './limits/counter.ts';
+
+/** What went wrong on the way, as the caller is told. */
+export const toProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error;
+  if (error instanceof CountError) return problem('lock_timeout', error);
+  if (error instanceof LaneError) return problem(laneProblems[error.code], error);
+  return problem('internal_error', error);
+};
+
+const laneProblems = {
+  absent: 'service_unavailable',
+  disconnected: 'service_unavailable',
+  overloaded: 'service_unavailable',
+  closed: 'service_unavailable',
+  timeout: 'timeout',
+  too_large: 'payload_too_large',
+} as const satisfies Record<LaneError['code'], string>;
+
+/** The portal takes nothing but JSON: a form of another site cannot send that without being asked about. */
+export const invalidContentType = (): Problem =>
+  invalidField('Content-Type', 'Content-Type must be application/json');

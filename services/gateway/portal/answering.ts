@@ -1,0 +1,136 @@
+import { type ResolvedSession, renderProblem, sessionTokenHeader } from '@causeway/proto';
+import { childTraceparent, type LaneAnswer, randomHex } from '@causeway/runtime';
+import { toProblem } from '../failures.ts';
+import { writeAnswer } from '../http/answer.ts';
+import type { Head } from '../http/head.ts';
+import type { HttpResponse } from '../http/uws.ts';
+import type { Header } from '../limits/policy.ts';
+import type { Client } from './client.ts';
+import { tokenCookie } from './cookie.ts';
+import type { PortalHead } from './head.ts';
+import type { Portal } from './portal.ts';
+import { dataPolicy, securityHeaders } from './security-headers.ts';
+
+/** The answering half: exactly one answer, none where the client has gone, one log line. */
+export interface Exchange {
+  readonly head: Head;
+  readonly portalHead: PortalHead;
+  readonly client: Client;
+  readonly requestId: string;
+  readonly traceparent: string;
+  over(): boolean;
+  identify(operation: string): void;
+  signedIn(session: ResolvedSession): void;
+  answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
+  pass(answer: LaneAnswer): void;
+  fail(error: unknown): void;
+  /** Begins an answer without an end, in the place of one. */
+  stream(): HttpResponse;
+}
+
+export const openExchange = (
+  portal: Portal,
+  response: HttpResponse,
+  head: Head,
+  portalHead: PortalHead,
+  client: Client,
+): Exchange => {
+  const { traffic, log } = portal;
+  const startedMs = performance.now();
+  const requestId = head.requestId || randomHex(12);
+  const traceparent = childTraceparent(head.traceparent);
+  let operation: string | undefined;
+  let session: ResolvedSession | undefined;
+  let over = false;
+
+  traffic.opened();
+  response.onAborted(() => {
+    if (!over) traffic.finished(operation, 499, performance.now() - startedMs);
+    over = true;
+    portal.tails.gone(response);
+  });
+
+  const finish = (status: number): void => {
+    over = true;
+    const elapsedMs = performance.now() - startedMs;
+    traffic.finished(operation, status, elapsedMs);
+    log.info(
+      {
+        requestId,
+        traceparent,
+        method: head.method,
+        operation: operation ?? 'portalPage',
+        company: session?.companyId,
+        user: session?.user.id,
+        status,
+        elapsedMs: Math.round(elapsedMs * 1000) / 1000,
+      },
+      'portal request',
+    );
+  };
+  const common: readonly Header[] = [['X-Request-Id', requestId], ...securityHeaders(client)];
+
+  const answer: Exchange['answer'] = (status, body, headers) => {
+    if (over) return;
+    const all = [...common, ...headers];
+    writeAnswer(
+      response,
+      { status, body, headers: all },
+      { head: head.method === 'HEAD', close: portal.draining() },
+    );
+    finish(status);
+  };
+
+  return {
+    head,
+    portalHead,
+    client,
+    requestId,
+    traceparent,
+    over: () => over,
+    identify: (found) => {
+      operation = found;
+    },
+    signedIn: (found) => {
+      session = found;
+    },
+    answer,
+    pass: ({ status, body, headers = {} }) => {
+      const { [sessionTokenHeader]: token, 'Content-Type': _, ...more } = headers;
+      answer(status, body, [
+        ...dataHeaders,
+        ...(body.length > 0 ? [jsonType] : []),
+        ...Object.entries(more),
+        ...(token === undefined ? [] : [['Set-Cookie', tokenCookie(token, client)] as const]),
+      ]);
+    },
+    fail: (error) => {
+      const facts = toProblem(error);
+      if (facts.code === 'internal_error' && !over)
+        log.error({ error, requestId, traceparent, operation }, 'portal request failed');
+      const { status, body, headers } = renderProblem('general', facts, { requestId });
+      answer(status, body, [...dataHeaders, ...Object.entries(headers)]);
+    },
+    stream: () => {
+      response.cork(() => {
+        response.writeStatus('200 OK');
+        for (const [name, value] of [...common, ...dataHeaders, ...streamHeaders])
+          response.writeHeader(name, value);
+      });
+      finish(200);
+      return response;
+    },
+  };
+};
+
+const jsonType: Header = ['Content-Type', 'application/json'];
+const dataHeaders: readonly Header[] = [
+  ['Cache-Control', 'no-store'],
+  ['Vary', 'Cookie, Origin, Sec-Fetch-Site'],
+  dataPolicy,
+];
+const streamHeaders: readonly Header[] = [
+  ['Content-Type', 'text/event-stream'],
+  // nginx would hold the lines back.
+  ['X-Accel-Buffering', 'no'],
+];

@@ -1,0 +1,136 @@
+import {
+  type Actor,
+  deliveryTailPath,
+  methodNotAllowed,
+  type PortalOperation,
+  portalBasePath,
+  problem,
+  type ResolvedSession,
+  roleAllows,
+  roleRequired,
+} from '@causeway/proto';
+import type { LaneAnswer } from '@causeway/runtime';
+import { invalidContentType } from '../failures.ts';
+import { type Body, noBody, readBody } from '../http/body.ts';
+import type { Head } from '../http/head.ts';
+import type { HttpRequest, HttpResponse } from '../http/uws.ts';
+import type { Match } from '../routes.ts';
+import { type Exchange, openExchange } from './answering.ts';
+import { clientOf } from './client.ts';
+import { readToken } from './cookie.ts';
+import { readPortalHead } from './head.ts';
+import type { Portal } from './portal.ts';
+import { requireSameSite } from './same-site.ts';
+
+/**
+ * One request of the portal. The order of checks: path and method, where it came from (for what changes
+ * something), how many are under way, session, role; body and record are the service's. An API key is never
+ * looked at here.
+ */
+export const handlePortal = (
+  portal: Portal,
+  response: HttpResponse,
+  request: HttpRequest,
+  head: Head,
+): void => {
+  const portalHead = readPortalHead(request);
+  const remote = Buffer.from(response.getRemoteAddressAsText()).toString();
+  const client = clientOf(portalHead, remote, portal.trustedProxies);
+  const exchange = openExchange(portal, response, head, portalHead, client);
+  if (!head.path.startsWith(`${portalBasePath}/`)) {
+    servePage(portal, exchange);
+    return;
+  }
+  if (head.bodyBytes >= 0) {
+    const body = head.bodyBytes === 0 ? noBody : readBody(response, head.bodyBytes);
+    serve(portal, exchange, body).catch(exchange.fail);
+    return;
+  }
+  // As for every chunked request (`handle` of the interface): it is at work until its chunks are parsed.
+  readBody(response, head.bodyBytes).then((body) =>
+    setImmediate(() => void serve(portal, exchange, body).catch(exchange.fail)),
+  );
+};
+
+const servePage = ({ files }: Portal, { head, portalHead, answer, fail }: Exchange): void => {
+  if (head.method !== 'GET' && head.method !== 'HEAD') {
+    fail(methodNotAllowed('GET, HEAD'));
+    return;
+  }
+  const { status, body, headers } = files.answer(head.path.slice('/portal'.length), portalHead);
+  answer(status, body, headers);
+};
+
+const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Body>): Promise<void> => {
+  const { head, portalHead, client } = exchange;
+  const isTail = head.path === tailPath && head.method === 'GET';
+  const routed = isTail ? undefined : portal.route(head.method, head.path);
+  if (routed && !routed.match) throw routed.allow ? methodNotAllowed(routed.allow) : problem('not_found');
+  const operation = routed?.match?.operation;
+  exchange.identify(operation?.id ?? 'tailDeliveries');
+  if (head.method !== 'GET' && head.method !== 'HEAD') {
+    requireSameSite(portalHead, client);
+    if (head.bodyBytes !== 0 && !/^application\/json\s*(?:;|$)/i.test(portalHead.contentType))
+      throw invalidContentType();
+  }
+  const token = readToken(portalHead.cookie, client);
+  if (operation?.role !== null && token === '') throw problem('signed_out');
+
+  // Before a place is taken: a client that goes away amid its body would keep it.
+  const received = await body;
+  if (exchange.over()) return;
+  const leave = portal.bounds.enter(operation?.role === null ? `address ${client.address}` : token);
+  try {
+    const session = operation?.role === null ? null : await resolve(portal, exchange, token);
+    if (session) exchange.signedIn(session);
+    if (!routed?.match) return openTail(portal, exchange, token, session!);
+    const { match } = routed;
+    if (session && match.operation.role && !roleAllows(session.user.role, match.operation.role))
+      throw roleRequired(match.operation.role);
+    if (received === 'too_large') throw problem('payload_too_large');
+    if (exchange.over()) return; // The client has gone: nobody waits for the work.
+    exchange.pass(await callService(portal, exchange, match, session, received));
+  } finally {
+    leave();
+  }
+};
+
+const tailPath = portalBasePath + deliveryTailPath;
+
+const resolve = async (portal: Portal, exchange: Exchange, token: string): Promise<ResolvedSession> => {
+  const session = await portal.resolve(token, exchange, false);
+  if (!session) throw problem('signed_out');
+  return session;
+};
+
+const openTail = (portal: Portal, exchange: Exchange, token: string, session: ResolvedSession): void => {
+  if (exchange.over()) return;
+  if (!portal.tails.hasRoom(session)) throw problem('too_many_requests');
+  portal.tails.open(exchange.stream(), session, async () => {
+    const found = await portal.resolve(token, exchange, true);
+    return found !== null;
+  });
+};
+
+const callService = (
+  { lanes }: Portal,
+  { requestId, traceparent, head, portalHead, client }: Exchange,
+  { operation, params }: Match<PortalOperation>,
+  session: ResolvedSession | null,
+  body: Buffer,
+): Promise<LaneAnswer> => {
+  const user = session?.user ?? null;
+  const actor: Actor = { user, address: client.address, userAgent: portalHead.userAgent };
+  return lanes[operation.service].request({
+    operation: operation.id,
+    tenant: session?.companyId ?? 0,
+    caller: user?.id ?? 0,
+    requestId,
+    traceparent,
+    budgetMs: operation.deadlineMs,
+    params,
+    query: head.query,
+    body,
+    actor,
+  });
+};

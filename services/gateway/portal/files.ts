@@ -1,0 +1,152 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import type { Log } from '@causeway/runtime';
+import type { Header } from '../limits/policy.ts';
+import type { PortalHead } from './head.ts';
+import { pagePermissions, pagePolicy } from './security-headers.ts';
+
+/** The built portal, from memory. */
+export interface PortalFiles {
+  /** Whether there is a build; looks again now and then, so that one can be made or renewed meanwhile. */
+  present(): boolean;
+  /** @param path below `/portal`, with its slash; empty for the portal itself. */
+  answer(path: string, head: PortalHead): FileAnswer;
+}
+
+export interface FileAnswer {
+  readonly status: number;
+  readonly body: Buffer | string | null;
+  readonly headers: readonly Header[];
+}
+
+interface Entry {
+  readonly plain: Buffer;
+  readonly encoded: readonly { readonly encoding: string; readonly body: Buffer }[];
+  readonly type: string;
+  readonly etag: string;
+}
+
+const lookAgainMs = 1000;
+/** In the built `index.html` this stands where a style's nonce goes; a new one for each answer. */
+const nonceMark = '__CSP_NONCE__';
+
+export const portalFiles = (folder: string | undefined, log: Log): PortalFiles => {
+  let files = folder ? readFolder(folder) : noFiles;
+  let builtMs = 0;
+  let lookedMs = performance.now();
+
+  const look = async (path: string): Promise<void> => {
+    const { mtimeMs } = await stat(join(path, 'index.html'));
+    if (mtimeMs === builtMs) return;
+    files = readFolder(path);
+    builtMs = mtimeMs;
+    log.info({ files: files.size }, 'portal files read');
+  };
+
+  return {
+    present: () => {
+      if (folder && performance.now() - lookedMs > lookAgainMs) {
+        lookedMs = performance.now();
+        // While it is being built anew the files of before are served.
+        look(folder).catch(() => {});
+      }
+      return files.has(index);
+    },
+    answer: (path, head) => {
+      const file = files.get(path.slice(1));
+      if (file && path.slice(1) !== index) return send(file, head, path.startsWith('/assets/'));
+      // What has no extension is a place in the portal, which its script finds.
+      if (extname(path) !== '' && path !== `/${index}`) return missing;
+      return page(files.get(index)!, head);
+    },
+  };
+};
+
+const index = 'index.html';
+const noFiles: ReadonlyMap<string, Entry> = new Map();
+
+const page = (file: Entry, head: PortalHead): FileAnswer => {
+  const own: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache']];
+  const text = file.plain.includes(nonceMark) ? file.plain.toString() : undefined;
+  if (text === undefined) {
+    const answer = send(file, head, false);
+    return { ...answer, headers: [...answer.headers, pagePolicy(), pagePermissions] };
+  }
+  const nonce = randomBytes(16).toString('base64url');
+  return {
+    status: 200,
+    body: text.replaceAll(nonceMark, nonce),
+    headers: [...own, ['Content-Type', file.type], pagePolicy(nonce)],
+  };
+};
+
+const send = (file: Entry, head: PortalHead, hashed: boolean): FileAnswer => {
+  const caching: readonly Header[] = [
+    // The name of a hashed file changes with its content.
+    ['Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache'],
+    ['ETag', file.etag],
+    ['Vary', 'Accept-Encoding'],
+  ];
+  if (head.ifNoneMatch.includes(file.etag)) return { status: 304, body: null, headers: caching };
+  const accepted = head.acceptEncoding.split(',').map((entry) => entry.split(';')[0]!.trim());
+  const chosen = file.encoded.find(({ encoding }) => accepted.includes(encoding));
+  return {
+    status: 200,
+    body: chosen?.body ?? file.plain,
+    headers: [
+      ...caching,
+      ['Content-Type', file.type],
+      ...(chosen ? [['Content-Encoding', chosen.encoding] as const] : []),
+    ],
+  };
+};
+
+const missing: FileAnswer = {
+  status: 404,
+  body: 'not found\n',
+  headers: [
+    ['Content-Type', 'text/plain'],
+    ['Cache-Control', 'no-store'],
+  ],
+};
+
+const readFolder = (folder: string): ReadonlyMap<string, Entry> => {
+  if (!existsSync(join(folder, index))) return noFiles;
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const files = new Map<string, Entry>();
+  for (const path of paths) {
+    const name = relative(folder, path).split(sep).join('/');
+    const type = types[extname(name)];
+    // The build's own notes lie in hidden folders, and compressed twins are read with their file.
+    if (!type || name.split('/').some((part) => part.startsWith('.'))) continue;
+    const plain = readFileSync(path);
+    const twins = [
+      { encoding: 'br', file: `${path}.br` },
+      { encoding: 'gzip', file: `${path}.gz` },
+    ].filter(({ file }) => existsSync(file));
+    files.set(name, {
+      plain,
+      encoded: twins.map(({ encoding, file }) => ({ encoding, body: readFileSync(file) })),
+      type,
+      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+    });
+  }
+  return files;
+};
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+  '.txt': 'text/plain; charset=utf-8',
+};

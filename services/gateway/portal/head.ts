@@ -1,0 +1,33 @@
+import type { HttpRequest } from '../http/uws.ts';
+
+/** What only requests of the portal are asked for, beside the `Head` of every request. */
+export interface PortalHead {
+  readonly host: string;
+  readonly cookie: string;
+  readonly origin: string;
+  readonly fetchSite: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly acceptEncoding: string;
+  readonly ifNoneMatch: string;
+  readonly forwardedFor: string;
+  readonly forwardedProto: string;
+  readonly forwardedHost: string;
+}
+
+const maxUserAgentCharacters = 300;
+
+/** The request object is only valid until its handler returns. */
+export const readPortalHead = (request: HttpRequest): PortalHead => ({
+  host: request.getHeader('host'),
+  cookie: request.getHeader('cookie'),
+  origin: request.getHeader('origin'),
+  fetchSite: request.getHeader('sec-fetch-site'),
+  contentType: request.getHeader('content-type'),
+  userAgent: request.getHeader('user-agent').slice(0, maxUserAgentCharacters),
+  acceptEncoding: request.getHeader('accept-encoding'),
+  ifNoneMatch: request.getHeader('if-none-match'),
+  forwardedFor: request.getHeader('x-forwarded-for'),
+  forwardedProto: request.getHeader('x-forwarded-proto'),
+  forwardedHost: request.getHeader('x-forwarded-host'),
+});

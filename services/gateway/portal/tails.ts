@@ -1,0 +1,156 @@
+import {
+  deliveryTailSubject,
+  maxTailsPerSession,
+  type ResolvedSession,
+  sessionsEndedSubject,
+} from '@causeway/proto';
+import type { Bus, Log, Metrics } from '@causeway/runtime';
+import type { Subscription } from '@nats-io/transport-node';
+import type { HttpResponse } from '../http/uws.ts';
+
+/** The live tails that browsers have open on this gateway (`deliveryTailPath`). */
+export interface Tails {
+  hasRoom(session: ResolvedSession): boolean;
+  /** @param holds asks whether the session still does, without being a use of it. */
+  open(response: HttpResponse, session: ResolvedSession, holds: () => Promise<boolean>): void;
+  /** The client has gone. */
+  gone(response: HttpResponse): void;
+  /** Ends all; browsers come back by themselves, to another gateway. */
+  close(): void;
+}
+
+interface Tail {
+  readonly response: HttpResponse;
+  readonly companyId: number;
+  readonly sessionId: number;
+  readonly holds: () => Promise<boolean>;
+  /** The browser reads slower than things happen: entries are counted instead of kept. */
+  blocked: boolean;
+  dropped: number;
+}
+
+const maxTails = 500;
+/** Also shorter than any proxy's patience with a silent answer. */
+const beatMs = 5000;
+
+export const createTails = ({ bus, log, metrics }: TailsOptions): Tails => {
+  const tails = new Map<HttpResponse, Tail>();
+  const feeds = new Map<number, { readonly subscription: Subscription; open: number }>();
+  metrics.gauge('gateway_portal_tails', 'Live tails open', () => tails.size);
+
+  const write = (tail: Tail, text: string): void => {
+    tail.response.cork(() => {
+      if (!tail.response.write(text)) tail.blocked = true;
+    });
+  };
+
+  const forget = (tail: Tail): void => {
+    if (!tails.delete(tail.response)) return;
+    const feed = feeds.get(tail.companyId);
+    if (!feed || --feed.open > 0) return;
+    feed.subscription.unsubscribe();
+    feeds.delete(tail.companyId);
+  };
+  const end = (tail: Tail, last: string): void => {
+    forget(tail);
+    tail.response.cork(() => void tail.response.end(last, true));
+  };
+
+  const listen = (companyId: number): void => {
+    const feed = feeds.get(companyId);
+    if (feed) {
+      feed.open++;
+      return;
+    }
+    const subscription = bus.nc.subscribe(deliveryTailSubject(companyId), {
+      callback: (error, message) => {
+        if (error) return;
+        let entries: unknown[];
+        try {
+          entries = message.json<unknown[]>();
+        } catch (cause) {
+          log.warn({ error: cause, company: companyId }, 'tail of deliveries cannot be read');
+          return;
+        }
+        const text = `event: attempts\ndata: ${JSON.stringify(entries)}\n\n`;
+        for (const tail of [...tails.values()]) {
+          if (tail.companyId !== companyId) continue;
+          if (tail.blocked) tail.dropped += entries.length;
+          else write(tail, text);
+        }
+      },
+    });
+    feeds.set(companyId, { subscription, open: 1 });
+  };
+
+  const endSessions = (ids: readonly number[]): void => {
+    for (const tail of [...tails.values()]) if (ids.includes(tail.sessionId)) end(tail, ended);
+  };
+  const ends = bus.nc.subscribe(sessionsEndedSubject, {
+    callback: (error, message) => {
+      if (!error) endSessions(message.json<number[]>());
+    },
+  });
+
+  /** The broadcast may be missed, and time ends sessions without one. */
+  const beat = setInterval(() => {
+    for (const tail of [...tails.values()]) {
+      if (!tail.blocked) write(tail, ': beat\n\n');
+      tail.holds().then(
+        (holds) => {
+          if (!holds && tails.has(tail.response)) end(tail, ended);
+        },
+        () => {}, // `access` is away for the moment; the next beat asks again.
+      );
+    }
+  }, beatMs);
+
+  return {
+    hasRoom: ({ user }) =>
+      tails.size < maxTails &&
+      [...tails.values()].filter(({ sessionId }) => sessionId === user.sessionId).length < maxTailsPerSession,
+    open: (response, { companyId, user }, holds) => {
+      const tail: Tail = {
+        response,
+        companyId,
+        sessionId: user.sessionId,
+        holds,
+        blocked: false,
+        dropped: 0,
+      };
+      tails.set(response, tail);
+      listen(companyId);
+      response.onWritable(() => {
+        tail.blocked = false;
+        if (tail.dropped > 0) {
+          const { dropped } = tail;
+          tail.dropped = 0;
+          write(tail, `event: dropped\ndata: ${dropped}\n\n`);
+        }
+        return true;
+      });
+      // The browser waits for the server to have the subscription before it trusts the silence.
+      bus.nc.flush().then(
+        () => tails.has(response) && write(tail, 'retry: 1000\nevent: ready\ndata: {}\n\n'),
+        () => tails.has(response) && end(tail, ''),
+      );
+    },
+    gone: (response) => {
+      const tail = tails.get(response);
+      if (tail) forget(tail);
+    },
+    close: () => {
+      clearInterval(beat);
+      ends.unsubscribe();
+      for (const tail of [...tails.values()]) end(tail, '');
+    },
+  };
+};
+
+const ended = 'event: end\ndata: {}\n\n';
+
+interface TailsOptions {
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
