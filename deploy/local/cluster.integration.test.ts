@@ -95,10 +95,13 @@ describe('a running stack', () => {
       portalEmail: expect.stringContaining('@'),
       portalPassword: expect.stringMatching(/^.{12,}$/),
       mysqlUrl: expect.stringMatching(/^mysql:\/\/causeway:.+@127\.0\.0\.1:\d+\/causeway$/),
+      receiverUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/$/),
       natsUrl: expect.stringMatching(/^nats:\/\/operator:.+@127\.0\.0\.1:\d+$/),
     });
     const names = stack.processes.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['mysql', 'nats', 'access-1', 'crm-1', 'gateway-1']));
+    expect(names).toEqual(
+      expect.arrayContaining(['mysql', 'nats', 'access-1', 'crm-1', 'gateway-1', 'receiver']),
+    );
     for (const { pid } of stack.processes) expect(() => process.kill(pid as number, 0)).not.toThrow();
   });
 
@@ -107,6 +110,16 @@ describe('a running stack', () => {
     const response = await fetch(`${gateway?.metricsUrl}/metrics`);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('process_cpu');
+  });
+
+  test('has a receiver that takes webhooks, and tells of them in its log', async () => {
+    const delivery = {
+      method: 'POST',
+      headers: { 'X-Webhook-Id': '7', 'X-Webhook-Event': 'client.created' },
+    };
+    expect((await fetch(`${stack.receiverUrl}hook`, delivery)).status).toBe(200);
+    const log = () => readFileSync(join(home, 'logs', 'receiver.log'), 'utf8');
+    await vi.waitFor(() => expect(log()).toMatch(/ {2}client\.created {2}event 7 {2}.*→ 200\n/));
   });
 
   test('cannot be started a second time; the answer says where it runs', async () => {
@@ -156,6 +169,8 @@ describe('a running stack', () => {
     await nothingLeft(home);
     const again = await startDetached(home, port);
     expect(again.apiKey).toBe(stack.apiKey);
+    // Subscriptions to it are kept, too.
+    expect(again.receiverUrl).toBe(stack.receiverUrl);
     expect(await lookUpEmployees(again)).toEqual({ status: 200, count });
   });
 });

@@ -9,6 +9,7 @@ import { startMigrations } from './migrations.ts';
 import type { StartOptions } from './options.ts';
 import { isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLauncher, type ServiceSpec, serviceSpecs } from './programs.ts';
+import { offerReceiver } from './receiver.ts';
 import type { Report } from './report.ts';
 import { openSecrets } from './secrets.ts';
 import { runService } from './service-run.ts';
@@ -66,6 +67,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 
   await endLeftovers(home, leftoversGraceMs);
   await requirePort(options.port);
+  const receiver = await offerReceiver({ root, home, host, env: { PATH: env.PATH, [stackMark]: home } });
 
   const stack = (): Stack => ({
     baseUrl,
@@ -73,6 +75,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     apiKey: demo?.apiKey ?? '',
     portalEmail: demo?.portalEmail ?? '',
     portalPassword: demo?.portalPassword ?? '',
+    receiverUrl: receiver.url,
     mysqlUrl: mysqlUrl(),
     natsUrl: natsUrl('operator'),
     processes: kept.map((part) => ({ name: part.name, pid: part.pid(), metricsUrl: part.metricsUrl() })),
@@ -135,7 +138,9 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
       return start({ name, launch });
     });
   const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
-  await report.step('services', () => all(present.flatMap(startService)));
+  await report.step('services', () =>
+    all([...present.flatMap(startService), start({ name: 'receiver', launch: receiver.launch })]),
+  );
 
   demo = await seedDemoOnce({ home, mysqlUrl: mysqlUrl(), natsUrl: natsUrl('operator'), report, signal });
   signal.throwIfAborted();

@@ -14,6 +14,7 @@ export const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenO
     ['Portal', stack.portalUrl],
     ['', `${stack.portalEmail}  ${stack.portalPassword}`],
     ['API key', `${stack.apiKey}  ${dim('(all scopes)')}`],
+    ['Receiver', `webhook receiver ${stack.receiverUrl}  ${dim(`(what came: ${place}/logs/receiver.log)`)}`],
     ['Logs', `${place}/logs`],
   ];
   return [
@@ -26,11 +27,17 @@ export const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenO
     '',
     `  curl -H 'X-Api-Key: ${stack.apiKey}' ${stack.baseUrl}/api/v1/integrations/lookups/employees`,
     '',
+    `  curl -H 'X-Api-Key: ${stack.apiKey}' -d '${subscription(stack)}' ${stack.baseUrl}/api/v1/webhooks/subscriptions`,
+    '',
     `  ${dim(detached ? 'npm stop ends it.' : 'Ctrl-C ends it.')}`,
     '',
     '',
   ].join('\n');
 };
+
+/** Every new client to the receiver beside the cluster. */
+const subscription = ({ receiverUrl }: Stack): string =>
+  JSON.stringify({ url: `${receiverUrl}hook`, eventTypes: ['client.created'] });
 
 interface ScreenOptions {
   readonly home: string;

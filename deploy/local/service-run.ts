@@ -11,10 +11,16 @@ const readyTimeoutMs = 60_000;
  * Runs one process of a service on this Node. The process says over IPC when it is ready, and ends by
  * itself when this process is gone; the kernel reminds it (SIGTERM) should it be too busy to notice.
  */
-export const runService = async ({ name, entry, env, logFile }: ServiceRunOptions): Promise<Run> => {
+export const runService = async ({
+  name,
+  entry,
+  args = [],
+  env,
+  logFile,
+}: ServiceRunOptions): Promise<Run> => {
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
   const log = openSync(logFile, 'a', 0o600);
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, entry], {
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, entry, ...args], {
     env,
     // A session of its own: a terminal's Ctrl-C goes to the supervisor, which knows the order of stopping.
     detached: true,
@@ -56,6 +62,7 @@ export const runService = async ({ name, entry, env, logFile }: ServiceRunOption
 interface ServiceRunOptions {
   readonly name: string;
   readonly entry: string;
+  readonly args?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly logFile: string;
 }

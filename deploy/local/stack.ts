@@ -8,6 +8,8 @@ export interface Stack {
   readonly apiKey: string;
   readonly portalEmail: string;
   readonly portalPassword: string;
+  /** A receiver of webhooks to try subscriptions with. */
+  readonly receiverUrl: string;
   readonly mysqlUrl: string;
   /** With the operator's user, who may do everything. */
   readonly natsUrl: string;
