@@ -1,0 +1,127 @@
+import { eventTypes } from '@causeway/proto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { until } from './support/clock.ts';
+import { forgetAttempts, openTeam, type Team } from './support/portal.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+const lookup = '/integrations/lookups/employees';
+const makeKey = async ({ owner }: Team, name = 'Zapier', scopes = ['integrations:read']) =>
+  owner.browser.ask('POST', '/keys', { name, scopes });
+
+describe('API keys at the portal', () => {
+  test('a new key is shown once, works at once everywhere, and is listed masked', async () => {
+    const team = await openTeam(world);
+    const made = await makeKey(team, 'Zapier', ['events:read', 'integrations:read']);
+    expect(made.status).toBe(201);
+    const { value, ...shown } = made.json;
+    expect(value).toMatch(new RegExp(`^crm_${team.companyId}_[0-9A-Za-z]{40}$`));
+    expect(shown).toMatchObject({
+      name: 'Zapier',
+      scopes: ['integrations:read', 'events:read'],
+      masked: `crm_${team.companyId}_…${value.slice(-4)}`,
+      isActive: true,
+      lastUsedUtc: null,
+    });
+    const replies = await Promise.all(Array.from({ length: 16 }, () => world.ask(lookup, { key: value })));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    const listed = await team.owner.browser.ask('GET', '/keys');
+    expect(listed.json.keys).toHaveLength(1);
+    expect(listed.text).not.toContain(value);
+  });
+
+  test('a revoked key is accepted by no request sent after the answer', async () => {
+    const team = await openTeam(world);
+    const { json } = await makeKey(team);
+    expect((await world.ask(lookup, { key: json.value })).status).toBe(200);
+    const revoked = await team.owner.browser.ask('POST', `/keys/${json.id}/revoke`);
+    expect([revoked.status, revoked.json]).toMatchObject([
+      200,
+      { isActive: false, revokedUtc: expect.any(String) },
+    ]);
+    const replies = await Promise.all(
+      Array.from({ length: 16 }, () => world.ask(lookup, { key: json.value })),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]));
+    const again = await team.owner.browser.ask('POST', `/keys/${json.id}/revoke`);
+    expect([again.status, again.json]).toEqual([200, revoked.json]);
+  });
+
+  test('the operator’s keys are there too', async () => {
+    const team = await openTeam(world);
+    await world.operator.ask('createKey', { company_id: team.companyId, name: 'by hand', scopes: ['admin'] });
+    const { json } = await team.owner.browser.ask('GET', '/keys');
+    expect(json.keys).toMatchObject([{ name: 'by hand', scopes: ['admin'] }]);
+  });
+});
+
+describe('The overview', () => {
+  test('adds up requests by bucket and key, against the limits, and the first steps tick themselves off', async () => {
+    const team = await openTeam(world);
+    const { browser } = team.owner;
+    expect((await browser.ask('GET', '/first-steps')).json).toEqual({
+      keyCreatedUtc: null,
+      firstCallUtc: null,
+    });
+    const key = (await makeKey(team)).json;
+    await world.operator.ask('setLimits', { company_id: team.companyId, read: 7 });
+    const sent = Array.from({ length: 12 }, () => world.ask(lookup, { key: key.value }));
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    const count = (status: number) => statuses.filter((one) => one === status).length;
+    await until(
+      'the gateways have reported',
+      async () => {
+        const { json } = await browser.ask('GET', '/usage?range=1h');
+        const read = json.buckets.find(({ bucket }: { bucket: string }) => bucket === 'read');
+        return read.answered + read.limited === 12;
+      },
+      { timeoutMs: 20_000, everyMs: 500 },
+    );
+    const { json } = await browser.ask('GET', '/usage?range=1h');
+    const [read] = json.buckets;
+    expect(read).toMatchObject({
+      bucket: 'read',
+      limitPerMinute: 7,
+      answered: count(200),
+      limited: count(429),
+    });
+    expect(read.points).toHaveLength(60);
+    expect(read.points.reduce((sum: number, point: { answered: number }) => sum + point.answered, 0)).toBe(
+      count(200),
+    );
+    expect(json.keys).toMatchObject([
+      { id: key.id, name: 'Zapier', masked: key.masked, isActive: true, buckets: [{ bucket: 'read' }] },
+    ]);
+    expect((await browser.ask('GET', '/first-steps')).json).toEqual({
+      keyCreatedUtc: key.createdUtc,
+      firstCallUtc: expect.any(String),
+    });
+    const [other] = [await openTeam(world)];
+    expect((await other.owner.browser.ask('GET', '/usage')).json.keys).toEqual([]);
+  });
+
+  test.each([
+    ['1h', 60, 1],
+    ['24h', 48, 30],
+    ['7d', 56, 180],
+    ['30d', 60, 720],
+  ])('over %s has %i points of %i minutes', async (range, points, stepMinutes) => {
+    const { owner } = await openTeam(world);
+    const { json } = await owner.browser.ask('GET', `/usage?range=${range}`);
+    expect([json.stepMinutes, json.buckets[0].points.length]).toEqual([stepMinutes, points]);
+    expect(Date.parse(json.untilUtc) - Date.parse(json.fromUtc)).toBe(points * stepMinutes * 60_000);
+    expect(json.buckets.map(({ bucket }: { bucket: string }) => bucket)).toEqual(['read', 'write', 'admin']);
+  });
+});
+
+test('The catalog has every event type in words, with a schema and a sample', async () => {
+  const { owner } = await openTeam(world);
+  const { json } = await owner.browser.ask('GET', '/event-types');
+  expect(json.eventTypes.map(({ type }: { type: string }) => type)).toEqual([...eventTypes]);
+  for (const entry of json.eventTypes) {
+    expect(entry.description).toMatch(/^A.+\.$/);
+    expect(entry.schema.required.toSorted()).toEqual(Object.keys(entry.sample).toSorted());
+  }
+});

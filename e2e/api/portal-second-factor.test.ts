@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { totpCode } from '../../services/access/sessions/totp.ts';
+import { forgetAttempts, goodPassword, type Member, openBrowser, openTeam } from './support/portal.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+const stepNow = (): number => Math.floor(Date.now() / 30_000);
+
+/** An owner with the second factor on; the step of its first code is over. */
+const openGuarded = async (): Promise<Member & { secret: string; recoveryCodes: string[] }> => {
+  const { owner } = await openTeam(world);
+  const { json } = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
+  const confirmed = await owner.browser.ask('POST', '/profile/totp/confirm', {
+    code: totpCode(json.secret, stepNow()),
+  });
+  expect(confirmed.status).toBe(200);
+  await world.sql('UPDATE portal_users SET totp_step = totp_step - 2 WHERE id = ?', [owner.id]);
+  return { ...owner, secret: json.secret, recoveryCodes: confirmed.json.recoveryCodes };
+};
+
+test('The secret is shown once, sealed in the database, and counts once a code has shown that an app has it', async () => {
+  const { owner } = await openTeam(world);
+  const started = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
+  expect(started.status).toBe(200);
+  expect(started.json.uri).toBe(
+    `otpauth://totp/Causeway:${encodeURIComponent(owner.email)}?secret=${started.json.secret}&issuer=Causeway`,
+  );
+  const [row] = await world.sql<{ totp_secret: Buffer }>(
+    'SELECT totp_secret FROM portal_users WHERE id = ?',
+    [owner.id],
+  );
+  expect(row!.totp_secret.includes(started.json.secret)).toBe(false);
+  // Not on yet: the password alone lets in.
+  expect((await openBrowser(world).signIn(owner)).json.mfaRequired).toBe(false);
+  const wrong = await owner.browser.ask('POST', '/profile/totp/confirm', { code: '000000' });
+  expect([wrong.status, wrong.json.error]).toEqual([400, 'the code is not right']);
+});
+
+test('With the second factor on, a password alone opens nothing', async () => {
+  const member = await openGuarded();
+  const browser = openBrowser(world);
+  const reply = await browser.signIn(member);
+  expect([reply.status, reply.json]).toEqual([200, { mfaRequired: true }]);
+  expect(reply.headers['set-cookie']).toBeUndefined();
+  expect(browser.cookie()).toBeUndefined();
+});
+
+test('The code of the app lets in, once; also the one of the step before', async () => {
+  const member = await openGuarded();
+  const code = totpCode(member.secret, stepNow());
+  const first = await openBrowser(world).signIn(member, { totp: `${code.slice(0, 3)} ${code.slice(3)}` });
+  expect([first.status, first.json.user?.totpEnabled]).toEqual([200, true]);
+  const again = await openBrowser(world).signIn(member, { totp: code });
+  expect([again.status, again.json.reason]).toEqual([401, 'wrong_code']);
+  await world.sql('UPDATE portal_users SET totp_step = totp_step - 5 WHERE id = ?', [member.id]);
+  const before = await openBrowser(world).signIn(member, { totp: totpCode(member.secret, stepNow() - 1) });
+  expect(before.status).toBe(200);
+});
+
+test('Of many who send one code at once, one is let in', async () => {
+  const member = await openGuarded();
+  const totp = totpCode(member.secret, stepNow());
+  const replies = await Promise.all(
+    Array.from({ length: 4 }, () => openBrowser(world).signIn(member, { totp })),
+  );
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+});
+
+test('Codes cannot be guessed: wrong ones slow the account down, and the right password does not take that back', async () => {
+  const member = await openGuarded();
+  const browser = openBrowser(world);
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 7; attempt++) {
+    await browser.signIn(member);
+    statuses.push((await browser.signIn(member, { totp: '000000' })).status);
+  }
+  expect(statuses.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
+  expect(statuses.slice(5)).toContain(429);
+});
+
+describe('A recovery code', () => {
+  test('lets in once, however it is typed', async () => {
+    const member = await openGuarded();
+    expect(member.recoveryCodes).toHaveLength(10);
+    const [code = ''] = member.recoveryCodes;
+    const typed = code.toUpperCase().replaceAll('-', ' ');
+    const first = await openBrowser(world).signIn(member, { recoveryCode: typed });
+    expect([first.status, first.json.user?.recoveryCodesLeft]).toEqual([200, 9]);
+    const second = await openBrowser(world).signIn(member, { recoveryCode: code });
+    expect([second.status, second.json.reason]).toEqual([401, 'wrong_code']);
+  });
+
+  test('ends when new ones are asked for', async () => {
+    const member = await openGuarded();
+    const fresh = await member.browser.ask('POST', '/profile/recovery-codes', { password: goodPassword });
+    expect(fresh.json.recoveryCodes).toHaveLength(10);
+    expect((await openBrowser(world).signIn(member, { recoveryCode: member.recoveryCodes[0] })).status).toBe(
+      401,
+    );
+    expect(
+      (await openBrowser(world).signIn(member, { recoveryCode: fresh.json.recoveryCodes[0] })).status,
+    ).toBe(200);
+  });
+
+  test('of somebody else is none', async () => {
+    const [one, other] = [await openGuarded(), await openGuarded()];
+    expect((await openBrowser(world).signIn(one, { recoveryCode: other.recoveryCodes[0] })).status).toBe(401);
+  });
+});
+
+test('Switching it on ends the other sessions, and switching it off lets the password alone in again', async () => {
+  const { owner } = await openTeam(world);
+  const other = openBrowser(world);
+  await other.signIn(owner);
+  const { json } = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
+  await owner.browser.ask('POST', '/profile/totp/confirm', { code: totpCode(json.secret, stepNow()) });
+  expect((await other.ask('GET', '/session')).status).toBe(401);
+  expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+
+  const refused = await owner.browser.ask('POST', '/profile/totp/disable', { password: 'wrong' });
+  expect([refused.status, refused.json.details]).toEqual([
+    400,
+    [{ field: 'password', message: 'the password is not right' }],
+  ]);
+  expect((await owner.browser.ask('POST', '/profile/totp/disable', { password: goodPassword })).status).toBe(
+    204,
+  );
+  expect((await openBrowser(world).signIn(owner)).json.mfaRequired).toBe(false);
+});

@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Browser, forgetAttempts, goodPassword, openBrowser, openTeam } from './support/portal.ts';
+import { atLeast } from './support/processes.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+const signedOut = { error: 'sign in to go on', reason: 'signed_out' };
+
+/** Asks over many connections, so that every gateway is asked. */
+const everywhere = async (browser: Browser): Promise<ReadonlySet<number>> => {
+  const replies = await Promise.all(Array.from({ length: 24 }, () => browser.ask('GET', '/session')));
+  return new Set(replies.map(({ status }) => status));
+};
+
+test('Signing out ends the session at once on every gateway, and takes the cookie back', async () => {
+  atLeast(world, 'gateway', 4);
+  const { owner } = await openTeam(world);
+  const cookie = owner.browser.cookie();
+  expect(await everywhere(owner.browser)).toEqual(new Set([200]));
+  const reply = await owner.browser.ask('DELETE', '/session');
+  expect(reply.status).toBe(204);
+  expect(reply.headers['set-cookie']).toBe('causeway=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0');
+  owner.browser.setCookie(cookie);
+  expect(await everywhere(owner.browser)).toEqual(new Set([401]));
+  expect((await owner.browser.ask('GET', '/session')).json).toEqual(signedOut);
+});
+
+test('A member sees the open sessions, this one first, and ends another: it is let in nowhere', async () => {
+  const { owner } = await openTeam(world);
+  const other = openBrowser(world);
+  await other.ask('POST', '/session', owner && { email: owner.email, password: owner.password }, {
+    'sec-fetch-site': 'same-origin',
+    'user-agent': 'Other/1.0',
+  });
+  const { json } = await owner.browser.ask('GET', '/profile/sessions');
+  expect(json.sessions).toHaveLength(2);
+  expect(json.sessions[0]).toMatchObject({ current: true, address: '127.0.0.1' });
+  expect(json.sessions[1]).toMatchObject({ current: false, userAgent: 'Other/1.0' });
+  expect((await owner.browser.ask('DELETE', `/profile/sessions/${json.sessions[1].id}`)).status).toBe(204);
+  expect(await everywhere(other)).toEqual(new Set([401]));
+  expect(await everywhere(owner.browser)).toEqual(new Set([200]));
+});
+
+test('A session revoked under load is accepted by no request sent after the answer', async () => {
+  const { owner } = await openTeam(world);
+  for (let round = 0; round < 8; round++) {
+    const other = openBrowser(world);
+    const { json } = await other.signIn(owner);
+    const before = Array.from({ length: 12 }, () => other.ask('GET', '/session'));
+    await owner.browser.ask('DELETE', `/profile/sessions/${json.session.id}`);
+    expect(await everywhere(other), `round ${round}`).toEqual(new Set([401]));
+    await Promise.all(before);
+  }
+});
+
+test('Ending all others leaves this one', async () => {
+  const { owner } = await openTeam(world);
+  const others = [openBrowser(world), openBrowser(world)];
+  for (const other of others) await other.signIn(owner);
+  const reply = await owner.browser.ask('POST', '/profile/sessions/revoke-others');
+  expect([reply.status, reply.json]).toEqual([200, { revoked: 2 }]);
+  for (const other of others) expect((await other.ask('GET', '/session')).status).toBe(401);
+  expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+});
+
+test('Another member’s session cannot be ended: it is not there', async () => {
+  const team = await openTeam(world);
+  const admin = await team.join('admin');
+  const { json } = await admin.browser.ask('GET', '/session');
+  const reply = await team.owner.browser.ask('DELETE', `/profile/sessions/${json.session.id}`);
+  expect([reply.status, reply.json]).toEqual([404, { error: 'session not found' }]);
+  expect((await admin.browser.ask('GET', '/session')).status).toBe(200);
+});
+
+describe('A session ends by itself', () => {
+  const age = async (userId: number, column: string, hours: number) =>
+    world.sql(`UPDATE portal_sessions SET ${column} = ${column} - INTERVAL ? MINUTE WHERE user_id = ?`, [
+      Math.round(hours * 60),
+      userId,
+    ]);
+
+  test('after eight hours without a request', async () => {
+    const { owner } = await openTeam(world);
+    await age(owner.id, 'last_used_utc', 7.95);
+    expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+    // That was a use: the time begins anew.
+    await age(owner.id, 'last_used_utc', 7.95);
+    expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+    await age(owner.id, 'last_used_utc', 8.05);
+    expect((await owner.browser.ask('GET', '/session')).json).toEqual(signedOut);
+  });
+
+  test('a day after it began, however busy it is', async () => {
+    const { owner } = await openTeam(world);
+    await age(owner.id, 'created_utc', 23.95);
+    expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+    await age(owner.id, 'created_utc', 0.1);
+    expect((await owner.browser.ask('GET', '/session')).status).toBe(401);
+  });
+});
+
+test('A new password ends the other sessions and is the only one that opens another', async () => {
+  const { owner } = await openTeam(world);
+  const other = openBrowser(world);
+  await other.signIn(owner);
+  const newPassword = 'eight badgers paint bridges';
+  const wrong = await owner.browser.ask('POST', '/profile/password', { currentPassword: 'x', newPassword });
+  expect([wrong.status, wrong.json.details[0].field]).toEqual([400, 'currentPassword']);
+  const reply = await owner.browser.ask('POST', '/profile/password', {
+    currentPassword: goodPassword,
+    newPassword,
+  });
+  expect(reply.status).toBe(204);
+  expect((await other.ask('GET', '/session')).status).toBe(401);
+  expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+  await forgetAttempts(world);
+  expect((await openBrowser(world).signIn(owner)).status).toBe(401);
+  expect((await openBrowser(world).signIn({ email: owner.email, password: newPassword })).status).toBe(200);
+});
+
+test('Signing in gives a new token each time, and none that a page has planted is taken', async () => {
+  const { owner } = await openTeam(world);
+  const browser = openBrowser(world);
+  const planted = 'A'.repeat(43);
+  browser.setCookie(planted);
+  await browser.signIn(owner);
+  expect(browser.cookie()).not.toBe(planted);
+  expect(browser.cookie()).not.toBe(owner.browser.cookie());
+  browser.setCookie(`${browser.cookie()}; causeway=${planted}`);
+  expect((await browser.ask('GET', '/session')).status).toBe(401);
+});

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { forgetAttempts, goodPassword, openBrowser, openTeam } from './support/portal.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+const wrong = 'not the password at all';
+const refusal = { error: 'the email address or the password is not right', reason: 'wrong_credentials' };
+
+test('A member signs in with a cookie that scripts cannot read, and learns who they are', async () => {
+  const { owner, companyId } = await openTeam(world);
+  const browser = openBrowser(world);
+  const reply = await browser.signIn(owner);
+  expect(reply.status).toBe(200);
+  expect(reply.json).toMatchObject({
+    mfaRequired: false,
+    user: { id: owner.id, email: owner.email, role: 'owner', totpEnabled: false, recoveryCodesLeft: 0 },
+    company: { id: companyId },
+    keyPrefix: 'crm',
+    limits: { read: 60, write: 100, admin: 200, lookup: null },
+    features: { allowHttp: true, allowPrivate: true },
+  });
+  expect(reply.headers['set-cookie']).toMatch(/^causeway=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+  expect(reply.text).not.toContain(browser.cookie()!);
+  const session = await browser.ask('GET', '/session');
+  expect(session.status).toBe(200);
+  const { mfaRequired, ...facts } = reply.json;
+  expect(session.json).toEqual(facts);
+  expect(Date.parse(facts.session.expiresUtc) - Date.parse(facts.session.createdUtc)).toBe(86_400_000);
+});
+
+test('The address may be cased as one likes', async () => {
+  const { owner } = await openTeam(world);
+  const reply = await openBrowser(world).signIn({ ...owner, email: ` ${owner.email.toUpperCase()} ` });
+  expect(reply.status).toBe(200);
+});
+
+test('The token is stored nowhere', async () => {
+  const { owner } = await openTeam(world);
+  const rows = await world.sql('SELECT HEX(token_hash) AS digest FROM portal_sessions WHERE user_id = ?', [
+    owner.id,
+  ]);
+  expect(rows).toHaveLength(1);
+  const stored = JSON.stringify(
+    await world.sql('SELECT * FROM portal_sessions WHERE user_id = ?', [owner.id]),
+  );
+  expect(stored).not.toContain(owner.browser.cookie());
+});
+
+describe('A wrong password and an unknown address', () => {
+  test('get the same answer', async () => {
+    const { owner } = await openTeam(world);
+    const browser = openBrowser(world);
+    const known = await browser.signIn({ email: owner.email, password: wrong });
+    const unknown = await browser.signIn({ email: `${randomUUID()}@example.com`, password: wrong });
+    expect([known.status, known.json]).toEqual([401, refusal]);
+    expect([unknown.status, unknown.json]).toEqual([401, refusal]);
+    expect(Object.keys(known.headers).sort()).toEqual(Object.keys(unknown.headers).sort());
+    expect(known.headers['set-cookie']).toBeUndefined();
+  });
+
+  test('take the same time: the work of a password check is done for both', async () => {
+    const { owner } = await openTeam(world);
+    const browser = openBrowser(world);
+    const elapsedMs = async (email: string): Promise<number> => {
+      await forgetAttempts(world);
+      const startedMs = performance.now();
+      expect((await browser.signIn({ email, password: wrong })).status).toBe(401);
+      return performance.now() - startedMs;
+    };
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let round = 0; round < 15; round++) {
+      known.push(await elapsedMs(owner.email));
+      unknown.push(await elapsedMs(`${randomUUID()}@example.com`));
+    }
+    const median = (all: number[]): number => all.toSorted((a, b) => a - b)[7]!;
+    expect(median(unknown) / median(known)).toBeGreaterThan(0.6);
+    expect(median(unknown) / median(known)).toBeLessThan(1.7);
+  });
+
+  test.each(['known', 'unknown'])('are slowed down alike: %s', async (kind) => {
+    const { owner } = await openTeam(world);
+    const email = kind === 'known' ? owner.email : `${randomUUID()}@example.com`;
+    const browser = openBrowser(world);
+    for (let attempt = 1; attempt <= 5; attempt++)
+      expect((await browser.signIn({ email, password: wrong })).status, `attempt ${attempt}`).toBe(401);
+    const slowed = await browser.signIn({ email, password: wrong });
+    expect(slowed.status).toBe(429);
+    expect(slowed.json).toEqual({
+      error: expect.stringMatching(/^too many attempts; try again in \d+ s$/),
+      reason: 'too_many_attempts',
+      retryAfter: expect.any(Number),
+    });
+    expect(slowed.headers['retry-after']).toBe(String(slowed.json.retryAfter));
+    expect(slowed.json.retryAfter).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('Attempts that fail', () => {
+  const waitOf = async (email: string): Promise<number> => {
+    const [row] = await world.sql<{ wait: number }>(
+      `SELECT TIMESTAMPDIFF(SECOND, last_attempt_utc, next_attempt_utc) AS wait FROM sign_in_delays
+       WHERE subject = UNHEX(SHA2(?, 256))`,
+      [`account ${email}`],
+    );
+    return row?.wait ?? -1;
+  };
+  const letTimePass = () => world.sql('UPDATE sign_in_delays SET next_attempt_utc = last_attempt_utc');
+
+  test('wait twice as long each time, up to a quarter of an hour, and never for ever', async () => {
+    const { owner } = await openTeam(world);
+    const browser = openBrowser(world);
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 18; attempt++) {
+      expect((await browser.signIn({ email: owner.email, password: wrong })).status).toBe(401);
+      waits.push(await waitOf(owner.email));
+      await letTimePass();
+    }
+    expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900]);
+    // The right password gets in as soon as the wait is over, and the count is forgotten.
+    expect((await browser.signIn(owner)).status).toBe(200);
+    expect(await waitOf(owner.email)).toBe(-1);
+  });
+
+  test('do not let the right password in before the wait is over', async () => {
+    const { owner } = await openTeam(world);
+    const browser = openBrowser(world);
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      await browser.signIn({ email: owner.email, password: wrong });
+      if (attempt < 6) await letTimePass();
+    }
+    expect((await browser.signIn(owner)).status).toBe(429);
+  });
+
+  test('made all at once are counted one by one', async () => {
+    const { owner } = await openTeam(world);
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, () => openBrowser(world).signIn({ email: owner.email, password: wrong })),
+    );
+    expect(replies.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(5);
+    expect(replies.filter(({ status }) => status === 200)).toEqual([]);
+  });
+
+  test('over many accounts slow the address down', async () => {
+    const browser = openBrowser(world);
+    let statuses: number[] = [];
+    for (let attempt = 1; attempt <= 27; attempt++) {
+      const reply = await browser.signIn({ email: `${randomUUID()}@example.com`, password: wrong });
+      statuses = [...statuses, reply.status];
+    }
+    expect(statuses.slice(0, 25)).toEqual(Array(25).fill(401));
+    expect(statuses.slice(25)).toContain(429);
+  });
+});
+
+test.each([
+  ['no password', { email: 'a@example.com' }, 'password is required'],
+  ['no address', { password: 'x' }, 'email is required'],
+  ['a field too many', { email: 'a@example.com', password: 'x', remember: true }, 'unknown field: remember'],
+  ['a code that is none', { email: 'a@example.com', password: 'x', totp: '12 34' }, 'totp must be 6 digits'],
+])('A sign-in with %s is answered 400', async (_, body, error) => {
+  const reply = await openBrowser(world).ask('POST', '/session', body);
+  expect(reply.status).toBe(400);
+  expect(reply.json.error).toBe(error);
+});
+
+describe('A password that is chosen', () => {
+  test.each([
+    ['too short', 'elevenchars', 'newPassword must be at least 12 characters'],
+    ['common', 'qwertyuiop123', 'newPassword is a common password'],
+    ['common with letters replaced', 'P@ssw0rd2026!', 'newPassword is a common password'],
+    ['common, twice', 'sunshinesunshine', 'newPassword is a common password'],
+    ['a run of keys', 'asdfghjklzxcvbnm', 'newPassword is a run of keys or characters'],
+    ['of few characters', 'aabbaabbaabbccaabb', 'newPassword has too few different characters'],
+    ['the product’s name', 'causeway-portal-1', 'newPassword is made of names that anyone can guess'],
+  ])('is refused when it is %s', async (_, newPassword, error) => {
+    const { owner } = await openTeam(world);
+    const reply = await owner.browser.ask('POST', '/profile/password', {
+      currentPassword: goodPassword,
+      newPassword,
+    });
+    expect([reply.status, reply.json.error]).toEqual([400, error]);
+  });
+});

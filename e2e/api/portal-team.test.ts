@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import type { Role } from '@causeway/proto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { forgetAttempts, goodPassword, openBrowser, openTeam } from './support/portal.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+const newAddress = (): string => `new-${randomUUID()}@example.com`;
+const over = {
+  error: 'the invitation was used, taken back or has run out',
+  reason: 'invitation_over',
+};
+const owners = { error: 'this needs the role owner', reason: 'role_required' };
+const lastOwner = {
+  error: 'the last owner cannot go; make another member an owner first',
+  reason: 'conflict',
+};
+
+describe('An invitation', () => {
+  test('shows a link once; whoever has it sees who invites, joins and is signed in', async () => {
+    const { owner, companyId } = await openTeam(world);
+    const email = newAddress();
+    const invited = await owner.browser.ask('POST', '/team/invitations', { email, role: 'developer' });
+    expect(invited.status).toBe(201);
+    expect(invited.json.link).toMatch(/^\/portal\/invitation#[\w-]{43}$/);
+    const token = invited.json.link.split('#')[1];
+    const listed = await owner.browser.ask('GET', '/team');
+    expect(listed.json.invitations).toEqual([invited.json.invitation]);
+    expect(listed.text).not.toContain(token);
+
+    const browser = openBrowser(world);
+    const seen = await browser.ask('POST', '/invitation', { token });
+    expect([seen.status, seen.json]).toEqual([
+      200,
+      {
+        email,
+        role: 'developer',
+        companyName: expect.stringContaining('Test'),
+        invitedBy: owner.email,
+        expiresUtc: invited.json.invitation.expiresUtc,
+      },
+    ]);
+    const weak = await browser.ask('POST', '/invitation/accept', {
+      token,
+      name: 'Ada',
+      password: 'password1234',
+    });
+    expect([weak.status, weak.json.error]).toEqual([400, 'password is a common password']);
+    const joined = await browser.ask('POST', '/invitation/accept', {
+      token,
+      name: 'Ada Lovelace',
+      password: goodPassword,
+    });
+    expect([joined.status, joined.json.user.role, joined.json.company.id]).toEqual([
+      201,
+      'developer',
+      companyId,
+    ]);
+    expect((await browser.ask('GET', '/session')).json.user.name).toBe('Ada Lovelace');
+    expect((await openBrowser(world).signIn({ email, password: goodPassword })).status).toBe(200);
+    for (const path of ['/invitation', '/invitation/accept']) {
+      const again = await browser.ask('POST', path, {
+        token,
+        ...(path.endsWith('accept') && { name: 'Eve', password: goodPassword }),
+      });
+      expect([again.status, again.json]).toEqual([410, over]);
+    }
+  });
+
+  test('accepted twice at once makes one member', async () => {
+    const { owner } = await openTeam(world);
+    const { json } = await owner.browser.ask('POST', '/team/invitations', {
+      email: newAddress(),
+      role: 'viewer',
+    });
+    const token = json.link.split('#')[1];
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        openBrowser(world).ask('POST', '/invitation/accept', { token, name: 'Ada', password: goodPassword }),
+      ),
+    );
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 410, 410, 410]);
+    expect((await owner.browser.ask('GET', '/team')).json.members).toHaveLength(2);
+  });
+
+  test('ends when it is taken back, replaced, or seven days old', async () => {
+    const { owner } = await openTeam(world);
+    const email = newAddress();
+    const invite = async () =>
+      (await owner.browser.ask('POST', '/team/invitations', { email, role: 'viewer' })).json;
+    const look = (link: string) =>
+      openBrowser(world).ask('POST', '/invitation', { token: link.split('#')[1] });
+    const first = await invite();
+    const second = await invite();
+    expect((await look(first.link)).status).toBe(410);
+    expect((await look(second.link)).status).toBe(200);
+    await owner.browser.ask('DELETE', `/team/invitations/${second.invitation.id}`);
+    expect((await look(second.link)).status).toBe(410);
+    const third = await invite();
+    expect(Date.parse(third.invitation.expiresUtc) - Date.parse(third.invitation.createdUtc)).toBe(
+      7 * 86_400_000,
+    );
+    await world.sql('UPDATE portal_invitations SET expires_utc = UTC_TIMESTAMP(3) WHERE invitation_id = ?', [
+      third.invitation.id,
+    ]);
+    expect((await look(third.link)).status).toBe(410);
+    expect((await owner.browser.ask('GET', '/team')).json.invitations).toMatchObject([{ expired: true }]);
+  });
+
+  test('of a member is refused, and of another company’s member tells nothing until it is accepted', async () => {
+    const [ours, theirs] = [await openTeam(world), await openTeam(world)];
+    const own = await ours.owner.browser.ask('POST', '/team/invitations', {
+      email: ours.owner.email.toUpperCase(),
+      role: 'viewer',
+    });
+    expect(own.status).toBe(400);
+    const other = await ours.owner.browser.ask('POST', '/team/invitations', {
+      email: theirs.owner.email,
+      role: 'viewer',
+    });
+    expect(other.status).toBe(201);
+    const accepted = await openBrowser(world).ask('POST', '/invitation/accept', {
+      token: other.json.link.split('#')[1],
+      name: 'Ada',
+      password: goodPassword,
+    });
+    expect([accepted.status, accepted.json.reason]).toEqual([409, 'conflict']);
+  });
+});
+
+describe('Roles', () => {
+  test('a changed role holds from the next request on, on every gateway', async () => {
+    const team = await openTeam(world);
+    const member = await team.join('viewer');
+    const create = () => member.browser.ask('POST', '/keys', { name: 'mine', scopes: ['events:read'] });
+    expect((await create()).status).toBe(403);
+    const changed = await team.owner.browser.ask('PATCH', `/team/members/${member.id}`, {
+      role: 'developer',
+    });
+    expect([changed.status, changed.json.role]).toEqual([200, 'developer']);
+    expect((await create()).status).toBe(201);
+    await team.owner.browser.ask('PATCH', `/team/members/${member.id}`, { role: 'viewer' });
+    const after = await Promise.all(Array.from({ length: 16 }, create));
+    expect(new Set(after.map(({ status }) => status))).toEqual(new Set([403]));
+  });
+
+  test('a removed member is signed out at once, and cannot sign in', async () => {
+    const team = await openTeam(world);
+    const member = await team.join('admin');
+    expect((await team.owner.browser.ask('DELETE', `/team/members/${member.id}`)).status).toBe(204);
+    expect((await member.browser.ask('GET', '/session')).status).toBe(401);
+    expect((await openBrowser(world).signIn(member)).status).toBe(401);
+    expect((await team.owner.browser.ask('GET', '/team')).json.members).toMatchObject([{ you: true }]);
+  });
+
+  test('an admin neither makes, changes nor removes an owner', async () => {
+    const team = await openTeam(world);
+    const admin = await team.join('admin');
+    const asked: [string, string, unknown?][] = [
+      ['POST', '/team/invitations', { email: newAddress(), role: 'owner' }],
+      ['PATCH', `/team/members/${admin.id}`, { role: 'owner' }],
+      ['PATCH', `/team/members/${team.owner.id}`, { role: 'viewer' }],
+      ['DELETE', `/team/members/${team.owner.id}`],
+    ];
+    for (const [method, path, body] of asked) {
+      const reply = await admin.browser.ask(method, path, body);
+      expect([path, reply.status, reply.json]).toEqual([path, 403, owners]);
+    }
+    expect((await admin.browser.ask('PATCH', `/team/members/${admin.id}`, { role: 'viewer' })).status).toBe(
+      200,
+    );
+  });
+
+  test('the last owner cannot go', async () => {
+    const team = await openTeam(world);
+    const { owner } = team;
+    for (const [method, body] of [['DELETE'], ['PATCH', { role: 'admin' }]] as [string, unknown?][]) {
+      const reply = await owner.browser.ask(method, `/team/members/${owner.id}`, body);
+      expect([reply.status, reply.json]).toEqual([409, lastOwner]);
+    }
+    const second = await team.join('owner');
+    expect((await owner.browser.ask('DELETE', `/team/members/${owner.id}`)).status).toBe(204);
+    expect((await second.browser.ask('GET', '/team')).json.members).toHaveLength(1);
+  });
+
+  test('of two owners who let each other go at once, one stays', async () => {
+    for (let round = 0; round < 5; round++) {
+      const team = await openTeam(world);
+      const second = await team.join('owner');
+      const replies = await Promise.all([
+        team.owner.browser.ask('DELETE', `/team/members/${second.id}`),
+        second.browser.ask('DELETE', `/team/members/${team.owner.id}`),
+      ]);
+      expect(replies.filter(({ status }) => status === 204).length).toBe(1);
+      const [{ left }] = (await world.sql<{ left: number }>(
+        "SELECT COUNT(*) AS `left` FROM portal_users WHERE company_id = ? AND role = 'owner'",
+        [team.companyId],
+      )) as [{ left: number }];
+      expect(left).toBe(1);
+    }
+  });
+
+  test('a role that does not exist is refused', async () => {
+    const { owner } = await openTeam(world);
+    const reply = await owner.browser.ask('POST', '/team/invitations', {
+      email: newAddress(),
+      role: 'root' as Role,
+    });
+    expect([reply.status, reply.json.error]).toEqual([
+      400,
+      'role must be one of viewer, developer, admin, owner',
+    ]);
+  });
+});

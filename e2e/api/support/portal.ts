@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { type Role, roles } from '@causeway/proto';
+import type { Reply, World } from './world.ts';
+
+/** A browser at the portal: it keeps its cookie, and says where its requests come from. */
+export interface Browser {
+  /** @param path below `/portal/api/v1`. A body is sent as JSON. */
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply>;
+  signIn(member: Credentials, more?: Readonly<Record<string, unknown>>): Promise<Reply>;
+  /** The cookie's value. */
+  cookie(): string | undefined;
+  setCookie(value: string | undefined): void;
+}
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export const goodPassword = 'seven otters juggle lanterns';
+
+const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+
+export const openBrowser = (world: World): Browser => {
+  let cookie: string | undefined;
+  const ask: Browser['ask'] = async (method, path, body, headers = sameOrigin) => {
+    const reply = await world.ask(`//portal/api/v1${path}`, {
+      method,
+      headers: {
+        ...headers,
+        ...(cookie !== undefined && { cookie: `causeway=${cookie}` }),
+        ...(body !== undefined && !('content-type' in headers) && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const [, value] = /^causeway=([^;]*)/.exec(String(reply.headers['set-cookie'] ?? '')) ?? [];
+    if (value !== undefined) cookie = value === '' ? undefined : value;
+    return reply;
+  };
+  return {
+    ask,
+    signIn: ({ email, password }, more) => ask('POST', '/session', { email, password, ...more }),
+    cookie: () => cookie,
+    setCookie: (value) => {
+      cookie = value;
+    },
+  };
+};
+
+export interface Member extends Credentials {
+  readonly browser: Browser;
+  readonly id: number;
+}
+
+export interface Team {
+  readonly companyId: number;
+  readonly owner: Member;
+  /** A new member of this role, invited by the owner, who has joined and is signed in. */
+  join(role: Role): Promise<Member>;
+}
+
+/** A company of this test's own with an owner who is signed in. */
+export const openTeam = async (world: World): Promise<Team> => {
+  const company = await world.company();
+  const email = `owner-${randomUUID()}@example.com`;
+  await world.operator.ask('createPortalOwner', { company_id: company.id, email, password: goodPassword });
+  const browser = openBrowser(world);
+  const { json } = await browser.signIn({ email, password: goodPassword });
+  const owner: Member = { email, password: goodPassword, browser, id: json.user.id };
+  return {
+    companyId: company.id,
+    owner,
+    join: async (role) => {
+      const address = `${role}-${randomUUID()}@example.com`;
+      const invited = await browser.ask('POST', '/team/invitations', { email: address, role });
+      const token = String(invited.json.link).split('#')[1];
+      const joined = openBrowser(world);
+      const accepted = await joined.ask('POST', '/invitation/accept', {
+        token,
+        name: `Test ${role}`,
+        password: goodPassword,
+      });
+      return { email: address, password: goodPassword, browser: joined, id: accepted.json.user.id };
+    },
+  };
+};
+
+/** One signed-in member of each role. */
+export const openEveryRole = async (team: Team): Promise<Readonly<Record<Role, Browser>>> => {
+  const browsers: [Role, Browser][] = [];
+  for (const role of roles)
+    browsers.push([role, role === 'owner' ? team.owner.browser : (await team.join(role)).browser]);
+  return Object.fromEntries(browsers) as Record<Role, Browser>;
+};
+
+/** Attempts from before, of this file or another: all tests come from one address. */
+export const forgetAttempts = async (world: World): Promise<void> => {
+  await world.sql('DELETE FROM sign_in_delays');
+};
