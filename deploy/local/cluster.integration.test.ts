@@ -179,16 +179,24 @@ describe('in the foreground', () => {
   const ready = async (run: { said: { text: string }; child: ChildProcess }) =>
     vi.waitFor(() => expect(run.said.text).toContain('Ctrl-C ends it'), { timeout: 60_000, interval: 50 });
 
-  test('the curl line on the screen works when pasted; Ctrl-C twice ends all of it with exit code 0', async () => {
+  test('the curl lines on the screen work when pasted; Ctrl-C twice ends all of it with exit code 0', async () => {
     const home = newHome();
     const run = command('start.ts', home, '--port', String(await freePort()));
     await ready(run);
-    const line = run.said.text.match(/curl .*/)?.[0] as string;
-    const curl = spawn('sh', ['-c', line.replace('curl', 'curl -s')], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    const paste = async (line: string): Promise<unknown> => {
+      const curl = spawn('sh', ['-c', line.replace('curl', 'curl -s')], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      const [answer] = (await once(curl.stdout, 'data')) as [Buffer];
+      return JSON.parse(answer.toString());
+    };
+    const [lookUp = '', subscribe = ''] = run.said.text.match(/curl .*/g) ?? [];
+    expect(await paste(lookUp)).toMatchObject({ employees: expect.any(Array) });
+    const { receiverUrl } = readStack(home) as Stack;
+    expect(await paste(subscribe)).toMatchObject({
+      url: `${receiverUrl}hook`,
+      signingSecret: expect.stringMatching(/^whsec_/),
     });
-    const [answer] = (await once(curl.stdout, 'data')) as [Buffer];
-    expect(JSON.parse(answer.toString())).toMatchObject({ employees: expect.any(Array) });
     run.child.kill('SIGINT');
     await sleep(50);
     run.child.kill('SIGINT');
