@@ -1,5 +1,52 @@
+import { useNavigate } from '@tanstack/react-router';
+import { RotateCcw } from 'lucide-react';
+import { useRefusal } from '../../app/session.ts';
+import { Button } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { Tabs } from '../../ui/Tabs.tsx';
+import { ReplayDialog } from '../replays/ReplayDialog.tsx';
+import { ReplayList } from '../replays/ReplayList.tsx';
+import { DeliveryLog } from './DeliveryLog.tsx';
+import { LiveTail } from './LiveTail.tsx';
+import { deliveriesRoute } from './route.ts';
 
 export function DeliveriesPage() {
-  return <Page title="DeliveriesPage">{null}</Page>;
+  const search = deliveriesRoute.useSearch();
+  const navigate = useNavigate({ from: '/deliveries' });
+  const refusal = useRefusal('developer');
+  const view = search.view ?? 'log';
+  const { dialog, ...filters } = search;
+  return (
+    <Page
+      title="Deliveries"
+      description="Each event is delivered to every subscription that asked for its type. What fails is tried again for about 15 hours."
+      actions={
+        <Button
+          icon={<RotateCcw />}
+          disabledReason={refusal}
+          onClick={() => void navigate({ search: { ...search, dialog: 'replay' } })}
+        >
+          Replay…
+        </Button>
+      }
+    >
+      <Tabs
+        label="Views"
+        value={view}
+        onChange={(next) => void navigate({ search: next === 'log' ? {} : { view: next } })}
+        tabs={[
+          { id: 'log', label: 'Log' },
+          { id: 'live', label: 'Live' },
+          { id: 'replays', label: 'Replays' },
+        ]}
+      >
+        {view === 'log' && <DeliveryLog />}
+        {view === 'live' && <LiveTail />}
+        {view === 'replays' && <ReplayList cursor={search.cursor} />}
+      </Tabs>
+      {dialog === 'replay' && refusal === undefined && (
+        <ReplayDialog filters={filters} onClose={() => void navigate({ search: filters, replace: true })} />
+      )}
+    </Page>
+  );
 }

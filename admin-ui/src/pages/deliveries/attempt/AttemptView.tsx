@@ -12,7 +12,12 @@ import { toCurl } from './curl.ts';
 import { Headers } from './Headers.tsx';
 import { Timings } from './Timings.tsx';
 
-export type Attempt = Answer<'testPortalSubscription'>;
+type Tested = Answer<'testPortalSubscription'>;
+
+/** Of a test, or of a delivery; there the body may be kept no longer. */
+export type Attempt = Omit<Tested, 'request'> & {
+  readonly request: Omit<Tested['request'], 'body'> & { readonly body: string | null };
+};
 
 type Tab = 'response' | 'request' | 'timings';
 
@@ -118,22 +123,28 @@ function Response({ response }: { readonly response: Attempt['response'] }) {
 }
 
 function Request({ request }: { readonly request: Attempt['request'] }) {
-  const size = new TextEncoder().encode(request.body).length;
+  const { body } = request;
   return (
     <Stack>
       <Row justify="space-between">
         <code>POST {request.url}</code>
-        <CopyButton value={() => toCurl(request)} label="Copy as curl" variant="secondary">
-          Copy as curl
-        </CopyButton>
+        {body !== null && (
+          <CopyButton value={() => toCurl({ ...request, body })} label="Copy as curl" variant="secondary">
+            Copy as curl
+          </CopyButton>
+        )}
       </Row>
-      <CodeBlock
-        code={request.body}
-        language="json"
-        label="request body"
-        title={`Body, byte for byte as it was signed and sent (${bytes(size)})`}
-        wrap
-      />
+      {body === null ? (
+        <Quiet>The event is kept no longer, so the body is gone.</Quiet>
+      ) : (
+        <CodeBlock
+          code={body}
+          language="json"
+          label="request body"
+          title={`Body, byte for byte as it was signed and sent (${bytes(new TextEncoder().encode(body).length)})`}
+          wrap
+        />
+      )}
       <Headers headers={request.headers} label="Request headers" />
       <Facts
         facts={[

@@ -1,9 +1,11 @@
-import type { Answer } from '../../../api/types.ts';
-
-type Request = Answer<'testPortalSubscription'>['request'];
+interface Request {
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
 
 /** The request as a command for a shell, signature and all, so that it can be sent to a receiver under repair. */
-export const toCurl = ({ url, headers, body }: Pick<Request, 'url' | 'headers' | 'body'>): string =>
+export const toCurl = ({ url, headers, body }: Request): string =>
   [
     `curl -X POST ${quote(url)}`,
     ...headers

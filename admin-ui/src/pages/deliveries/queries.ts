@@ -1,0 +1,54 @@
+import { operationQuery } from '../../api/query.ts';
+import type { Input } from '../../api/types.ts';
+
+export interface DeliverySearch {
+  readonly subscription?: number | undefined;
+  readonly event?: number | undefined;
+  readonly replay?: number | undefined;
+  readonly type?: string | undefined;
+  readonly state?: string | undefined;
+  readonly status?: number | undefined;
+  readonly cause?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** The list as the address of the page describes it. */
+export const deliveriesQuery = (search: DeliverySearch, limit = 50) => {
+  const query: Input<'listDeliveries'>['query'] = {
+    limit,
+    subscriptionId: search.subscription,
+    eventId: search.event,
+    replayId: search.replay,
+    type: search.type,
+    state: search.state,
+    statusCode: search.status,
+    errorClass: search.cause,
+    since: search.since,
+    until: search.until,
+    cursor: search.cursor,
+  };
+  return operationQuery('listDeliveries', { query });
+};
+
+export interface DeliveryName {
+  readonly event: number;
+  readonly subscription: number;
+  readonly replay: number;
+}
+
+export const deliveryParams = ({ event, subscription, replay }: DeliveryName) => ({
+  eventId: event,
+  subscriptionId: subscription,
+  replayId: replay,
+});
+
+export const deliveryQuery = (name: DeliveryName) =>
+  operationQuery('getDelivery', { params: deliveryParams(name) });
+
+/** An attempt never changes once it was made. */
+export const attemptQuery = (name: DeliveryName, attempt: number) => ({
+  ...operationQuery('getAttempt', { params: { ...deliveryParams(name), attempt } }),
+  staleTime: Number.POSITIVE_INFINITY,
+});

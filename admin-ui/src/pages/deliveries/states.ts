@@ -1,0 +1,35 @@
+import type { Answer } from '../../api/types.ts';
+import type { Tone } from '../../ui/Badge.tsx';
+
+export type Delivery = Answer<'listDeliveries'>['deliveries'][number];
+export type DeliveryState = Delivery['state'];
+export type ErrorClass = NonNullable<Delivery['lastErrorClass']>;
+
+export const deliveryStates: readonly { readonly value: DeliveryState; readonly label: string }[] = [
+  { value: 'succeeded', label: 'Delivered' },
+  { value: 'waiting', label: 'On its way' },
+  { value: 'held', label: 'Held' },
+  { value: 'failed', label: 'Given up' },
+  { value: 'dropped', label: 'Dropped' },
+];
+
+const tones: Readonly<Record<DeliveryState, Tone>> = {
+  succeeded: 'good',
+  waiting: 'info',
+  held: 'warn',
+  failed: 'bad',
+  dropped: 'neutral',
+};
+
+/** A delivery's state in a word. One that waits after a failure is told apart from one that has just begun. */
+export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone: Tone; label: string } => {
+  if (delivery.state === 'waiting' && delivery.attempts > 0) return { tone: 'warn', label: 'Will retry' };
+  const known = deliveryStates.find((one) => one.value === delivery.state);
+  return { tone: tones[delivery.state], label: known?.label ?? delivery.state };
+};
+
+export const pathOf = (delivery: Pick<Delivery, 'eventId' | 'subscriptionId' | 'replayId'>) => ({
+  event: delivery.eventId,
+  subscription: delivery.subscriptionId,
+  replay: delivery.replayId,
+});

@@ -1,0 +1,98 @@
+import type { DeliveryTailEntry } from '@causeway/proto';
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { operationUrl } from '../../api/client.ts';
+import { sessionQuery } from '../../app/session.ts';
+
+export type TailEntry = DeliveryTailEntry;
+
+/** Rows kept in sight and, while paused, in waiting. */
+const maxRows = 200;
+
+interface Tail {
+  readonly state: 'connecting' | 'open' | 'closed';
+  /** The newest first. */
+  readonly entries: readonly TailEntry[];
+  readonly paused: boolean;
+  /** How many came since the pause began. */
+  readonly waiting: number;
+  /** How many the server left out because this browser was too slow. */
+  readonly dropped: number;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly reconnect: () => void;
+}
+
+/** The company's live tail. It is let go of while the tab is hidden, and taken up again after. */
+export const useTail = (): Tail => {
+  const [state, setState] = useState<Tail['state']>('connecting');
+  const [entries, setEntries] = useState<readonly TailEntry[]>([]);
+  const [held, setHeld] = useState<readonly TailEntry[]>([]);
+  const [waiting, setWaiting] = useState(0);
+  const [dropped, setDropped] = useState(0);
+  const [paused, setPaused] = useState(false);
+  const [turn, setTurn] = useState(0);
+  const pausedNow = useRef(paused);
+  pausedNow.current = paused;
+  const queryClient = useQueryClient();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` asks for a new connection
+  useEffect(() => {
+    let source: EventSource | null = null;
+    const take = (more: readonly TailEntry[]): void => {
+      const newest = more.toReversed();
+      const add = (before: readonly TailEntry[]) => [...newest, ...before].slice(0, maxRows);
+      if (pausedNow.current) {
+        setHeld(add);
+        setWaiting((count) => count + more.length);
+      } else setEntries(add);
+    };
+    const open = (): void => {
+      setState('connecting');
+      source = new EventSource(operationUrl('/deliveries/tail'));
+      source.addEventListener('ready', () => setState('open'));
+      source.addEventListener('attempts', (event) => take(JSON.parse(event.data) as TailEntry[]));
+      source.addEventListener('dropped', (event) => setDropped((count) => count + Number(event.data)));
+      source.addEventListener('end', () => {
+        close();
+        setState('closed');
+        void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      });
+      source.addEventListener('error', () =>
+        setState(source?.readyState === EventSource.CLOSED ? 'closed' : 'connecting'),
+      );
+    };
+    const close = (): void => {
+      source?.close();
+      source = null;
+    };
+    const look = (): void => {
+      if (document.hidden) close();
+      else if (source === null) open();
+    };
+    look();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      close();
+    };
+  }, [turn, queryClient]);
+
+  const resume = useCallback(() => {
+    setPaused(false);
+    setWaiting(0);
+    setEntries((before) => [...held, ...before].slice(0, maxRows));
+    setHeld([]);
+  }, [held]);
+
+  return {
+    state,
+    entries,
+    paused,
+    waiting,
+    dropped,
+    pause: () => setPaused(true),
+    resume,
+    reconnect: () => setTurn(turn + 1),
+  };
+};

@@ -1,0 +1,37 @@
+import { operationQuery } from '../../api/query.ts';
+import type { Answer } from '../../api/types.ts';
+import type { Tone } from '../../ui/Badge.tsx';
+
+export type Replay = Answer<'getReplay'>;
+
+/** Asked again every second while it runs. */
+export const replayQuery = (id: number) => ({
+  ...operationQuery('getReplay', { params: { id } }),
+  refetchInterval: ({ state }: { readonly state: { readonly data?: Replay | undefined } }) =>
+    state.data?.state === 'running' || isUnsettled(state.data) ? 1000 : false,
+});
+
+/** All were made, and some have no result yet. */
+const isUnsettled = (replay: Replay | undefined): boolean =>
+  replay !== undefined &&
+  replay.state === 'done' &&
+  replay.kind !== 'drop' &&
+  replay.succeeded + replay.failed < replay.made &&
+  Date.now() - Date.parse(replay.finishedUtc ?? replay.createdUtc) < 60_000;
+
+export const kindLabels: Readonly<Record<Replay['kind'], string>> = {
+  resend: 'One delivery resent',
+  failed: 'What had failed',
+  missed: 'What was missed',
+  filter: 'Chosen deliveries',
+  release: 'Held deliveries released',
+  drop: 'Held deliveries dropped',
+};
+
+export const replayStates: Readonly<
+  Record<Replay['state'], { readonly tone: Tone; readonly label: string }>
+> = {
+  running: { tone: 'info', label: 'Running' },
+  done: { tone: 'good', label: 'Done' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
+};
