@@ -4,8 +4,8 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 /**
  * Why an attempt failed. `status` is an answer other than 2xx or 3xx; `redirect` a 3xx, which is not followed;
- * `blocked_address` a target that resolves to an address that is not to be reached; `reset` a connection
- * that ended, was refused, or spoke something else than HTTP.
+ * `blocked_address` a target that resolves to an address that is not to be reached; `connect` a connection that
+ * never was: refused, or nobody there; `reset` one that ended, or spoke something else than HTTP.
  */
 export const errorClasses = [
   'dns',

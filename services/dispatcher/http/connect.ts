@@ -109,6 +109,9 @@ const established = (
 ): Promise<Socket> =>
   new Promise((resolve, reject) => {
     opening.socket = socket;
+    // For its whole life: an error of TLS after the handshake does not end a socket by itself, and one between
+    // two owners would otherwise find nobody.
+    socket.on('error', () => socket.destroy());
     const failed = (error: Error) => reject(opening.doing === 'tls' ? ofTls(error) : ofConnect(error));
     // Whoever ends it at the deadline gives no error.
     const closed = () => failed(new Error('closed'));

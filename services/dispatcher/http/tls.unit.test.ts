@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Authority, makeAuthority } from '../testing/certificates.ts';
@@ -97,6 +98,24 @@ test('a receiver that speaks old versions of TLS only is of class tls', async ()
     errorClass: 'tls',
     error: 'The receiver speaks no version of TLS from 1.2 on.',
   });
+});
+
+test('a receiver that breaks the protocol in the moment the handshake ends brings nothing down', async () => {
+  const { receiver, poster } = await setUp(authority.issue(host));
+  // Sends on what the receiver says, with a record behind it that does not decrypt.
+  const broken = Buffer.concat([Buffer.from('1703030040', 'hex'), Buffer.alloc(64)]);
+  const between = createServer((socket) => {
+    const inner = connect(receiver.port, '127.0.0.1');
+    socket.on('error', () => {}).pipe(inner.on('error', () => {}));
+    inner.once('data', (flight) => socket.write(Buffer.concat([flight, broken])));
+  });
+  await once(between.listen(0, '127.0.0.1'), 'listening');
+  close.push(async () => void between.close());
+  const { port } = between.address() as AddressInfo;
+  for (let at = 0; at < 20; at += 1) {
+    const result = await poster.post({ url: `https://${host}:${port}/`, headers: [], body: '{}' });
+    expect(result.errorClass).toMatch(/^(tls|reset|connect)$/);
+  }
 });
 
 describe('a receiver that does not speak TLS', () => {
