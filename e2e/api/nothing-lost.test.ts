@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { outcome, until } from './support/clock.ts';
+import { allReady, pidOf, signal } from './support/processes.ts';
+import { type Company, openWorld, type Reply } from './support/world.ts';
+
+const world = await openWorld();
+const unlimited = { read: 1_000_000_000, write: 1_000_000_000, admin: 1_000_000_000 };
+
+/** Every arrival, by the path it came to: how often each event came. */
+const startReceiver = async () => {
+  const arrivals = new Map<string, Map<number, number>>();
+  const misnamed: number[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: number };
+      const seen = arrivals.get(path) ?? new Map<number, number>();
+      arrivals.set(path, seen.set(id, (seen.get(id) ?? 0) + 1));
+      if (request.headers['x-webhook-id'] !== String(id)) misnamed.push(id);
+      response.end('ok');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { arrivals, misnamed, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
+
+/** Creates clients and leads without a pause until it is stopped. @returns who was answered 201. */
+const startCreating = (keys: readonly string[], width: number) => {
+  const made: { client_id: number }[] = [];
+  let stopped = false;
+  const loop = async (lane: number): Promise<void> => {
+    for (let at = 0; !stopped; at++) {
+      const reply = await outcome(
+        world.ask(at % 4 ? '/integrations/clients' : '/integrations/leads', {
+          method: 'POST',
+          key: keys[(lane + at) % keys.length],
+          body: JSON.stringify({
+            first_name: 'Ada',
+            last_name: 'Lovelace',
+            email: 'ada@example.com',
+            external_id: randomUUID(),
+          }),
+        }),
+      );
+      if ((reply as Reply).status === 201) made.push((reply as Reply).json);
+      else await sleep(20);
+    }
+  };
+  const loops = Array.from({ length: width }, (_, lane) => loop(lane));
+  return {
+    made,
+    stop: async () => {
+      stopped = true;
+      await Promise.all(loops);
+    },
+  };
+};
+
+const subscribe = async (key: string, url: string, eventTypes: readonly string[]): Promise<number> => {
+  const reply = await world.ask('/webhooks/subscriptions', {
+    method: 'POST',
+    key,
+    body: JSON.stringify({ url, eventTypes }),
+  });
+  expect(reply.status, reply.text).toBe(201);
+  return reply.json.id;
+};
+
+const wipeNats = async (): Promise<number> => {
+  const gone = signal(world, 'nats', 'SIGKILL');
+  await until('NATS has ended', () => !isAlive(gone), { everyMs: 1 });
+  rmSync(join(world.home, 'nats', 'jetstream'), { recursive: true, force: true });
+  return gone;
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('whatever is killed, every committed event reaches every subscriber, none that was rolled back does, and hardly any comes twice', {
+  timeout: 300_000,
+}, async () => {
+  const receiver = await startReceiver();
+  const companies: Company[] = await Promise.all(Array.from({ length: 4 }, () => world.company(unlimited)));
+  const keys = await Promise.all(companies.map(async (company) => (await company.key()).value));
+  const wanted = new Map<string, { company: number; types: readonly string[] }>();
+  for (const [at, company] of companies.entries()) {
+    for (const types of [['client.created'], ['client.created', 'lead.created']]) {
+      const path = `/${company.id}/${types.length}`;
+      wanted.set(path, { company: company.id, types });
+      await subscribe(keys[at] as string, `${receiver.url}${path}`, types);
+    }
+  }
+
+  const creating = startCreating(keys, 6);
+  await until('events arrive', () => receiver.arrivals.size === wanted.size);
+  const kills: readonly (() => Promise<number> | number)[] = [
+    () => signal(world, 'crm-1', 'SIGKILL'),
+    () => signal(world, 'webhooks-1', 'SIGKILL'),
+    () => signal(world, 'webhooks-2', 'SIGKILL'),
+    () => signal(world, 'dispatcher-1', 'SIGKILL'),
+    () => signal(world, 'dispatcher-2', 'SIGKILL'),
+    () => signal(world, 'nats', 'SIGKILL'),
+    wipeNats,
+    () => signal(world, 'mysql', 'SIGKILL'),
+  ];
+  for (const kill of kills) {
+    const before = creating.made.length;
+    const gone = await kill();
+    await allReady(world, [gone]);
+    // It is under load again before the next is killed.
+    await until('clients are made again', () => creating.made.length > before + 50);
+    await sleep(500);
+  }
+  await creating.stop();
+  expect(pidOf(world, 'mysql')).toBeGreaterThan(0);
+
+  const ids = companies.map(({ id }) => id);
+  await until(
+    'nothing waits',
+    async () => {
+      const [row] = await world.sql<{ n: number }>(
+        `SELECT (SELECT COUNT(*) FROM event_outbox WHERE company_id IN (?))
+              + (SELECT COUNT(*) FROM deliveries WHERE company_id IN (?) AND state = 'waiting') AS n`,
+        [ids, ids],
+      );
+      return Number(row?.n) === 0;
+    },
+    { timeoutMs: 120_000, everyMs: 250 },
+  );
+  const events = await world.sql<{ company_id: number; event_id: number; type: string }>(
+    'SELECT company_id, event_id, type FROM events WHERE company_id IN (?)',
+    [ids],
+  );
+  // Every create that was answered has left its event, so the log is the truth to compare with.
+  const clients = events.filter(({ type }) => type === 'client.created' || type === 'lead.created');
+  expect(clients.length).toBeGreaterThanOrEqual(creating.made.length);
+
+  expect(receiver.misnamed).toEqual([]);
+  let total = 0;
+  let repeated = 0;
+  for (const [path, { company, types }] of wanted) {
+    const committed = events
+      .filter(({ company_id, type }) => company_id === company && types.includes(type))
+      .map(({ event_id }) => event_id);
+    const known = new Set(committed);
+    const arrived = receiver.arrivals.get(path) ?? new Map<number, number>();
+    const unknown = [...arrived.keys()].filter((id) => !known.has(id));
+    const missing = committed.filter((id) => !arrived.has(id));
+    expect({ path, missing, unknown }).toEqual({ path, missing: [], unknown: [] });
+    for (const times of arrived.values()) {
+      total++;
+      repeated += times - 1;
+    }
+  }
+  console.log(`${total} deliveries of ${clients.length} events, ${repeated} came twice`);
+  expect(repeated).toBeLessThan(total / 100);
+});
