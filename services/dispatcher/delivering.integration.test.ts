@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, expect, test } from 'vitest';
-import { openWorld, type World } from './testing/boot.ts';
+import { eventually, openWorld, type World } from './testing/boot.ts';
 import { startReceiver } from './testing/receiver.ts';
 
 let world: World;
@@ -14,7 +14,7 @@ test('an announced delivery arrives signed, with the envelope as its body, and i
   const receiver = await startReceiver();
   const subscription = await world.subscribe(receiver.url);
   const [key] = await world.deliver(subscription, 1);
-  await expect.poll(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded' }]);
+  await eventually(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded' }]);
   const [received] = receiver.received;
   expect(received!.body).toBe(
     `{"id":${key!.event_id},"type":"client.created","createdUtc":"${key!.created_utc.toISOString()}",` +
@@ -56,13 +56,13 @@ test('a thousand deliveries arrive once each, by either path', async () => {
   const receiver = await startReceiver();
   const [woken, queued] = [await world.subscribe(receiver.url), await world.subscribe(receiver.url)];
   const keys = [...(await world.deliver(woken, 600)), ...(await world.deliver(queued, 400, { by: 'queue' }))];
-  await expect.poll(() => receiver.received.length, { timeout: 15_000 }).toBe(keys.length);
+  await eventually(() => receiver.received.length).toBe(keys.length);
   await sleep(300);
   expect(receiver.received.map(({ id }) => id).sort((a, b) => a - b)).toEqual(
     keys.map((key) => key.event_id),
   );
   for (const subscription of [woken, queued])
-    await expect
-      .poll(async () => new Set((await world.deliveries(subscription)).map(({ state }) => state)))
-      .toEqual(new Set(['succeeded']));
+    await eventually(
+      async () => new Set((await world.deliveries(subscription)).map(({ state }) => state)),
+    ).toEqual(new Set(['succeeded']));
 });

@@ -46,16 +46,33 @@ export const startIntake = (options: IntakeOptions): Intake => {
       if (announced) announced.value += woken.length;
       if (taken) taken.value += jobs.length;
       for (const job of jobs) windows.offer(job);
-      giveBack(forQueues.map(({ dueMs, ...one }) => ({ ...one, leaseMs: dueMs })));
+      giveBack(forQueues.map(heldOf));
       if (orphans.length > 0) await drop(db, orphans, at);
     } catch (error) {
       log.warn({ error }, 'announced deliveries could not be read; they are due when their leases run out');
     }
   };
 
+  /** The next that are worth reading; those whose windows are closed go back unread. */
+  const nextBatch = (size: number): readonly Woken[] => {
+    const batch: Woken[] = [];
+    const closed: Held[] = [];
+    let looked = 0;
+    for (const one of arrived) {
+      if (batch.length === size) break;
+      looked++;
+      if (windows.isClosed(one)) closed.push(heldOf(one));
+      else batch.push(one);
+    }
+    arrived = arrived.slice(looked);
+    giveBack(closed);
+    return batch;
+  };
+
   const pump = (): void => {
     while (arrived.length > 0 && reading < maxReads && room() > 0 && !stopped) {
-      const batch = arrived.splice(0, Math.min(maxBatch, room()));
+      const batch = nextBatch(Math.min(maxBatch, room()));
+      if (batch.length === 0) break;
       reading++;
       inReads += batch.length;
       void read(batch).finally(() => {
@@ -89,13 +106,14 @@ export const startIntake = (options: IntakeOptions): Intake => {
     stop: async () => {
       stopped = true;
       await pulling.stop();
-      const left: Held[] = arrived.map(({ dueMs, ...one }) => ({ ...one, leaseMs: dueMs }));
+      giveBack(arrived.map(heldOf));
       arrived = [];
-      giveBack(left);
       if (reading > 0) await new Promise<void>((resolve) => (idle = resolve));
     },
   };
 };
+
+const heldOf = ({ dueMs, ...one }: Woken): Held => ({ ...one, leaseMs: dueMs });
 
 const ack = '+ACK';
 const maxReads = 2;

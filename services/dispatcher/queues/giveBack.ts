@@ -45,6 +45,7 @@ export const createGivingBack = ({ db, now, log, metrics }: GivingBackOptions): 
 
   return {
     give: (deliveries) => {
+      if (deliveries.length === 0) return;
       waiting.push(...deliveries);
       timer ??= setTimeout(flush, gatherMs);
     },

@@ -1,5 +1,6 @@
 import type { DeliveryState } from '@causeway/proto';
-import type { Kysely } from 'kysely';
+import { tenantIn } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
 
@@ -14,16 +15,14 @@ export const putAside = async (
   state: Extract<DeliveryState, 'held' | 'dropped'>,
   now: Date,
 ): Promise<boolean> => {
-  const { numUpdatedRows } = await db
-    .updateTable('deliveries')
-    .set({ state, due_utc: null, updated_utc: now })
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
-    // Of all states, only a waiting delivery has a due time; this way the index finds them.
-    .where('due_utc', 'is not', null)
-    .limit(chunk)
-    .executeTakeFirst();
-  return Number(numUpdatedRows) < chunk;
+  // Of all states, only a waiting delivery has a due time; the index on it leaves the others out.
+  const { numAffectedRows = 0n } = await sql`
+    UPDATE deliveries FORCE INDEX (due)
+    SET state = ${state}, due_utc = NULL, updated_utc = ${now}
+    WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
+      AND due_utc > '2000-01-01'
+    LIMIT ${sql.lit(chunk)}`.execute(db);
+  return Number(numAffectedRows) < chunk;
 };
 
 const chunk = 1_000;

@@ -29,13 +29,14 @@ export const readBodies = async (
   const events = new Map(keys.map((key) => [key.event_id, key]));
   const days = [...events.values()].map(({ created_utc }) => created_utc.getTime());
   // An event's id is unique, but each partition has an index of its own: the bounds say which are looked into.
+  // Without the hint the server may take the primary key, whose front names only the company: all its events.
   const { rows } = await sql<StoredEvent>`
     SELECT e.event_id, e.company_id, e.type, e.created_utc, e.payload
     FROM ${jsonTable(
       { company_id: bigint, event_id: bigint, created_utc: datetime },
       [...events.values()].map((key) => [key.company_id, key.event_id, sqlTime(key.created_utc)]),
     )} AS k
-    STRAIGHT_JOIN events AS e
+    STRAIGHT_JOIN events AS e FORCE INDEX (event_id)
       ON e.event_id = k.event_id AND e.company_id = k.company_id AND e.created_utc = k.created_utc
     WHERE e.created_utc BETWEEN ${new Date(Math.min(...days))} AND ${new Date(Math.max(...days))}`.execute(
     db,

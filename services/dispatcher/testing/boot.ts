@@ -14,6 +14,7 @@ import {
 import { type Bus, connectBus, createLog, createMetrics, type Metrics } from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import { AckPolicy, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { expect } from 'vitest';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -215,6 +216,9 @@ export const openWorld = async (): Promise<World> => {
       )[0]!,
   };
 };
+
+/** Polls for as long as a busy machine may need; a dispatcher's signing threads alone take a while to start. */
+export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 20_000, interval: 20 });
 
 /** As the webhooks service makes it. */
 export const makeQueue = async (bus: Bus): Promise<void> => {

@@ -5,6 +5,8 @@ import { type Job, type QueueKey, queueName } from '../job.ts';
 export interface Windows {
   /** Starts it now or soon; what cannot start within a second is given back. */
   offer(job: Job): void;
+  /** Whether a first attempt would be given back at once: not worth reading. */
+  isClosed(key: QueueKey): boolean;
   /** A receiver has answered (or its time was up). */
   ended(job: Job, succeeded: boolean): void;
   /** An attempt that was started was not made; it says nothing about the receiver. */
@@ -148,14 +150,22 @@ export const createWindows = (options: WindowsOptions): Windows => {
     if (lines.size > 0) timer ??= setTimeout(giveBackLate, Math.ceil(maxWaitMs / 4)).unref();
   };
 
+  const closedTo = (state: State): boolean =>
+    isSilent(state)
+      ? roomOf(state) <= 0
+      : state.failures >= failuresUntilProbing || state.line.length >= maxLine;
+
   return {
+    isClosed: (key) => {
+      const state = states.get(queueName(key));
+      return state !== undefined && closedTo(state);
+    },
     offer: (job) => {
       const state = stateOf(job);
       if (draining) return giveBack([job]);
       if (state.line.length === 0 && mayStart(job, state)) return startNow(job, state);
-      const closed = isSilent(state) || (state.failures >= failuresUntilProbing && !job.probe);
       const crowded = waiting >= maxWaiting || waitingBytes >= maxWaitingBytes;
-      if (closed || crowded || state.line.length >= maxLine) return giveBack([job]);
+      if (crowded || (closedTo(state) && !job.probe)) return giveBack([job]);
       state.line.push({ job, sinceMs: nowMs() });
       lines.add(state);
       waiting++;
@@ -166,6 +176,8 @@ export const createWindows = (options: WindowsOptions): Windows => {
       const state = leave(job);
       state.answeredMs = nowMs();
       state.size = succeeded ? Math.min(state.size + 1, maxWindow) : firstWindow;
+      // Ahead of what will be recorded, so that no more are started meanwhile.
+      if (!succeeded && job.replay_id === 0 && ++state.failures >= failuresUntilProbing) empty(state);
       startWaiting(state);
     },
     abandoned: (job) => startWaiting(leave(job)),

@@ -1,0 +1,276 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { retryScheduleMs } from './config.ts';
+import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { startReceiver } from './testing/receiver.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+const states = async (subscription: Subscription): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    [...Map.groupBy(await world.deliveries(subscription), ({ state }) => state)].map(([state, all]) => [
+      state,
+      all.length,
+    ]),
+  );
+
+test('a failed delivery is tried again after its wait, over the same body, stamped and signed anew', async () => {
+  const { drain } = await world.start({ scheduleMs: [1_200, 300], random: () => 0.5 });
+  const receiver = await startReceiver();
+  receiver.answer = (response) => response.writeHead(receiver.received.length < 3 ? 500 : 204).end();
+  const subscription = await world.subscribe(receiver.url);
+  await world.deliver(subscription, 1);
+  await eventually(() => states(subscription)).toEqual({ succeeded: 1 });
+  const [first, second, third] = receiver.received;
+  expect(second!.atMs - first!.atMs).toBeGreaterThanOrEqual(1_190);
+  expect(second!.atMs - first!.atMs).toBeLessThan(1_200 + 400);
+  expect(third!.atMs - second!.atMs).toBeGreaterThanOrEqual(290);
+  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  expect(receiver.received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3']);
+  expect(second!.headers['x-webhook-timestamp']).not.toBe(first!.headers['x-webhook-timestamp']);
+  expect(second!.headers['x-webhook-signature']).not.toBe(first!.headers['x-webhook-signature']);
+  const attempts = await world.attempts(subscription);
+  expect(attempts).toMatchObject([
+    { attempt: 1, status_code: 500, error_class: 'status' },
+    { attempt: 2, status_code: 500, error_class: 'status' },
+    { attempt: 3, status_code: 204, error_class: null, next_attempt_utc: null },
+  ]);
+  const waitMs = attempts[0]!.next_attempt_utc!.getTime() - attempts[0]!.started_utc.getTime();
+  expect(waitMs).toBeGreaterThanOrEqual(1_200);
+  expect(waitMs).toBeLessThan(1_300);
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
+  await drain();
+});
+
+test('a delivery that has had all its attempts has failed, and is left alone', async () => {
+  const { drain } = await world.start({ scheduleMs: [50, 50] });
+  const receiver = await startReceiver();
+  receiver.answer = (response) => response.writeHead(302, { location: receiver.url }).end();
+  const subscription = await world.subscribe(receiver.url);
+  await world.deliver(subscription, 1);
+  await eventually(() => states(subscription)).toEqual({ failed: 1 });
+  await sleep(400);
+  expect(await world.deliveries(subscription)).toMatchObject([
+    { attempts: 3, due_utc: null, last_status: 302, last_error: 'redirect' },
+  ]);
+  expect(receiver.received).toHaveLength(3);
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 3 });
+  await drain();
+});
+
+test('the true schedule: eleven attempts within a tenth of their times, and then it has failed', async () => {
+  let clockMs = Date.now();
+  const randoms = [0, 0.999, 0.5, 0.25, 0.75, 0.1, 0.9, 0.4, 0.6, 0.33, 0.66];
+  let drawn = 0;
+  const { drain } = await world.start({
+    now: () => new Date(clockMs),
+    random: () => randoms[drawn++ % randoms.length]!,
+  });
+  const receiver = await startReceiver();
+  receiver.answer = (response) => response.writeHead(500).end();
+  const subscription = await world.subscribe(receiver.url);
+  await world.deliver(subscription, 1);
+  for (const [at, planned] of retryScheduleMs.entries()) {
+    const read = async () => (await world.deliveries(subscription))[0]!;
+    await eventually(async () => (await read()).attempts).toBe(at + 1);
+    const { due_utc, state } = await read();
+    expect(state).toBe('waiting');
+    const waitMs = due_utc!.getTime() - clockMs;
+    expect(waitMs / planned).toBeGreaterThanOrEqual(0.9);
+    expect(waitMs / planned).toBeLessThanOrEqual(1.1);
+    expect(waitMs).toBe(Math.round(planned * (0.9 + 0.2 * randoms[at]!)));
+    // A moment too early nothing happens.
+    clockMs += waitMs - 1;
+    await sleep(250);
+    expect(receiver.received).toHaveLength(at + 1);
+    clockMs += 1;
+  }
+  await eventually(() => states(subscription)).toEqual({ failed: 1 });
+  const attempts = await world.attempts(subscription);
+  expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  expect(attempts.at(-1)).toMatchObject({ next_attempt_utc: null });
+  clockMs += 24 * 3_600_000;
+  await sleep(400);
+  expect(receiver.received).toHaveLength(11);
+  await drain();
+});
+
+test('a Retry-After of a 503 is waited for', async () => {
+  const { drain } = await world.start({ scheduleMs: [100, 100] });
+  const receiver = await startReceiver();
+  receiver.answer = (response) =>
+    receiver.received.length === 1 ? response.writeHead(503, { 'retry-after': '2' }).end() : response.end();
+  const subscription = await world.subscribe(receiver.url);
+  await world.deliver(subscription, 1);
+  await eventually(() => states(subscription)).toEqual({ succeeded: 1 });
+  expect(receiver.received[1]!.atMs - receiver.received[0]!.atMs).toBeGreaterThanOrEqual(1_990);
+  await drain();
+});
+
+describe('a subscription is switched off', () => {
+  test('by a 410 at once, with what waits held', async () => {
+    const { drain } = await world.start({ scheduleMs: [100] });
+    const receiver = await startReceiver();
+    const subscription = await world.subscribe(receiver.url);
+    await world.deliver(subscription, 3, { by: 'queue', dueMs: Date.now() + 3_600_000 });
+    receiver.answer = (response) => response.writeHead(410).end();
+    await world.deliver(subscription, 1);
+    await eventually(() => world.subscription(subscription)).toMatchObject({
+      enabled: 0,
+      disabled_reason: 'the receiver answered 410 Gone',
+    });
+    await eventually(() => states(subscription)).toEqual({ held: 4 });
+    expect((await world.attempts(subscription))[0]).toMatchObject({
+      status_code: 410,
+      next_attempt_utc: null,
+    });
+    await eventually(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
+    // What was on its way to it is held too, not tried.
+    await world.deliver(subscription, 2);
+    await eventually(() => states(subscription)).toEqual({ held: 6 });
+    expect(receiver.received).toHaveLength(1);
+    await drain();
+  });
+
+  test('but not by a 410 from where it no longer points', async () => {
+    const { drain } = await world.start({ scheduleMs: [60_000] });
+    const [old, fresh] = [await startReceiver(), await startReceiver()];
+    const subscription = await world.subscribe(old.url);
+    old.answer = async (response) => {
+      await world.database.query('UPDATE subscriptions SET url = ? WHERE subscription_id = ?', [
+        fresh.url,
+        subscription.subscription_id,
+      ]);
+      response.writeHead(410).end();
+    };
+    await world.deliver(subscription, 1);
+    await eventually(() => world.deliveries(subscription)).toMatchObject([{ last_status: 410 }]);
+    expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
+    await drain();
+  });
+
+  test('by twenty failures in a row: five of any burst, then fifteen probes, never two at a time', async () => {
+    const { drain } = await world.start({ scheduleMs: Array(10).fill(50) });
+    const other = await world.start({ scheduleMs: Array(10).fill(50) });
+    const receiver = await startReceiver();
+    receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 30);
+    const subscription = await world.subscribe(receiver.url);
+    await world.deliver(subscription, 2_000);
+    await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(6);
+    // By now whatever was under way when it began to fail has ended.
+    receiver.mostAtATime = 0;
+    const before = receiver.received.length;
+    const failuresBefore = (await world.queue(subscription))!.consecutive_failures;
+    await eventually(() => world.subscription(subscription)).toEqual({
+      enabled: 0,
+      disabled_reason: '20 consecutive failures',
+    });
+    expect(receiver.mostAtATime).toBe(1);
+    expect(receiver.received.length - before).toBeLessThanOrEqual(20 - failuresBefore + 1);
+    expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 20 });
+    const probes = receiver.received.slice(before).map(({ atMs }) => atMs);
+    for (const [at, atMs] of probes.slice(1).entries())
+      expect(atMs - probes[at]!).toBeGreaterThanOrEqual(100);
+    // In chunks, until all are held.
+    await eventually(() => states(subscription)).toEqual({ held: 2_000 });
+    await eventually(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
+    const made = receiver.received.length;
+    await sleep(400);
+    expect(receiver.received).toHaveLength(made);
+    await drain();
+    await other.drain();
+  });
+});
+
+test('a receiver’s restart under full traffic switches nothing off, and everything arrives', async () => {
+  const { drain } = await world.start({ scheduleMs: Array(10).fill(400) });
+  const receiver = await startReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  let sending = true;
+  let sent = 0;
+  const traffic = (async () => {
+    for (; sending; sent += 5) {
+      await world.deliver(subscription, 5);
+      await sleep(20);
+    }
+  })();
+  await sleep(400);
+  await receiver.down();
+  // Ten seconds of the true probe interval.
+  await sleep(1_000);
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: expect.any(Number) });
+  expect((await world.queue(subscription))!.consecutive_failures).toBeGreaterThanOrEqual(5);
+  await receiver.up();
+  await sleep(400);
+  sending = false;
+  await traffic;
+  await eventually(() => states(subscription)).toEqual({ succeeded: sent });
+  expect(await world.subscription(subscription)).toEqual({ enabled: 1, disabled_reason: null });
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
+  await drain();
+});
+
+test('what belongs to a deleted subscription is dropped, and its queue goes', async () => {
+  const { drain } = await world.start();
+  const receiver = await startReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  await world.database.query('DELETE FROM subscriptions WHERE subscription_id = ?', [
+    subscription.subscription_id,
+  ]);
+  await world.deliver(subscription, 1_500, { by: 'queue' });
+  await world.deliver(subscription, 3);
+  await eventually(() => states(subscription)).toEqual({ dropped: 1_503 });
+  await eventually(() => world.queue(subscription)).toBeUndefined();
+  expect(receiver.received).toEqual([]);
+  await drain();
+});
+
+describe('a replay', () => {
+  const makeReplay = async ({ company_id, subscription_id }: Subscription): Promise<number> => {
+    await world.database.query(
+      `INSERT INTO replays (company_id, subscription_id, kind, filter, total, created_utc)
+       VALUES (?, ?, 'filter', '{}', 2, NOW(3))`,
+      [company_id, subscription_id],
+    );
+    const [row] = await world.database.query<{ id: number }>('SELECT MAX(replay_id) AS id FROM replays');
+    return row!.id;
+  };
+  const counts = async (replayId: number) =>
+    (await world.database.query('SELECT succeeded, failed FROM replays WHERE replay_id = ?', [replayId]))[0];
+
+  test('says that it is one, is counted by its replay, and touches no streak', async () => {
+    const { drain } = await world.start({ scheduleMs: [50] });
+    const receiver = await startReceiver();
+    const subscription = await world.subscribe(receiver.url);
+    await world.database.query(
+      'UPDATE delivery_queues SET consecutive_failures = 3 WHERE subscription_id = ?',
+      [subscription.subscription_id],
+    );
+    const replayId = await makeReplay(subscription);
+    await world.deliver(subscription, 1, { by: 'queue', replayId });
+    await eventually(() => counts(replayId)).toEqual({ succeeded: 1, failed: 0 });
+    receiver.answer = (response) => response.writeHead(500).end();
+    await world.deliver(subscription, 1, { by: 'queue', replayId });
+    await eventually(() => counts(replayId)).toEqual({ succeeded: 1, failed: 1 });
+    expect(receiver.received.map(({ headers }) => headers['x-webhook-replay'])).toEqual(
+      Array(3).fill(`${replayId}`),
+    );
+    expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 3 });
+    await drain();
+  });
+});
+
+test('a secret that does not open costs the receiver nothing, and its delivery stays', async () => {
+  const { drain } = await world.start();
+  const receiver = await startReceiver();
+  const subscription = await world.subscribe(receiver.url, { secret: Buffer.from('garbage') });
+  await world.deliver(subscription, 1);
+  await sleep(500);
+  expect(await world.deliveries(subscription)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
+  expect(receiver.received).toEqual([]);
+  await drain();
+});
