@@ -11,8 +11,11 @@ import {
 } from '@causeway/runtime';
 import type { TargetRules, WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
+import * as deliveries from './deliveries/index.ts';
 import * as events from './events/index.ts';
 import { startFanOut } from './fan-out/startFanOut.ts';
+import * as replays from './replays/index.ts';
+import { startReplayer } from './replays/replayer.ts';
 import { startRetention } from './retention/retention.ts';
 import { reencryptSecrets } from './secrets/reencryptSecrets.ts';
 import * as subscriptions from './subscriptions/index.ts';
@@ -62,15 +65,21 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   });
   const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
   const fanOut = await startFanOut({ bus, db, log, metrics, replicas: options.replicas ?? 1, now });
+  const replayer = startReplayer({ db, log, metrics, now });
   return {
     drain: async () => {
-      await Promise.all([lane.drain(), operatorLane.drain(), fanOut.drain()]);
+      await Promise.all([lane.drain(), operatorLane.drain(), fanOut.drain(), replayer.stop()]);
       await retention.stop();
     },
   };
 };
 
 const handlersOf = (context: WebhooksContext): OperationHandlers => {
-  const operations = Object.entries<(context: WebhooksContext) => Handler>({ ...subscriptions, ...events });
+  const operations = Object.entries<(context: WebhooksContext) => Handler>({
+    ...subscriptions,
+    ...events,
+    ...deliveries,
+    ...replays,
+  });
   return Object.fromEntries(operations.map(([id, create]) => [id, create(context)]));
 };

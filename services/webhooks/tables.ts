@@ -7,11 +7,12 @@ import type {
   StoredEvent,
   SubscriptionRow,
 } from '@causeway/proto';
+import type { AuditTables } from '@causeway/runtime';
 import type { ColumnType, Generated } from 'kysely';
 
 /**
- * The tables that this service reads and writes: those of `migrations/`, and of crm's the event log and its
- * outbox, which it reads and empties.
+ * The tables that this service reads and writes: those of `migrations/`; of crm's the event log and its outbox,
+ * which it reads and empties; and of access's the audit log, which it adds to.
  */
 export interface Tables {
   subscriptions: WithJson<WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled'>, 'event_types'>;
@@ -29,6 +30,7 @@ export interface Tables {
   events: StoredEvent & { readonly sequence: number };
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
   event_outbox: Pick<StoredEvent, 'company_id' | 'event_id' | 'created_utc'> & { readonly sequence: number };
+  audit_log: AuditTables['audit_log'];
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 
@@ -43,6 +45,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'events',
   'event_sequences',
   'event_outbox',
+  'audit_log',
 ] as const);
 
 type WithDefaults<Row, Name extends keyof Row> = {

@@ -1,4 +1,5 @@
 import type { DeliveryRow } from '@causeway/proto';
+import { acrossTenants } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { bigint, datetime, jsonTable, sqlTime } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
@@ -30,7 +31,9 @@ export const addDeliveries = async (
       (company_id, event_id, subscription_id, replay_id, created_utc, event_type, due_utc, updated_utc)
     SELECT company_id, event_id, subscription_id, replay_id, created_utc, event_type, due_utc, ${now}
     FROM ${jsonTable(columns, rows)} AS given
-    ON DUPLICATE KEY UPDATE event_id = deliveries.event_id`.execute(db);
+    ON DUPLICATE KEY UPDATE event_id = deliveries.event_id`.execute(
+    acrossTenants(db, 'each new delivery says its company'),
+  );
 };
 
 const columns = {

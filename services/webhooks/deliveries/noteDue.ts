@@ -1,4 +1,5 @@
 import { type DeliveryQueueRow, failuresUntilProbing, leaseMs } from '@causeway/proto';
+import { acrossTenants } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { bigint, datetime, jsonTable, sqlTime } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
@@ -27,7 +28,9 @@ export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): 
       delivery_queues.consecutive_failures >= ${failuresUntilProbing},
       IF(delivery_queues.next_due_utc <= given.due_utc + INTERVAL ${guardS} SECOND,
         delivery_queues.next_due_utc, given.due_utc),
-      LEAST(COALESCE(delivery_queues.next_due_utc, given.due_utc), given.due_utc))`.execute(db);
+      LEAST(COALESCE(delivery_queues.next_due_utc, given.due_utc), given.due_utc))`.execute(
+    acrossTenants(db, 'each queue says its company'),
+  );
 };
 
 /** Clocks may differ by the rest. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type KeyRing, laneSubject, parseKeyRing, replyPrefix } from '@causeway/proto';
+import { type Actor, type KeyRing, laneSubject, parseKeyRing, type Role, replyPrefix } from '@causeway/proto';
 import { type Bus, connectBus, createLaneClient, createLog, type Database } from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import type { WebhooksContext } from '../context.ts';
@@ -27,6 +27,8 @@ export interface Asking {
   /** Path parameters in their order. */
   readonly params?: readonly (string | number)[];
   readonly budgetMs?: number;
+  /** Of the member who asks, for an operation of the portal. */
+  readonly role?: Role;
 }
 
 export interface Asked {
@@ -37,8 +39,8 @@ export interface Asked {
   readonly body: any;
 }
 
-/** With the tables of crm, whose event log this service reads. */
-export const webhooksMigrations = ['crm', 'webhooks'].map((name) => ({
+/** With the tables of access and crm: this service adds to the audit log of the one and reads the event log of the other. */
+export const webhooksMigrations = ['access', 'crm', 'webhooks'].map((name) => ({
   name,
   folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,
 }));
@@ -95,7 +97,7 @@ export const bootWebhooks = async ({
     database,
     nats,
     keyRing,
-    ask: async (operation, companyId, { body, query = '', params = [], budgetMs = 10_000 } = {}) => {
+    ask: async (operation, companyId, { body, query = '', params = [], budgetMs = 10_000, role } = {}) => {
       const answer = await lane.request({
         operation,
         tenant: companyId,
@@ -106,12 +108,19 @@ export const bootWebhooks = async ({
         params: params.map(String),
         query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),
         body: bytesOf(body),
+        ...(role && { actor: actorOf(role) }),
       });
       const text = answer.body.toString();
       return { status: answer.status, text, body: text === '' ? undefined : JSON.parse(text) };
     },
   };
 };
+
+const actorOf = (role: Role): Actor => ({
+  user: { id: 1, sessionId: 1, email: `${role}@example.com`, name: `The ${role}`, role },
+  address: '203.0.113.7',
+  userAgent: 'test',
+});
 
 const bytesOf = (body: unknown): Uint8Array =>
   body === undefined ? new Uint8Array() : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));

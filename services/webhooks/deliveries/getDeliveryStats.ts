@@ -1,0 +1,66 @@
+import { portalContract, rangeMinutes } from '@causeway/proto';
+import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { sql } from 'kysely';
+import type { WebhooksContext } from '../context.ts';
+import { readSubscriptions } from '../subscriptions/record.ts';
+import { addOutcome, noOutcome, type Outcome, outcomeAnswer, outcomeOf, sums } from './outcomes.ts';
+
+export const getDeliveryStats = ({ db, now }: WebhooksContext): Handler =>
+  portalHandler(portalContract.getDeliveryStats, async ({ companyId, query }) => {
+    const { range, subscriptionId } = query;
+    const { total, step } = rangeMinutes[range];
+    // The minute that has begun is in it.
+    const untilMs = (Math.floor(now().getTime() / minuteMs) + 1) * minuteMs;
+    const fromMs = untilMs - total * minuteMs;
+    const at = sql<number>`FLOOR(TIMESTAMPDIFF(MINUTE, ${new Date(fromMs)}, minute_utc) / ${sql.lit(step)})`;
+    let minutes = db
+      .selectFrom('delivery_minutes')
+      .select(['subscription_id', at.as('at')])
+      .select(sums)
+      .where('company_id', '=', companyId)
+      .where('minute_utc', '>=', new Date(fromMs))
+      .where('minute_utc', '<', new Date(untilMs))
+      .groupBy(['subscription_id', 'at']);
+    if (subscriptionId !== undefined) minutes = minutes.where('subscription_id', '=', subscriptionId);
+    const [rows, subscriptions] = await Promise.all([minutes.execute(), readSubscriptions(db, companyId)]);
+
+    const sum = noOutcome();
+    const points = Array.from({ length: total / step }, noOutcome);
+    const bySubscription = new Map<number, Outcome>();
+    for (const { subscription_id, at, ...row } of rows) {
+      const outcome = outcomeOf(row);
+      const own = bySubscription.get(subscription_id) ?? noOutcome();
+      bySubscription.set(subscription_id, own);
+      for (const part of [sum, own, points[Number(at)]]) if (part) addOutcome(part, outcome);
+    }
+    const known = new Map(subscriptions.map((one) => [one.subscription_id, one]));
+    const ids = new Set([...known.keys(), ...bySubscription.keys()]);
+    const shown = [...ids]
+      .filter((id) => subscriptionId === undefined || id === subscriptionId)
+      .map((id) => {
+        const one = known.get(id);
+        return {
+          id,
+          name: one?.name ?? null,
+          url: one?.url ?? null,
+          enabled: one?.enabled === 1,
+          consecutiveFailures: one?.consecutive_failures ?? 0,
+          ...outcomeAnswer(bySubscription.get(id) ?? noOutcome()),
+        };
+      })
+      .sort((a, b) => b.consecutiveFailures - a.consecutiveFailures || b.failed - a.failed || a.id - b.id);
+    return json(200, {
+      range,
+      fromUtc: new Date(fromMs),
+      untilUtc: new Date(untilMs),
+      stepMinutes: step,
+      total: outcomeAnswer(sum),
+      points: points.map((point, index) => ({
+        utc: new Date(fromMs + index * step * minuteMs),
+        ...outcomeAnswer(point),
+      })),
+      subscriptions: shown,
+    });
+  });
+
+const minuteMs = 60_000;

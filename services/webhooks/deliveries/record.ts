@@ -1,0 +1,89 @@
+import { type DeliveryRow, notFound, parseId } from '@causeway/proto';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+
+/** What a path names a delivery by. */
+export interface DeliveryName {
+  readonly eventId: number;
+  readonly subscriptionId: number;
+  readonly replayId: number;
+}
+
+/** @throws Problem `not_found` */
+export const deliveryName = ([event, subscription, replay]: readonly string[]): DeliveryName => ({
+  eventId: parseId(event, 'delivery'),
+  subscriptionId: parseId(subscription, 'delivery'),
+  replayId: parseId(replay, 'delivery', 0),
+});
+
+export type DeliveryRecord = DeliveryRow & {
+  readonly name: string | null;
+  /** Null: the subscription is gone. */
+  readonly url: string | null;
+  readonly enabled: number | null;
+};
+
+/** Deliveries with what their subscriptions are now. */
+export const selectDeliveries = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('deliveries as d')
+    .leftJoin('subscriptions as s', (join) =>
+      join.onRef('s.subscription_id', '=', 'd.subscription_id').on('s.company_id', '=', companyId),
+    )
+    .select(deliveryColumns.map((column) => `d.${column}` as const))
+    .select(['s.name', 's.url', 's.enabled'])
+    .where('d.company_id', '=', companyId);
+
+/** All deliveries of an event to a subscription, its own first. */
+export const readSiblings = (
+  db: Kysely<Tables>,
+  companyId: number,
+  { eventId, subscriptionId }: Pick<DeliveryName, 'eventId' | 'subscriptionId'>,
+): Promise<readonly DeliveryRecord[]> =>
+  selectDeliveries(db, companyId)
+    .where('d.event_id', '=', eventId)
+    .where('d.subscription_id', '=', subscriptionId)
+    .orderBy('d.replay_id')
+    .limit(maxSiblings)
+    .execute();
+
+/** @throws Problem `not_found` */
+export const oneOf = (siblings: readonly DeliveryRecord[], { replayId }: DeliveryName): DeliveryRecord => {
+  const one = siblings.find(({ replay_id }) => replay_id === replayId);
+  if (!one) throw notFound('delivery');
+  return one;
+};
+
+/** As the portal shows it. */
+export const deliveryAnswer = (row: DeliveryRecord) => ({
+  id: `${row.event_id}-${row.subscription_id}-${row.replay_id}`,
+  eventId: row.event_id,
+  subscriptionId: row.subscription_id,
+  replayId: row.replay_id,
+  eventType: row.event_type,
+  eventCreatedUtc: row.created_utc,
+  state: row.state,
+  attempts: row.attempts,
+  dueUtc: row.due_utc,
+  lastStatusCode: row.last_status,
+  lastErrorClass: row.last_error,
+  updatedUtc: row.updated_utc,
+  subscription: row.url === null ? null : { name: row.name, url: row.url, enabled: row.enabled === 1 },
+});
+
+const maxSiblings = 100;
+
+export const deliveryColumns = [
+  'company_id',
+  'event_id',
+  'subscription_id',
+  'replay_id',
+  'created_utc',
+  'event_type',
+  'state',
+  'attempts',
+  'due_utc',
+  'last_status',
+  'last_error',
+  'updated_utc',
+] as const;

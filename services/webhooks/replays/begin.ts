@@ -1,0 +1,109 @@
+import { conflict, type ReplayKind, type ReplayRow, type SubscriptionRow } from '@causeway/proto';
+import { type AuditEntry, auditSource, type Trx, writeAudit } from '@causeway/runtime';
+import type { Tables } from '../tables.ts';
+import { readReplay } from './record.ts';
+
+/** What every beginning of a replay knows of its call. */
+export interface Beginner {
+  readonly call: Parameters<typeof auditSource>[0];
+  readonly now: Date;
+}
+
+interface Begun {
+  readonly kind: ReplayKind;
+  /** JSON. */
+  readonly filter: string;
+  readonly total: number;
+  /** What has been made of it in this transaction already. */
+  readonly made?: number;
+}
+
+/** @throws Problem `conflict` */
+export const assertOn = ({ enabled }: Pick<SubscriptionRow, 'enabled'>): void => {
+  if (enabled !== 1) throw conflict('the subscription is off; switch it on first');
+};
+
+/**
+ * Only one replay of a subscription runs at a time, but for those of a single delivery: side by side, two would
+ * make deliveries of the same events. The subscription's row is locked, so no other can be begun meanwhile.
+ * @throws Problem `conflict`
+ */
+export const assertNoOther = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id }: SubscriptionRow,
+): Promise<void> => {
+  const other = await trx
+    .selectFrom('replays')
+    .select(['replay_id', 'kind'])
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .where('state', '=', 'running')
+    .where('kind', '<>', 'resend')
+    .where('next_page_utc', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (!other) return;
+  const what =
+    other.kind === 'release' || other.kind === 'drop' ? 'what was held is being seen to' : 'a replay runs';
+  throw conflict(`${what} for this subscription (${other.replay_id}); wait for it, or cancel it`);
+};
+
+/** Writes the replay with its entry in the audit log; the replayer goes on with it. */
+export const beginReplay = async (
+  trx: Trx<Tables>,
+  subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>,
+  { kind, filter, total, made = 0 }: Begun,
+  { call, now }: Beginner,
+): Promise<ReplayRow> => {
+  const { company_id, subscription_id } = subscription;
+  const by = auditSource(call);
+  const { insertId } = await trx
+    .insertInto('replays')
+    .values({
+      company_id,
+      subscription_id,
+      kind,
+      filter,
+      total,
+      made,
+      position: made > 0 ? lastPosition : 0,
+      next_page_utc: now,
+      created_by: by.name,
+      created_utc: now,
+      finished_utc: null,
+    })
+    .executeTakeFirstOrThrow();
+  const replayId = Number(insertId);
+  await writeAudit(trx, {
+    companyId: company_id,
+    by,
+    action: actions[kind],
+    target: targetOf(kind, subscription, replayId),
+    after: { kind, total, replayId, ...JSON.parse(filter) },
+    at: now,
+  });
+  return readReplay(trx, company_id, replayId);
+};
+
+/** Beyond every event: there is nothing left to make. */
+export const lastPosition = Number.MAX_SAFE_INTEGER;
+
+const actions: Readonly<Record<ReplayKind, AuditEntry['action']>> = {
+  resend: 'delivery.resent',
+  failed: 'replay.created',
+  missed: 'replay.created',
+  filter: 'replay.created',
+  release: 'held.released',
+  drop: 'held.dropped',
+};
+
+const targetOf = (
+  kind: ReplayKind,
+  { subscription_id, name, url }: Pick<SubscriptionRow, 'subscription_id' | 'name' | 'url'>,
+  replayId: number,
+): AuditEntry['target'] => {
+  const shownAs = name ?? url;
+  return actions[kind] === 'replay.created'
+    ? { kind: 'replay', id: replayId, name: `${kind}: ${shownAs}` }
+    : { kind: 'subscription', id: subscription_id, name: shownAs };
+};

@@ -1,0 +1,38 @@
+import { conflict, notFound, portalContract } from '@causeway/proto';
+import { auditSource, type Handler, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { dropWaiting } from './page.ts';
+import { readReplay, replayAnswer, selectReplays } from './record.ts';
+
+/** Ends a replay and drops what waits of it: a first chunk at once, the rest by the replayer. */
+export const cancelReplay = ({ db, now }: WebhooksContext): Handler =>
+  portalHandler(portalContract.cancelReplay, async (call) => {
+    const { companyId } = call;
+    const id = call.id('replay');
+    const replay = await transaction(db, async (trx) => {
+      const row = await selectReplays(trx, companyId)
+        .where('replay_id', '=', id)
+        .forUpdate()
+        .executeTakeFirst();
+      if (!row) throw notFound('replay');
+      if (row.state !== 'running') throw conflict(`the replay is ${row.state} already`);
+      const at = now();
+      const rest = await dropWaiting(trx, row, at);
+      await trx
+        .updateTable('replays')
+        .set({ state: 'cancelled', finished_utc: at, next_page_utc: rest ? at : null })
+        .where('company_id', '=', companyId)
+        .where('replay_id', '=', id)
+        .execute();
+      await writeAudit(trx, {
+        companyId,
+        by: auditSource(call),
+        action: 'replay.cancelled',
+        target: { kind: 'replay', id, name: row.kind },
+        after: { made: row.made, total: row.total },
+        at,
+      });
+      return readReplay(trx, companyId, id);
+    });
+    return json(200, replayAnswer(replay));
+  });

@@ -1,0 +1,151 @@
+import type { ReplayRow } from '@causeway/proto';
+import type { Trx } from '@causeway/runtime';
+import { addDeliveries } from '../deliveries/addDeliveries.ts';
+import { noteDue } from '../deliveries/noteDue.ts';
+import type { Tables } from '../tables.ts';
+import { lastPosition } from './begin.ts';
+import { type Candidate, readCandidates } from './candidates.ts';
+import { dropHeldPage, releasePage } from './held.ts';
+import { selectionOfRow } from './selection.ts';
+
+/** What a page changes of its replay's row. */
+type Changes = Partial<Omit<ReplayRow, 'company_id' | 'replay_id' | 'filter'>>;
+
+/**
+ * Deliveries of a subscription that are due and not taken, at most, while more are made: what is made waits behind
+ * what was due before it, and live traffic hardly behind what is made. First attempts do not wait in the queue at
+ * all.
+ */
+const maxDue = 100;
+const pageEveryMs = 250;
+const whileFullMs = 500;
+const whileOffMs = 2_000;
+/** Between looks at whether all that was made has ended. */
+const whileEndingMs = 2_000;
+const dropEveryMs = 20;
+
+/** What can be made in a second at most, at this pace. */
+export const fastestPerSecond = (maxDue * 1000) / pageEveryMs;
+
+/**
+ * Goes one step on with a replay whose row is locked, and sets when the next is due. All of it is in one
+ * transaction, so a replay that is broken off at any point goes on exactly there.
+ */
+export const nextPage = async (trx: Trx<Tables>, replay: ReplayRow, now: Date): Promise<void> => {
+  const { company_id, replay_id } = replay;
+  await trx
+    .updateTable('replays')
+    .set(await step(trx, replay, now))
+    .where('company_id', '=', company_id)
+    .where('replay_id', '=', replay_id)
+    .execute();
+};
+
+const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date): Promise<Changes> => {
+  const { company_id, subscription_id } = replay;
+  const inMs = (delayMs: number) => ({ next_page_utc: new Date(now.getTime() + delayMs) });
+  const ended = { finished_utc: now, next_page_utc: null };
+  if (replay.state === 'cancelled')
+    return (await dropWaiting(trx, replay, now)) ? inMs(0) : { next_page_utc: null };
+  const subscription = await trx
+    .selectFrom('subscriptions')
+    .select('enabled')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .executeTakeFirst();
+  // What waits of it is dropped by whoever takes the queue of a subscription that is gone.
+  if (!subscription) return { state: 'cancelled', ...ended };
+  if (replay.kind === 'drop') {
+    const { count, more } = await dropHeldPage(trx, replay, now);
+    const made = replay.made + count;
+    return more ? { made, ...inMs(dropEveryMs) } : { made, state: 'done', ...ended };
+  }
+  if (subscription.enabled !== 1) return inMs(whileOffMs);
+  if (replay.position === lastPosition) {
+    const over = replay.succeeded + replay.failed >= replay.made;
+    return over ? { state: 'done', ...ended } : inMs(whileEndingMs);
+  }
+  const room = maxDue - (await countDue(trx, replay, now));
+  if (room <= 0) return inMs(whileFullMs);
+  if (replay.kind === 'release') {
+    const count = await releasePage(trx, replay, room, now);
+    const made = replay.made + count;
+    return count === room ? { made, ...inMs(pageEveryMs) } : { made, state: 'done', ...ended };
+  }
+  const page = await readCandidates(trx, selectionOfRow(replay), { after: replay.position, limit: room });
+  await make(trx, replay, page, now);
+  const position = page.length < room ? lastPosition : page.at(-1)!.position;
+  return { made: replay.made + page.length, position, ...inMs(pageEveryMs) };
+};
+
+const make = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id, replay_id, kind }: ReplayRow,
+  page: readonly Candidate[],
+  now: Date,
+): Promise<void> => {
+  if (page.length === 0) return;
+  if (kind === 'missed') {
+    // What was held of these events is delivered by this replay instead.
+    await trx
+      .updateTable('deliveries')
+      .set({ state: 'dropped', updated_utc: now })
+      .where('company_id', '=', company_id)
+      .where('subscription_id', '=', subscription_id)
+      .where('state', '=', 'held')
+      .where(
+        'event_id',
+        'in',
+        page.map(({ event_id }) => event_id),
+      )
+      .execute();
+  }
+  const key = { company_id, subscription_id, replay_id, due_utc: now };
+  await addDeliveries(
+    trx,
+    page.map(({ position, ...event }) => ({ ...event, ...key })),
+    now,
+  );
+  await noteDue(trx, [{ company_id, subscription_id, due_utc: now }]);
+};
+
+/** How many are due and not taken, counted no further than it matters. */
+const countDue = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id }: ReplayRow,
+  now: Date,
+): Promise<number> => {
+  const due = await trx
+    .selectFrom('deliveries')
+    .select('event_id')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .where('due_utc', '<=', now)
+    .limit(maxDue)
+    .execute();
+  return due.length;
+};
+
+/**
+ * Drops a chunk of what waits of a replay. What is under way is dropped too: its attempt is shown, and nothing
+ * follows it.
+ * @returns whether more may be left.
+ */
+export const dropWaiting = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id, replay_id }: ReplayRow,
+  now: Date,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await trx
+    .updateTable('deliveries')
+    .set({ state: 'dropped', due_utc: null, updated_utc: now })
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .where('replay_id', '=', replay_id)
+    .where('state', '=', 'waiting')
+    .limit(dropChunk)
+    .executeTakeFirst();
+  return Number(numUpdatedRows) === dropChunk;
+};
+
+const dropChunk = 500;

@@ -1,0 +1,23 @@
+import { portalContract } from '@causeway/proto';
+import { type Handler, json, portalHandler } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { readOutcome } from '../deliveries/outcomes.ts';
+import { readSubscription } from '../subscriptions/record.ts';
+import { countCandidates } from './candidates.ts';
+import { fastestPerSecond } from './page.ts';
+import { selectionOf } from './selection.ts';
+
+export const previewReplay = ({ db, now }: WebhooksContext): Handler =>
+  portalHandler(portalContract.previewReplay, async ({ companyId, body }) => {
+    const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
+    const at = now();
+    const count = await countCandidates(db, selectionOf(companyId, body, event_types, at));
+    const dayAgo = new Date(at.getTime() - 86_400_000);
+    const { p50Ms } = await readOutcome(db, companyId, body.subscriptionId, dayAgo);
+    const perSecond = Math.min(fastestPerSecond, (usualWindow * 1000) / (p50Ms ?? usualMs));
+    return json(200, { count, estimateSeconds: Math.ceil(count / perSecond) });
+  });
+
+/** Attempts at a time that a subscription in good health is given before long, and what one takes unless known. */
+const usualWindow = 16;
+const usualMs = 100;

@@ -1,0 +1,56 @@
+import {
+  acrossTenants,
+  type Database,
+  type Log,
+  type Metrics,
+  type Repeated,
+  repeat,
+  transaction,
+} from '@causeway/runtime';
+import type { Tables } from '../tables.ts';
+import { nextPage } from './page.ts';
+
+/**
+ * Goes on with what is due of all replays, a page at a time; any replica takes any of them. A page that is broken
+ * off leaves nothing behind, and is due still.
+ */
+export const startReplayer = ({ db, log, metrics, now }: ReplayerOptions): Repeated => {
+  const pages = metrics?.counter('webhooks_replay_pages_total', 'Pages of replays that were made').cell();
+  let told = false;
+  const pass = async (): Promise<number> => {
+    const found = await transaction(db, async (trx) => {
+      const at = now();
+      const due = await acrossTenants(trx, 'whichever replay is due is gone on with')
+        .selectFrom('replays')
+        .selectAll()
+        .where('next_page_utc', '<=', at)
+        .orderBy('next_page_utc')
+        .limit(1)
+        .forUpdate()
+        .skipLocked()
+        .executeTakeFirst();
+      if (!due) return 0;
+      await nextPage(trx, due, at);
+      return 1;
+    });
+    told = false;
+    if (pages) pages.value += found;
+    return found;
+  };
+  return repeat(pass, {
+    pauseMs: lookEveryMs,
+    onError: (error) => {
+      if (!told) log.warn({ error }, 'replays wait; they are tried again');
+      told = true;
+    },
+  });
+};
+
+const lookEveryMs = 200;
+
+export interface ReplayerOptions {
+  readonly db: Database<Tables>;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  readonly now: () => Date;
+}

@@ -1,0 +1,471 @@
+import type { DeliveryRow, ReplayRow, StoredEvent } from '@causeway/proto';
+import { transaction } from '@causeway/runtime';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Asked } from '../testing/boot.ts';
+import { commitEvents, makeSubscription, until } from '../testing/events.ts';
+import { makeDelivery, makeEvents } from '../testing/make.ts';
+import { type BootedPortal, bootPortal } from '../testing/portal.ts';
+import { nextPage } from './page.ts';
+
+let webhooks: BootedPortal;
+let subscription: number;
+const company = 6001;
+const started = Date.now();
+const minutesAgo = (minutes: number) => new Date(started - minutes * 60_000);
+
+beforeEach(async () => {
+  webhooks = await bootPortal();
+  subscription = await makeSubscription(webhooks.db, company);
+});
+
+/** Events in the log and their deliveries, both of the time given. */
+const delivered = async (
+  count: number,
+  fields: Partial<DeliveryRow> = {},
+  at = minutesAgo(30),
+): Promise<readonly StoredEvent[]> => {
+  const type = fields.event_type ?? 'client.created';
+  const events = await makeEvents(
+    webhooks.db,
+    company,
+    Array.from({ length: count }, () => ({ created_utc: at, type })),
+  );
+  for (const { event_id, created_utc } of events)
+    await makeDelivery(webhooks.db, {
+      company_id: company,
+      subscription_id: subscription,
+      event_id,
+      created_utc,
+      event_type: type,
+      state: 'failed',
+      attempts: 11,
+      due_utc: null,
+      last_status: 500,
+      updated_utc: at,
+      ...fields,
+    });
+  return events;
+};
+
+const deliveriesOf = (replayId: number) =>
+  webhooks.database.query<DeliveryRow>(
+    'SELECT * FROM deliveries WHERE replay_id = ? ORDER BY event_id, subscription_id',
+    [replayId],
+  );
+const replayOf = async (id: number) => (await webhooks.portal('getReplay', company, { params: [id] })).body;
+const ids = (rows: readonly { event_id: number }[]) => rows.map(({ event_id }) => event_id);
+const ask = (kind: string, more: object = {}) => ({
+  body: { subscriptionId: subscription, kind, since: minutesAgo(60), ...more },
+});
+const preview = async (kind: string, more: object = {}): Promise<number> => {
+  const { status, body } = await webhooks.portal('previewReplay', company, ask(kind, more));
+  expect(status).toBe(200);
+  return body.count;
+};
+const create = async (kind: string, more: object = {}): Promise<number> => {
+  const { status, body } = await webhooks.portal('createReplay', company, ask(kind, more));
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body.id;
+};
+/** Has every delivery of a replay arrive as it is made, until the replay is done. */
+const finish = async (id: number): Promise<void> => {
+  await until('a replay that is done', async () => {
+    for (const one of await deliveriesOf(id))
+      if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
+    return (await replayOf(id)).state === 'done';
+  });
+};
+
+describe('what has failed', () => {
+  test('is made again as a dry run counts it, due at once, and counted as it arrives', async () => {
+    const events = await delivered(12);
+    await delivered(3, { state: 'succeeded' });
+    await delivered(2, { state: 'dropped' });
+    await delivered(4, {}, minutesAgo(90));
+    expect(await preview('failed')).toBe(12);
+    const id = await create('failed');
+    await until('all of them', async () => (await deliveriesOf(id)).length === 12);
+    const made = await deliveriesOf(id);
+    expect(ids(made)).toEqual(ids(events));
+    for (const one of made) {
+      expect(one).toMatchObject({ state: 'waiting', attempts: 0, event_type: 'client.created' });
+      expect(one.created_utc).toEqual(events[0]!.created_utc);
+      expect(one.due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+    }
+    const [queue] = await webhooks.database.query<{ next_due_utc: Date }>('SELECT * FROM delivery_queues');
+    expect(queue!.next_due_utc.getTime()).toBeLessThanOrEqual(Date.now());
+    expect(await replayOf(id)).toMatchObject({
+      state: 'running',
+      total: 12,
+      made: 12,
+      succeeded: 0,
+      failed: 0,
+    });
+    await finish(id);
+    expect(await replayOf(id)).toMatchObject({
+      total: 12,
+      made: 12,
+      succeeded: 12,
+      finishedUtc: expect.any(String),
+    });
+    expect(await preview('failed')).toBe(0);
+    expect(await webhooks.portal('createReplay', company, ask('failed'))).toMatchObject({
+      status: 409,
+      body: { error: 'there is nothing to replay', reason: 'conflict' },
+    });
+  });
+
+  test('and was made again since counts by its last outcome', async () => {
+    const [again, arrived, underWay, given] = await delivered(4);
+    const later = async (event: StoredEvent, state: DeliveryRow['state']) =>
+      makeDelivery(webhooks.db, {
+        company_id: company,
+        subscription_id: subscription,
+        event_id: event.event_id,
+        created_utc: event.created_utc,
+        replay_id: 77,
+        state,
+        due_utc: state === 'waiting' ? new Date() : null,
+        updated_utc: minutesAgo(10),
+      });
+    await later(again!, 'failed');
+    await later(arrived!, 'succeeded');
+    await later(underWay!, 'waiting');
+    await later(given!, 'dropped');
+    const id = await create('failed');
+    expect((await replayOf(id)).total).toBe(2);
+    await until('both', async () => (await deliveriesOf(id)).length === 2);
+    expect(ids(await deliveriesOf(id))).toEqual([again!.event_id, given!.event_id]);
+  });
+
+  test('is of this company and this subscription, of the types and of the time that were asked for', async () => {
+    await delivered(3);
+    await delivered(2, { event_type: 'lead.created' });
+    await delivered(5, { subscription_id: await makeSubscription(webhooks.db, company) });
+    await delivered(1, {}, minutesAgo(5));
+    expect(await preview('failed')).toBe(6);
+    expect(await preview('failed', { types: ['lead.created'] })).toBe(2);
+    expect(await preview('failed', { until: minutesAgo(10) })).toBe(5);
+    expect(await preview('failed', { since: minutesAgo(10) })).toBe(1);
+    const foreign = await webhooks.portal('previewReplay', company + 1, ask('failed'));
+    expect(foreign).toMatchObject({ status: 404, body: { error: 'subscription not found' } });
+  });
+});
+
+describe('what was missed', () => {
+  test('is what no attempt was made for: without a delivery, held or dropped untried', async () => {
+    const at = minutesAgo(30);
+    const nothing = await makeEvents(webhooks.db, company, [{ created_utc: at }, { created_utc: at }]);
+    await makeEvents(webhooks.db, company, [{ created_utc: at, type: 'payment.failed' }]);
+    const held = await delivered(2, { state: 'held', attempts: 0 });
+    const dropped = await delivered(1, { state: 'dropped', attempts: 0 });
+    await delivered(1, { state: 'held', attempts: 1 });
+    await delivered(1, { state: 'succeeded', attempts: 1 });
+    await delivered(1, { state: 'waiting', attempts: 0, due_utc: new Date() });
+    expect(await preview('missed')).toBe(5);
+    const id = await create('missed');
+    await until('all of them', async () => (await deliveriesOf(id)).length === 5);
+    expect(ids(await deliveriesOf(id))).toEqual(ids([...nothing, ...held, ...dropped]));
+    // They are not released a second time.
+    const { body } = await webhooks.portal('countHeld', company, { params: [subscription] });
+    expect(body.held).toBe(1);
+    await finish(id);
+    expect(await preview('missed')).toBe(0);
+  });
+
+  test('is not what is still on its way to the fan-out', async () => {
+    await webhooks.database.query('SELECT 1');
+    const events = await makeEvents(webhooks.db, company, [{ created_utc: minutesAgo(1) }]);
+    await webhooks.database.query('INSERT INTO event_outbox VALUES (?, ?, 1, ?)', [
+      company,
+      events[0]!.event_id,
+      // In the future, so that no sweeper takes it.
+      new Date(Date.now() + 3_600_000),
+    ]);
+    expect(await preview('missed')).toBe(0);
+  });
+});
+
+test('deliveries are chosen by state, type, status code and time', async () => {
+  await delivered(2, { last_status: 500 });
+  await delivered(3, { last_status: 404 });
+  await delivered(4, { state: 'succeeded', last_status: 200, event_type: 'lead.created' });
+  await delivered(1, { state: 'dropped', last_status: null });
+  const count = (more: object) => preview('filter', { since: undefined, ...more });
+  expect(await count({ states: ['failed', 'succeeded', 'dropped'] })).toBe(10);
+  expect(await count({ states: ['failed'] })).toBe(5);
+  expect(await count({ states: ['failed'], statusCodes: [404] })).toBe(3);
+  expect(await count({ states: ['failed', 'succeeded'], types: ['lead.created'] })).toBe(4);
+  expect(await count({ states: ['failed'], until: minutesAgo(40) })).toBe(0);
+  const id = await create('filter', {
+    since: undefined,
+    states: ['failed', 'succeeded'],
+    statusCodes: [404, 200],
+  });
+  expect(await replayOf(id)).toMatchObject({
+    kind: 'filter',
+    total: 7,
+    filter: { states: ['failed', 'succeeded'], statusCodes: [404, 200], until: expect.any(String) },
+  });
+  await until('all of them', async () => (await deliveriesOf(id)).length === 7);
+  for (const states of [['waiting'], ['held'], []])
+    expect((await webhooks.portal('previewReplay', company, ask('filter', { states }))).status).toBe(400);
+});
+
+describe('a replay', () => {
+  test('goes no faster than its deliveries are taken', async () => {
+    const events = await delivered(260);
+    const id = await create('failed');
+    await until('a first page', async () => (await deliveriesOf(id)).length === 100);
+    await new Promise((done) => setTimeout(done, 1_500));
+    const made = await deliveriesOf(id);
+    expect(made).toHaveLength(100);
+    for (const one of made.slice(0, 40)) await webhooks.end(one, 'succeeded');
+    await until('as many more', async () => (await deliveriesOf(id)).length === 140);
+    // Those that a dispatcher has taken are not due: their lease is ahead.
+    await webhooks.database.query("UPDATE deliveries SET due_utc = ? WHERE state = 'waiting'", [
+      new Date(Date.now() + 30_000),
+    ]);
+    await until('as many more again', async () => (await deliveriesOf(id)).length === 240);
+    await finish(id);
+    expect(ids(await deliveriesOf(id))).toEqual(ids(events));
+  });
+
+  test('that is broken off anywhere goes on there: nothing is skipped and nothing made twice', async () => {
+    await webhooks.database.query('DELETE FROM deliveries');
+    const events = await delivered(250);
+    const id = await create('failed');
+    // Steps that end in a rollback instead of their commit, as when their process is killed, among those of the
+    // service itself.
+    let broken = 0;
+    await until('a replay that is done', async () => {
+      await transaction(webhooks.db, async (trx) => {
+        const row = await trx
+          .selectFrom('replays')
+          .selectAll()
+          .where('company_id', '=', company)
+          .where('replay_id', '=', id)
+          .forUpdate()
+          .executeTakeFirstOrThrow();
+        await nextPage(trx, row as ReplayRow, new Date());
+        broken++;
+        throw new Error('killed');
+      }).catch((error: Error) => expect(error.message).toBe('killed'));
+      for (const one of await deliveriesOf(id))
+        if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
+      return (await replayOf(id)).state === 'done';
+    });
+    expect(broken).toBeGreaterThan(3);
+    expect(ids(await deliveriesOf(id))).toEqual(ids(events));
+    expect(await replayOf(id)).toMatchObject({ made: 250, succeeded: 250 });
+  });
+
+  test('is shared by replicas without being doubled', async () => {
+    const several = await bootPortal({ services: 3 });
+    webhooks = several;
+    subscription = await makeSubscription(webhooks.db, company);
+    const events = await delivered(150);
+    const id = await create('failed');
+    await finish(id);
+    expect(ids(await deliveriesOf(id))).toEqual(ids(events));
+  });
+
+  test('that is cancelled makes no more, and what waits of it is dropped', async () => {
+    await delivered(150);
+    const id = await create('failed');
+    await until('a first page', async () => (await deliveriesOf(id)).length === 100);
+    for (const one of (await deliveriesOf(id)).slice(0, 10)) await webhooks.end(one, 'succeeded');
+    const cancelled = await webhooks.portal('cancelReplay', company, { params: [id] });
+    expect(cancelled).toMatchObject({
+      status: 200,
+      body: { state: 'cancelled', finishedUtc: expect.any(String) },
+    });
+    await new Promise((done) => setTimeout(done, 800));
+    const states = Map.groupBy(await deliveriesOf(id), (one) => one.state);
+    expect(states.get('succeeded')).toHaveLength(10);
+    expect(states.get('waiting')).toBeUndefined();
+    expect((await webhooks.portal('cancelReplay', company, { params: [id] })).status).toBe(409);
+    // What it did not bring is still to be had.
+    expect(await preview('failed')).toBe(140);
+  });
+
+  test('waits while its subscription is off, and ends with it', async () => {
+    await delivered(150);
+    const id = await create('failed');
+    await until('a first page', async () => (await deliveriesOf(id)).length === 100);
+    await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
+    await webhooks.database.query(
+      "UPDATE deliveries SET state = 'held', due_utc = NULL WHERE state = 'waiting'",
+    );
+    await new Promise((done) => setTimeout(done, 1_200));
+    expect(await deliveriesOf(id)).toHaveLength(100);
+    expect((await replayOf(id)).state).toBe('running');
+    await webhooks.database.query('DELETE FROM subscriptions');
+    await until('the end', async () => (await replayOf(id)).state === 'cancelled');
+  });
+
+  test('is refused for a subscription that is off, and beside another', async () => {
+    await delivered(150);
+    const id = await create('failed');
+    expect(
+      await webhooks.portal('createReplay', company, ask('missed', { types: ['lead.created'] })),
+    ).toMatchObject({
+      status: 409,
+    });
+    await makeEvents(webhooks.db, company, [{ created_utc: minutesAgo(3) }]);
+    expect(await webhooks.portal('createReplay', company, ask('missed'))).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining(`(${id})`) },
+    });
+    await webhooks.portal('cancelReplay', company, { params: [id] });
+    await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
+    expect(await webhooks.portal('createReplay', company, ask('missed'))).toMatchObject({
+      status: 409,
+      body: { error: 'the subscription is off; switch it on first' },
+    });
+  });
+
+  test('is begun and cancelled by developers, seen by viewers, and unknown to other companies', async () => {
+    await delivered(3);
+    for (const operation of ['createReplay', 'cancelReplay', 'releaseHeld', 'dropHeld'] as const)
+      expect(
+        (await webhooks.portal(operation, company, { ...ask('failed'), params: [1], role: 'viewer' })).status,
+      ).toBe(403);
+    const id = await create('failed');
+    expect((await webhooks.portal('getReplay', company, { params: [id], role: 'viewer' })).status).toBe(200);
+    for (const operation of ['getReplay', 'cancelReplay'] as const)
+      expect(await webhooks.portal(operation, company + 1, { params: [id] })).toMatchObject({
+        status: 404,
+        body: { error: 'replay not found' },
+      });
+    const audit = await webhooks.database.query('SELECT * FROM audit_log');
+    expect(audit).toMatchObject([
+      {
+        company_id: company,
+        action: 'replay.created',
+        target_kind: 'replay',
+        target_id: String(id),
+        actor_name: 'The developer',
+      },
+    ]);
+  });
+
+  test('is listed with its like, the newest first, page by page', async () => {
+    const made: number[] = [];
+    for (let at = 0; at < 5; at++) {
+      await delivered(1);
+      const id = await create('failed');
+      await finish(id);
+      made.unshift(id);
+    }
+    const seen: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: Record<string, string> = {
+        limit: '2',
+        subscriptionId: String(subscription),
+        ...(cursor && { cursor }),
+      };
+      const page: Asked = await webhooks.portal('listReplays', company, { query });
+      seen.push(...page.body.replays.map((one: { id: number }) => one.id));
+      cursor = page.body.nextCursor;
+    }
+    expect(seen).toEqual(made);
+    expect((await webhooks.portal('listReplays', company + 1)).body.replays).toEqual([]);
+    expect((await webhooks.portal('listReplays', company, { query: { cursor: 'x' } })).body.error).toBe(
+      'invalid cursor',
+    );
+  }, 60_000);
+
+  test('of more than it may make, or without a beginning, is refused', async () => {
+    expect((await webhooks.portal('createReplay', company, ask('failed', { since: undefined }))).status).toBe(
+      400,
+    );
+    const answer = await webhooks.portal('createReplay', company, ask('everything'));
+    expect(answer.status).toBe(400);
+    await webhooks.database.query('SET SESSION cte_max_recursion_depth = 200000');
+    await webhooks.database.query(
+      `INSERT INTO deliveries (company_id, event_id, subscription_id, created_utc, event_type, state, updated_utc)
+       WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 100001)
+       SELECT ?, 1000000 + i, ?, ?, 'client.created', 'failed', ? FROM n`,
+      [company, subscription, minutesAgo(30), minutesAgo(30)],
+    );
+    const { status, body } = await webhooks.portal('previewReplay', company, ask('failed'));
+    expect({ status, error: body.error }).toMatchObject({
+      status: 400,
+      error: expect.stringMatching(/choose a shorter time/),
+    });
+  });
+});
+
+describe('what is held', () => {
+  const held = async (count: number) => delivered(count, { state: 'held', attempts: 2 });
+  const counted = async () => (await webhooks.portal('countHeld', company, { params: [subscription] })).body;
+
+  test('is released page by page at the pace at which it is taken', async () => {
+    await held(230);
+    expect(await counted()).toEqual({ held: 230, replay: null });
+    const { status, body } = await webhooks.portal('releaseHeld', company, { params: [subscription] });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ kind: 'release', total: 230, made: 0 });
+    await until('a first page', async () => (await counted()).held === 130);
+    await new Promise((done) => setTimeout(done, 1_200));
+    expect(await counted()).toMatchObject({ held: 130, replay: { id: body.id, made: 100 } });
+    await until('the rest', async () => {
+      for (const one of await deliveriesOf(0))
+        if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
+      return (await replayOf(body.id)).state === 'done';
+    });
+    expect(await counted()).toEqual({ held: 0, replay: null });
+    const rows = await deliveriesOf(0);
+    expect(rows.every((one) => one.state === 'succeeded' && one.attempts === 3)).toBe(true);
+    expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).status).toBe(409);
+  });
+
+  test('is dropped whole, also where the subscription is off, and counted by the replays it was of', async () => {
+    await held(1_200);
+    const [event] = await delivered(1);
+    await webhooks.database.query(
+      `INSERT INTO replays (replay_id, company_id, subscription_id, kind, filter, total, made, position, next_page_utc, created_utc)
+       VALUES (900, ?, ?, 'resend', '{}', 1, 1, 9007199254740991, ?, ?)`,
+      [company, subscription, new Date(), new Date()],
+    );
+    await makeDelivery(webhooks.db, {
+      company_id: company,
+      subscription_id: subscription,
+      event_id: event!.event_id,
+      created_utc: event!.created_utc,
+      replay_id: 900,
+      state: 'held',
+      due_utc: null,
+    });
+    await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
+    expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).status).toBe(409);
+    const { status, body } = await webhooks.portal('dropHeld', company, { params: [subscription] });
+    expect(status).toBe(201);
+    await until('the end', async () => (await replayOf(body.id)).state === 'done');
+    expect(await replayOf(body.id)).toMatchObject({ kind: 'drop', total: 1201, made: 1201 });
+    expect((await counted()).held).toBe(0);
+    expect(await replayOf(900)).toMatchObject({ failed: 1 });
+    await webhooks.database.query('UPDATE subscriptions SET enabled = 1');
+    await until('the end', async () => (await replayOf(900)).state === 'done');
+    const audit = await webhooks.database.query<{ action: string }>('SELECT action FROM audit_log');
+    expect(audit.map(({ action }) => action)).toEqual(['held.dropped']);
+  });
+
+  test('is another company’s own business', async () => {
+    await held(2);
+    for (const operation of ['countHeld', 'releaseHeld', 'dropHeld'] as const)
+      expect((await webhooks.portal(operation, company + 1, { params: [subscription] })).status).toBe(404);
+    expect((await counted()).held).toBe(2);
+  });
+});
+
+test('events that come while a replay runs are delivered as ever', async () => {
+  await delivered(150);
+  await create('failed');
+  const events = await commitEvents(webhooks.db, company, [{}, {}]);
+  await until('their deliveries', async () => {
+    const rows = await deliveriesOf(0);
+    return events.every(({ event_id }) => rows.some((row) => row.event_id === event_id));
+  });
+});

@@ -1,0 +1,50 @@
+import { type DeliveryKey, type PortalOperationId, portalContract, type Role } from '@causeway/proto';
+import { expect } from 'vitest';
+import { type Asked, type Asking, type BootedWebhooks, bootWebhooks } from './boot.ts';
+
+/** The service, asked as its portal does, beside a dispatcher whose part the test takes. */
+export interface BootedPortal extends BootedWebhooks {
+  /** A successful answer is held against the contract. A developer asks unless given. */
+  portal(operation: PortalOperationId, companyId: number, asked?: Asking): Promise<Asked>;
+  /** What a dispatcher records of an attempt with which the delivery ends. */
+  end(delivery: DeliveryKey, state: 'succeeded' | 'failed', lastStatus?: number): Promise<void>;
+}
+
+export const bootPortal = async (options: Parameters<typeof bootWebhooks>[0] = {}): Promise<BootedPortal> => {
+  const booted = await bootWebhooks(options);
+  const { database } = booted;
+  return {
+    ...booted,
+    portal: async (operation, companyId, asked = {}) => {
+      const role: Role = asked.role ?? 'developer';
+      const answer = await booted.ask(operation, companyId, { ...asked, role });
+      const answers: Readonly<Record<number, { readonly schema: unknown }>> =
+        portalContract[operation].answers;
+      const schema = answers[answer.status]?.schema as
+        | { safeParse(value: unknown): { error?: unknown } }
+        | undefined;
+      if (schema) expect(schema.safeParse(answer.body).error, operation).toBeUndefined();
+      return answer;
+    },
+    end: async (delivery, state, lastStatus = state === 'succeeded' ? 200 : 500) => {
+      const { company_id, event_id, subscription_id, replay_id } = delivery;
+      await database.query(
+        `UPDATE deliveries SET state = ?, attempts = attempts + 1, due_utc = NULL, last_status = ?, last_error = ?,
+           updated_utc = ?
+         WHERE company_id = ? AND event_id = ? AND subscription_id = ? AND replay_id = ? AND state = 'waiting'`,
+        [
+          state,
+          lastStatus,
+          state === 'succeeded' ? null : 'status',
+          new Date(),
+          company_id,
+          event_id,
+          subscription_id,
+          replay_id,
+        ],
+      );
+      if (replay_id > 0)
+        await database.query(`UPDATE replays SET ${state} = ${state} + 1 WHERE replay_id = ?`, [replay_id]);
+    },
+  };
+};
