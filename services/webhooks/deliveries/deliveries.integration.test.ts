@@ -1,0 +1,496 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type DeliveryAttemptRow,
+  type DeliveryKey,
+  type DeliveryRow,
+  encodeEnvelope,
+  masked,
+  type StoredEvent,
+} from '@causeway/proto';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Asked } from '../testing/boot.ts';
+import { makeSubscription, until } from '../testing/events.ts';
+import { makeDelivery, makeEvents } from '../testing/make.ts';
+import { type BootedPortal, bootPortal } from '../testing/portal.ts';
+
+let webhooks: BootedPortal;
+let company = 7000;
+let subscription: number;
+beforeAll(async () => {
+  webhooks = await bootPortal();
+});
+beforeEach(async () => {
+  company++;
+  subscription = await makeSubscription(webhooks.db, company, { name: 'Billing' });
+});
+
+const at = new Date('2026-01-15T09:30:00.000Z');
+
+const makeOne = async (fields: Partial<DeliveryRow> = {}): Promise<StoredEvent> => {
+  const type = fields.event_type ?? 'client.created';
+  const [event] = await makeEvents(webhooks.db, company, [
+    {
+      type,
+      created_utc: fields.created_utc ?? at,
+      payload: { client_id: 1042, first_name: 'Käthe "K" \\ 李' },
+    },
+  ]);
+  await makeDelivery(webhooks.db, {
+    company_id: company,
+    subscription_id: subscription,
+    event_id: event!.event_id,
+    created_utc: event!.created_utc,
+    event_type: type,
+    state: 'failed',
+    due_utc: null,
+    updated_utc: at,
+    ...fields,
+  });
+  return event!;
+};
+
+const key = (event: StoredEvent, replayId = 0): DeliveryKey => ({
+  company_id: company,
+  event_id: event.event_id,
+  subscription_id: subscription,
+  replay_id: replayId,
+  created_utc: event.created_utc,
+});
+const paramsOf = (event: StoredEvent, ...rest: readonly number[]) => [
+  event.event_id,
+  subscription,
+  ...(rest.length > 0 ? rest : [0]),
+];
+
+const makeAttempt = async (event: StoredEvent, fields: Partial<DeliveryAttemptRow> = {}): Promise<void> => {
+  const { request_headers, response_headers, ...rest } = {
+    request_headers: [
+      ['Content-Type', 'application/json'],
+      ['X-Webhook-Timestamp', '1768469400'],
+      ['X-Webhook-Signature', 'sha256=5f0c'],
+      ['webhook-id', String(event.event_id)],
+      ['webhook-timestamp', '1768469400'],
+    ],
+    response_headers: [['Content-Type', 'text/plain']],
+    ...fields,
+  };
+  await webhooks.db
+    .insertInto('delivery_attempts')
+    .values({
+      ...key(event),
+      attempt: 1,
+      started_utc: at,
+      elapsed_ms: 84,
+      dns_ms: 3,
+      connect_ms: 12,
+      tls_ms: null,
+      first_byte_ms: 80,
+      url: 'https://hooks.example.com/causeway',
+      address: '203.0.113.9',
+      status_code: 503,
+      error_class: 'status',
+      error: 'the receiver answered 503',
+      request_headers: JSON.stringify(request_headers),
+      response_headers: response_headers && JSON.stringify(response_headers),
+      response_body: Buffer.from('busy'),
+      next_attempt_utc: new Date(at.getTime() + 5_000),
+      ...rest,
+    })
+    .execute();
+};
+
+const list = async (query: Record<string, string> = {}): Promise<Asked> =>
+  webhooks.portal('listDeliveries', company, { query });
+const listed = async (query: Record<string, string> = {}): Promise<string[]> =>
+  (await list(query)).body.deliveries.map(({ id }: { id: string }) => id);
+
+describe('deliveries are listed', () => {
+  test('those of the newest events first, each with what its subscription is now', async () => {
+    const first = await makeOne({
+      state: 'waiting',
+      attempts: 1,
+      due_utc: at,
+      last_status: 503,
+      last_error: 'status',
+    });
+    const second = await makeOne({ state: 'succeeded', attempts: 1, last_status: 200 });
+    const { body } = await list();
+    expect(body.deliveries[1]).toEqual({
+      id: `${first.event_id}-${subscription}-0`,
+      eventId: first.event_id,
+      subscriptionId: subscription,
+      replayId: 0,
+      eventType: 'client.created',
+      eventCreatedUtc: at.toISOString(),
+      state: 'waiting',
+      attempts: 1,
+      dueUtc: at.toISOString(),
+      lastStatusCode: 503,
+      lastErrorClass: 'status',
+      updatedUtc: at.toISOString(),
+      subscription: { name: 'Billing', url: 'https://hooks.example.com/causeway', enabled: true },
+    });
+    expect(body.deliveries[0].eventId).toBe(second.event_id);
+    expect(body).toMatchObject({ nextCursor: null, hasMore: false });
+    await webhooks.database.query('DELETE FROM subscriptions WHERE subscription_id = ?', [subscription]);
+    expect((await list()).body.deliveries[0].subscription).toBeNull();
+  });
+
+  test('by what they are filtered for, and never another company’s', async () => {
+    const other = await makeSubscription(webhooks.db, company);
+    const a = await makeOne({ last_status: 500, last_error: 'status' });
+    const b = await makeOne({ state: 'succeeded', last_status: 200, event_type: 'lead.created' });
+    const c = await makeOne({
+      subscription_id: other,
+      last_error: 'timeout',
+      created_utc: new Date(at.getTime() + 60_000),
+    });
+    const d = await makeOne({ replay_id: 12, state: 'dropped' });
+    const id = (event: StoredEvent, of = subscription, replay = 0) => `${event.event_id}-${of}-${replay}`;
+    expect(await listed()).toEqual([id(d, subscription, 12), id(c, other), id(b), id(a)]);
+    expect(await listed({ subscriptionId: String(other) })).toEqual([id(c, other)]);
+    expect(await listed({ eventId: String(b.event_id) })).toEqual([id(b)]);
+    expect(await listed({ type: 'lead.created' })).toEqual([id(b)]);
+    expect(await listed({ state: 'failed' })).toEqual([id(c, other), id(a)]);
+    expect(await listed({ state: 'failed', subscriptionId: String(subscription) })).toEqual([id(a)]);
+    expect(await listed({ statusCode: '500' })).toEqual([id(a)]);
+    expect(await listed({ errorClass: 'timeout' })).toEqual([id(c, other)]);
+    expect(await listed({ replayId: '12' })).toEqual([id(d, subscription, 12)]);
+    expect(await listed({ replayId: '0', state: 'succeeded' })).toEqual([id(b)]);
+    expect(await listed({ since: new Date(at.getTime() + 1).toISOString() })).toEqual([id(c, other)]);
+    expect(await listed({ until: at.toISOString() })).toEqual([]);
+    company++;
+    expect(await listed()).toEqual([]);
+    company--;
+  });
+
+  test.each([{}, { state: 'failed' }, { type: 'client.created' }, { state: 'failed', ofSubscription: true }])(
+    'page by page without a gap or a repetition, filtered by %o',
+    async ({ ofSubscription, ...filter }: { ofSubscription?: boolean; state?: string; type?: string }) => {
+      const others = [
+        await makeSubscription(webhooks.db, company),
+        await makeSubscription(webhooks.db, company),
+      ];
+      const expected: string[] = [];
+      for (let at = 0; at < 7; at++) {
+        const event = await makeOne();
+        for (const subscription_id of others)
+          await makeDelivery(webhooks.db, { ...key(event), subscription_id, state: 'failed', due_utc: null });
+        await makeDelivery(webhooks.db, { ...key(event, 5), state: 'failed', due_utc: null });
+        const of = [
+          ...others.toReversed().map((one) => `${one}-0`),
+          `${subscription}-5`,
+          `${subscription}-0`,
+        ];
+        expected.unshift(
+          ...of
+            .filter((one) => !ofSubscription || one.startsWith(`${subscription}-`))
+            .map((one) => `${event.event_id}-${one}`),
+        );
+      }
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { body }: Asked = await list({
+          ...filter,
+          ...(ofSubscription && { subscriptionId: String(subscription) }),
+          limit: '3',
+          ...(cursor && { cursor }),
+        });
+        seen.push(...body.deliveries.map(({ id }: { id: string }) => id));
+        expect(body.hasMore).toBe(body.nextCursor !== null);
+        cursor = body.nextCursor;
+      }
+      expect(seen).toEqual(expected);
+    },
+  );
+
+  test('a rare one far down is found', async () => {
+    const [event] = await makeEvents(webhooks.db, company, [{ created_utc: at }]);
+    await webhooks.database.query('SET SESSION cte_max_recursion_depth = 100000');
+    await webhooks.database.query(
+      `INSERT INTO deliveries (company_id, event_id, subscription_id, created_utc, event_type, state, last_status, updated_utc)
+       WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+       SELECT ?, ? + i, ?, ?, 'client.created', 'succeeded', IF(i = 3, 418, 200), ? FROM n`,
+      [company, event!.event_id, subscription, at, at],
+    );
+    expect(await listed({ statusCode: '418' })).toEqual([`${event!.event_id + 3}-${subscription}-0`]);
+    expect(await listed({ statusCode: '419' })).toEqual([]);
+  });
+
+  test('and what is no cursor, no state and no parameter is told', async () => {
+    expect((await list({ cursor: 'abc' })).body.error).toBe('invalid cursor');
+    expect((await list({ state: 'lost' })).status).toBe(400);
+    expect((await list({ statusCode: '42' })).status).toBe(400);
+    expect((await list({ foo: '1' })).body.error).toBe('unknown query parameter: foo');
+  });
+});
+
+describe('one delivery', () => {
+  test('has its attempts in their order, and the event’s other deliveries to the subscription', async () => {
+    const event = await makeOne({ state: 'waiting', attempts: 2, due_utc: at });
+    await makeAttempt(event, {
+      attempt: 2,
+      error_class: 'timeout',
+      status_code: null,
+      error: 'no answer in time',
+    });
+    await makeAttempt(event);
+    await makeDelivery(webhooks.db, { ...key(event, 9), state: 'succeeded', due_utc: null });
+    const { body } = await webhooks.portal('getDelivery', company, { params: paramsOf(event) });
+    expect(body).toMatchObject({ state: 'waiting', attempts: 2, dueUtc: at.toISOString() });
+    expect(body.history).toMatchObject([
+      {
+        attempt: 1,
+        statusCode: 503,
+        errorClass: 'status',
+        elapsedMs: 84,
+        nextAttemptUtc: '2026-01-15T09:30:05.000Z',
+      },
+      { attempt: 2, statusCode: null, errorClass: 'timeout', error: 'no answer in time' },
+    ]);
+    expect(body.others).toMatchObject([{ replayId: 9, state: 'succeeded' }]);
+    const resent = await webhooks.portal('getDelivery', company, { params: paramsOf(event, 9) });
+    expect(resent.body).toMatchObject({ replayId: 9, history: [], others: [{ replayId: 0 }] });
+  });
+
+  test.each([[['x', 1, 0]], [[1, 0, 0]], [[1, 1, -1]], [[1, 1, '00']], [[99_999_999, 1, 0]]])(
+    'that is named %o is not there',
+    async (params) => {
+      const answer = await webhooks.portal('getDelivery', company, { params });
+      expect(answer).toMatchObject({ status: 404, body: { error: 'delivery not found' } });
+    },
+  );
+
+  test('of another company is not there', async () => {
+    const event = await makeOne();
+    await makeAttempt(event);
+    for (const operation of ['getDelivery', 'resendDelivery'] as const)
+      expect((await webhooks.portal(operation, company + 1, { params: paramsOf(event) })).status).toBe(404);
+    const attempt = await webhooks.portal('getAttempt', company + 1, { params: paramsOf(event, 0, 1) });
+    expect(attempt).toMatchObject({ status: 404, body: { error: 'attempt not found' } });
+  });
+});
+
+describe('one attempt', () => {
+  test('is shown whole: the bytes that were sent, what was signed, and what came back', async () => {
+    const event = await makeOne();
+    await makeAttempt(event);
+    const { body } = await webhooks.portal('getAttempt', company, { params: paramsOf(event, 0, 1) });
+    expect(body).toMatchObject({
+      attempt: 1,
+      success: false,
+      statusCode: 503,
+      errorClass: 'status',
+      elapsedMs: 84,
+      timings: { dnsMs: 3, connectMs: 12, tlsMs: null, firstByteMs: 80 },
+      address: '203.0.113.9',
+      nextAttemptUtc: '2026-01-15T09:30:05.000Z',
+      masked: false,
+      response: {
+        headers: [['Content-Type', 'text/plain']],
+        body: 'busy',
+        bodyBase64: false,
+        truncated: false,
+      },
+    });
+    expect(body.request).toEqual({
+      url: 'https://hooks.example.com/causeway',
+      headers: expect.arrayContaining([['X-Webhook-Timestamp', '1768469400']]),
+      body: encodeEnvelope(event).toString(),
+      timestamp: '1768469400',
+      signature: 'sha256=5f0c',
+      signedBefore: { hex: '1768469400.', standard: `${event.event_id}.1768469400.` },
+    });
+  });
+
+  test('shows a viewer no personal data', async () => {
+    const event = await makeOne();
+    await makeAttempt(event, { response_body: Buffer.from('{"id":7,"email":"k@example.com"}') });
+    const asked = { params: paramsOf(event, 0, 1), role: 'viewer' } as const;
+    const { body, text } = await webhooks.portal('getAttempt', company, asked);
+    expect(body.masked).toBe(true);
+    expect(JSON.parse(body.request.body)).toMatchObject({
+      id: event.event_id,
+      payload: { client_id: 1042, first_name: masked },
+    });
+    expect(JSON.parse(body.response.body)).toEqual({ id: 7, email: masked });
+    expect(text).not.toContain('Käthe');
+  });
+
+  test('of which no answer came, or whose event is over, says so', async () => {
+    const event = await makeOne();
+    await makeAttempt(event, {
+      response_headers: null,
+      response_body: null,
+      status_code: null,
+      error_class: 'connect',
+      address: null,
+    });
+    await webhooks.database.query('DELETE FROM events WHERE event_id = ?', [event.event_id]);
+    const { body } = await webhooks.portal('getAttempt', company, { params: paramsOf(event, 0, 1) });
+    expect(body).toMatchObject({ response: null, statusCode: null, request: { body: null } });
+  });
+
+  test('shows bytes that are no text as base64, and text that was cut within a character as text', async () => {
+    const event = await makeOne();
+    const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0]), randomBytes(20)]);
+    await makeAttempt(event, { response_body: bytes });
+    await makeAttempt(event, {
+      attempt: 2,
+      response_body: Buffer.from('häh李').subarray(0, -1),
+      response_truncated: 1,
+    });
+    const response = async (attempt: number) =>
+      (await webhooks.portal('getAttempt', company, { params: paramsOf(event, 0, attempt) })).body.response;
+    expect(await response(1)).toMatchObject({ body: bytes.toString('base64'), bodyBase64: true });
+    expect(await response(2)).toMatchObject({ body: 'häh', bodyBase64: false, truncated: true });
+  });
+});
+
+describe('resending', () => {
+  const resend = (event: StoredEvent, role: 'developer' | 'viewer' = 'developer') =>
+    webhooks.portal('resendDelivery', company, { params: paramsOf(event), role });
+
+  test('makes a delivery that is due at once, marked as a replay of one, and the replay is done when it ends', async () => {
+    const event = await makeOne({ state: 'succeeded', attempts: 1 });
+    const { status, body } = await resend(event);
+    expect(status).toBe(201);
+    expect(body.replay).toMatchObject({
+      kind: 'resend',
+      state: 'running',
+      total: 1,
+      made: 1,
+      filter: { eventId: event.event_id },
+      createdBy: 'The developer',
+    });
+    expect(body.delivery).toMatchObject({
+      eventId: event.event_id,
+      replayId: body.replay.id,
+      state: 'waiting',
+      attempts: 0,
+    });
+    expect(Date.parse(body.delivery.dueUtc)).toBeLessThanOrEqual(Date.now());
+    const [queue] = await webhooks.database.query<{ next_due_utc: Date }>(
+      'SELECT * FROM delivery_queues WHERE subscription_id = ?',
+      [subscription],
+    );
+    expect(queue!.next_due_utc.getTime()).toBeLessThanOrEqual(Date.now());
+    await webhooks.end(key(event, body.replay.id), 'failed');
+    await until('the end', async () => {
+      const replay = await webhooks.portal('getReplay', company, { params: [body.replay.id] });
+      return replay.body.state === 'done' && replay.body.failed === 1;
+    });
+    const audit = await webhooks.database.query('SELECT * FROM audit_log WHERE company_id = ?', [company]);
+    expect(audit).toMatchObject([
+      { action: 'delivery.resent', target_id: String(subscription), actor_id: 1 },
+    ]);
+  });
+
+  test('twice at once makes one: the other is told that the event is on its way', async () => {
+    const event = await makeOne();
+    const answers = await Promise.all([resend(event), resend(event), resend(event)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409)!;
+    expect(refused.body).toEqual({
+      error: expect.stringMatching(
+        /^the event is on its way to the subscription already: its first attempt is due by 20/,
+      ),
+      reason: 'conflict',
+    });
+  });
+
+  test.each([
+    [
+      'waits for its next attempt',
+      async () => makeOne({ state: 'waiting', attempts: 3, due_utc: at }),
+      /the next attempt is due by 2026-01-15/,
+    ],
+    ['is held', async () => makeOne({ state: 'held', attempts: 0 }), /release what is held instead/],
+    [
+      'is of a subscription that is off',
+      async () => {
+        await webhooks.database.query('UPDATE subscriptions SET enabled = 0 WHERE subscription_id = ?', [
+          subscription,
+        ]);
+        return makeOne();
+      },
+      /the subscription is off; switch it on first/,
+    ],
+    [
+      'is of a subscription that was deleted',
+      async () => {
+        await webhooks.database.query('DELETE FROM subscriptions WHERE subscription_id = ?', [subscription]);
+        return makeOne();
+      },
+      /the subscription was deleted/,
+    ],
+    [
+      'is of an event that is over',
+      async () => {
+        const event = await makeOne();
+        await webhooks.database.query('DELETE FROM events WHERE event_id = ?', [event.event_id]);
+        return event;
+      },
+      /the event is kept no longer/,
+    ],
+  ])('what %s is refused with the reason', async (_, make, reason) => {
+    const { status, body } = await resend(await make());
+    expect(status).toBe(409);
+    expect(body.error).toMatch(reason);
+  });
+
+  test('is not for viewers', async () => {
+    expect((await resend(await makeOne(), 'viewer')).status).toBe(403);
+  });
+});
+
+describe('statistics', () => {
+  const minute = (minutesAgo: number): Date =>
+    new Date((Math.floor(Date.now() / 60_000) - minutesAgo) * 60_000);
+  const count = (minutesAgo: number, of: number, counts: Record<string, number>) =>
+    webhooks.database.query(
+      `INSERT INTO delivery_minutes (company_id, minute_utc, subscription_id, ${Object.keys(counts).join()}) VALUES (?)`,
+      [[company, minute(minutesAgo), of, ...Object.values(counts)]],
+    );
+  const stats = async (query: Record<string, string>) =>
+    (await webhooks.portal('getDeliveryStats', company, { query, role: 'viewer' })).body;
+
+  test('add up attempts by time and by subscription, failing ones first', async () => {
+    const failing = await makeSubscription(webhooks.db, company, { consecutive_failures: 6 });
+    await count(0, subscription, { succeeded: 80, upto_10: 80 });
+    await count(2, subscription, { succeeded: 10, failed: 10, upto_50: 10, upto_10000: 10 });
+    await count(2, failing, { failed: 7, above: 7 });
+    await count(50, 999_999, { succeeded: 1, upto_25: 1 });
+    await count(70, subscription, { succeeded: 1000, upto_10: 1000 });
+    const hour = await stats({ range: '1h' });
+    expect(hour).toMatchObject({ range: '1h', stepMinutes: 1, total: { succeeded: 91, failed: 17 } });
+    expect(hour.points).toHaveLength(60);
+    expect(hour.points.at(-1)).toMatchObject({
+      utc: minute(0).toISOString(),
+      succeeded: 80,
+      failed: 0,
+      p50Ms: 5,
+      p99Ms: 10,
+    });
+    expect(hour.points.at(-3)).toMatchObject({ utc: minute(2).toISOString(), succeeded: 10, failed: 17 });
+    expect(hour.points.at(-2)).toMatchObject({ succeeded: 0, failed: 0, p50Ms: null });
+    expect(hour.subscriptions).toMatchObject([
+      { id: failing, consecutiveFailures: 6, failed: 7, p50Ms: 10_000 },
+      { id: subscription, name: 'Billing', succeeded: 90, failed: 10, p50Ms: 6, p95Ms: 7500 },
+      { id: 999_999, url: null, enabled: false, succeeded: 1 },
+    ]);
+    const day = await stats({ range: '24h', subscriptionId: String(subscription) });
+    expect(day).toMatchObject({ stepMinutes: 30, total: { succeeded: 1090, failed: 10 } });
+    expect(day.points).toHaveLength(48);
+    expect(day.subscriptions).toHaveLength(1);
+    expect((await stats({ range: '30d' })).points).toHaveLength(60);
+    expect((await stats({ range: '7d' })).total.succeeded).toBe(1091);
+  });
+
+  test('are none where there was nothing', async () => {
+    const { total, subscriptions } = await stats({});
+    expect(total).toEqual({ succeeded: 0, failed: 0, p50Ms: null, p95Ms: null, p99Ms: null });
+    expect(subscriptions).toMatchObject([{ id: subscription, enabled: true, succeeded: 0, p50Ms: null }]);
+    expect((await webhooks.portal('getDeliveryStats', company, { query: { range: '2h' } })).status).toBe(400);
+  });
+});
