@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type TestDelivery, type TestDeliveryAnswer, testDeliverySubject } from '@causeway/proto';
+import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { beforeEach, expect, test } from 'vitest';
+import { startProxy, type Verdict } from '../runtime/database/fixtures/proxy.ts';
+import { type Tables, tenantTables } from './tables.ts';
+import { eventually, makeQueue, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { type Receiver, startReceiver } from './testing/receiver.ts';
+
+let world: World;
+let receiver: Receiver;
+let subscription: Subscription;
+beforeEach(async () => {
+  world = await openWorld();
+  receiver = await startReceiver();
+  subscription = await world.subscribe(receiver.url);
+});
+
+const delivered = async (): Promise<number> =>
+  (await world.deliveries(subscription)).filter(({ state }) => state === 'succeeded').length;
+const idsReceived = (): number[] => receiver.received.map(({ id }) => id).sort((a, b) => a - b);
+
+/** A database that is reached through a proxy, which can lose requests. */
+const proxiedDatabase = async (verdict: (request: Buffer) => Verdict) => {
+  const proxy = await startProxy(parseMysqlUrl(world.database.url), verdict);
+  const url = new URL(world.database.url);
+  url.port = String(proxy.port);
+  const db = connectDatabase<Tables>({ url: url.href, poolSize: 5, tenantTables });
+  cleanUp(() => db.close());
+  return db;
+};
+
+test('two dispatchers share wakes and backlogs, and each delivery is sent once', async () => {
+  await Promise.all([world.start(), world.start()]);
+  const keys = [
+    ...(await world.deliver(subscription, 300, { by: 'queue' })),
+    ...(await world.deliver(subscription, 300)),
+  ];
+  for (let burst = 0; burst < 10; burst++) keys.push(...(await world.deliver(subscription, 20)));
+  await eventually(delivered).toBe(800);
+  await sleep(300);
+  expect(idsReceived()).toEqual(keys.map((key) => key.event_id));
+});
+
+test('a delivery whose wake was lost is due when its lease runs out', async () => {
+  await world.start();
+  const dueMs = Date.now() + 800;
+  await world.deliver(subscription, 3, { silent: true, dueMs });
+  await eventually(delivered).toBe(3);
+  for (const { atMs } of receiver.received) {
+    expect(atMs).toBeGreaterThanOrEqual(dueMs);
+    expect(atMs).toBeLessThan(dueMs + 1_000);
+  }
+});
+
+test('a wake whose lease another holds by now, or that has run out, makes nothing happen', async () => {
+  const keys = await world.deliver(subscription, 2, { dueMs: Date.now() + 500 });
+  await world.database.query('UPDATE deliveries SET due_utc = ? WHERE event_id = ?', [
+    new Date(Date.now() + 20_000),
+    keys[0]!.event_id,
+  ]);
+  await world.database.query('UPDATE delivery_queues SET next_due_utc = NULL');
+  await world.start();
+  await sleep(1_200);
+  expect(receiver.received).toEqual([]);
+});
+
+test('what a killed dispatcher had taken is delivered by another when its leases run out', async () => {
+  receiver.answer = () => {};
+  const child = await startProcess();
+  const keys = await world.deliver(subscription, 20, { by: 'queue' });
+  await eventually(() => receiver.received.length).toBeGreaterThan(0);
+  await kill(child);
+  receiver.answer = (response) => response.end();
+  const before = receiver.received.length;
+  // To this one the killed one's leases are over.
+  const { drain } = await world.start({ now: () => new Date(Date.now() + 31_000) });
+  await eventually(delivered).toBe(20);
+  expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
+  // Sent twice: only what was under way.
+  expect(receiver.received.length - 20).toBeLessThanOrEqual(before);
+  await drain();
+});
+
+test('a dispatcher that is drained ends and records what it has begun, and gives the rest back', async () => {
+  receiver.answer = (response) => void setTimeout(() => response.end(), 400);
+  const { drain } = await world.start();
+  await world.deliver(subscription, 30);
+  await eventually(() => receiver.received.length).toBe(4);
+  await drain();
+  expect(await delivered()).toBe(4);
+  expect(receiver.received).toHaveLength(4);
+  const left = (await world.deliveries(subscription)).filter(({ state }) => state === 'waiting');
+  expect(left).toHaveLength(26);
+  for (const { due_utc, attempts } of left) {
+    expect(due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+    expect(attempts).toBe(0);
+  }
+  expect((await world.queue(subscription))!.next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
+  await world.start();
+  await eventually(delivered).toBe(30);
+  expect(receiver.received).toHaveLength(30);
+});
+
+test('while MySQL is away results are kept and nothing new is begun; then all is recorded, nothing twice', async () => {
+  let away = false;
+  const db = await proxiedDatabase(() => (away ? 'drop' : 'pass'));
+  receiver.answer = (response) => void setTimeout(() => response.end(), 300);
+  await world.start({ db });
+  await world.deliver(subscription, 4);
+  await eventually(() => receiver.received.length).toBe(4);
+  away = true;
+  await world.deliver(subscription, 20);
+  await sleep(1_500);
+  expect(receiver.received).toHaveLength(4);
+  expect(await delivered()).toBe(0);
+  away = false;
+  receiver.answer = (response) => response.end();
+  await eventually(async () => (await delivered()) >= 4).toBe(true);
+  expect((await world.attempts(subscription)).slice(0, 4)).toMatchObject(
+    Array(4).fill({ attempt: 1, status_code: 200 }),
+  );
+  const before = receiver.received.filter(({ id }) => id <= 4);
+  expect(before).toHaveLength(4);
+});
+
+test('a commit whose answer is lost is written again, and counts nothing twice', async () => {
+  let lost = 0;
+  // The commits of recordings: those before which an attempt was inserted on the connection.
+  let recording = false;
+  const db = await proxiedDatabase((request) => {
+    const text = request.toString('latin1');
+    if (text.includes('into `delivery_attempts`')) recording = true;
+    if (!recording || !text.endsWith('commit') || lost >= 2) return 'pass';
+    recording = false;
+    lost++;
+    return 'pass, then hang up';
+  });
+  receiver.answer = (response) => response.writeHead(500).end();
+  await world.start({ db, scheduleMs: [60_000] });
+  await world.deliver(subscription, 3);
+  await eventually(async () => (await world.attempts(subscription)).length).toBe(3);
+  await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBe(3);
+  await sleep(500);
+  expect(lost).toBeGreaterThan(0);
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 3 });
+  expect(await world.deliveries(subscription)).toMatchObject(
+    Array(3).fill({ state: 'waiting', attempts: 1, last_status: 500 }),
+  );
+  expect(receiver.received).toHaveLength(3);
+});
+
+test('without NATS deliveries come through their queues; with a new stream wakes work again', async () => {
+  await world.start();
+  await world.nats.stop();
+  await world.deliver(subscription, 5, { by: 'queue' });
+  await eventually(delivered).toBe(5);
+  await world.nats.restart();
+  await eventually(() => world.bus.connected()).toBe(true);
+  // In memory, so it is gone.
+  await expect((await jetstreamManager(world.bus.nc)).streams.info('DELIVERIES')).rejects.toThrow();
+  await makeQueue(world.bus);
+  await world.deliver(subscription, 5);
+  // Long before their leases run out.
+  await expect.poll(delivered, { timeout: 10_000 }).toBe(10);
+});
+
+test('a test delivery is one signed attempt that nothing remembers, also of a subscription that is off', async () => {
+  await world.start();
+  await world.database.query('UPDATE subscriptions SET enabled = 0');
+  receiver.answer = (response) => response.writeHead(418, { 'x-mood': 'short and stout' }).end('teapot');
+  const ask = async (request: Partial<TestDelivery>): Promise<TestDeliveryAnswer> => {
+    const whole: TestDelivery = {
+      companyId: subscription.company_id,
+      subscriptionId: subscription.subscription_id,
+      eventId: 9_007_199_254_740_991,
+      eventType: 'client.created',
+      body: '{"id":9007199254740991,"metadata":{"test":true,"status":null}}',
+      ...request,
+    };
+    const { nc } = world.bus;
+    return (await nc.request(testDeliverySubject, JSON.stringify(whole), { timeout: 5_000 })).json();
+  };
+  const answer = await ask({});
+  expect(answer).toMatchObject({
+    attempt: {
+      url: receiver.url,
+      address: '127.0.0.1',
+      status_code: 418,
+      error_class: 'status',
+      response_body: Buffer.from('teapot').toString('base64'),
+      response_truncated: 0,
+    },
+  });
+  expect(receiver.received).toHaveLength(1);
+  expect(receiver.received[0]!.headers).toMatchObject({
+    'x-webhook-id': '9007199254740991',
+    'x-webhook-attempt': '1',
+    'webhook-signature': expect.stringMatching(/^v1,/),
+  });
+  expect(await ask({ companyId: subscription.company_id + 1 })).toEqual({
+    error: 'the subscription does not exist',
+  });
+  expect(await world.attempts(subscription)).toEqual([]);
+  expect(await world.queue(subscription)).toEqual({ next_due_utc: null, consecutive_failures: 0 });
+});
+
+test('attempts are added up by minute, how long they took included', async () => {
+  const { drain } = await world.start({ scheduleMs: [] });
+  await world.deliver(subscription, 6);
+  await eventually(delivered).toBe(6);
+  receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 120);
+  await world.deliver(subscription, 2);
+  await eventually(async () => (await world.attempts(subscription)).length).toBe(8);
+  await drain();
+  const rows = await world.database.query<Record<string, number>>('SELECT * FROM delivery_minutes');
+  const sum = (column: string) => rows.reduce((total, row) => total + row[column]!, 0);
+  expect([sum('succeeded'), sum('failed')]).toEqual([6, 2]);
+  expect(sum('upto_250') + sum('upto_500')).toBe(2);
+  const histogram = Object.keys(rows[0]!).filter((column) => /^upto_|^above$/.test(column));
+  expect(histogram.reduce((total, column) => total + sum(column), 0)).toBe(8);
+});
+
+const startProcess = async (): Promise<ChildProcess> => {
+  const [[name, key]] = [...world.keyRing.keys] as [[string, Buffer]];
+  const child = spawn(
+    'setpriv',
+    ['--pdeathsig', 'KILL', process.execPath, new URL('./main.ts', import.meta.url).pathname],
+    {
+      env: {
+        ...process.env,
+        MYSQL_URL: world.database.url,
+        NATS_URL: world.nats.url,
+        WEBHOOKS_SECRET_KEYS: `${name}:${key.toString('base64')}`,
+        WEBHOOKS_ALLOW_HTTP: 'true',
+        WEBHOOKS_ALLOW_PRIVATE: 'true',
+        LOG_LEVEL: 'error',
+      },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  );
+  cleanUp(() => kill(child));
+  await new Promise<void>((ready, fail) => {
+    child.once('message', () => ready());
+    child.once('exit', (code) => fail(new Error(`the dispatcher ended with ${code}`)));
+  });
+  return child;
+};
+
+const kill = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((done) => child.once('exit', done));
+  child.kill('SIGKILL');
+  await exited;
+};
