@@ -20,7 +20,9 @@ export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 
   return (
     <Table
       label="Deliveries"
-      columns={columns.filter((column) => column.id !== without)}
+      columns={columns
+        .filter((column) => column.id !== without)
+        .toSpliced(0, 0, ...(without === 'event' ? [byName] : []))}
       rows={deliveries}
       rowKey={(one) => one.id}
       emptyState={emptyState}
@@ -28,6 +30,18 @@ export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 
     />
   );
 }
+
+/** Where all are of one event, their numbers tell them apart. */
+const byName: Column<Delivery> = {
+  id: 'delivery',
+  header: 'Delivery',
+  grow: true,
+  cell: (one) => (
+    <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
+      <strong>{one.id}</strong>
+    </Link>
+  ),
+};
 
 const columns: readonly Column<Delivery>[] = [
   {

@@ -1,5 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useSession } from '../../app/session.ts';
+import { Grid } from '../../ui/Layout.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { Segmented } from '../../ui/Segmented.tsx';
+import { DeliveryChart } from './DeliveryChart.tsx';
+import { Endpoints } from './Endpoints.tsx';
+import { FirstSteps } from './FirstSteps.tsx';
+import { KeyUsage } from './KeyUsage.tsx';
+import { Numbers } from './Numbers.tsx';
+import { statsQuery, usageQuery } from './queries.ts';
+import { overviewRoute, ranges } from './route.ts';
+import { TookChart } from './TookChart.tsx';
+import { UsageChart } from './UsageChart.tsx';
+
+const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
 export function OverviewPage() {
-  return <Page title="Overview">x</Page>;
+  const { range = '24h' } = overviewRoute.useSearch();
+  const navigate = useNavigate({ from: '/' });
+  const { company } = useSession();
+  const usage = useQuery(usageQuery(range));
+  const stats = useQuery(statsQuery(range));
+  return (
+    <Page
+      title="Overview"
+      description={`How ${company.name} and its tools get along.`}
+      refreshing={usage.isPlaceholderData || stats.isPlaceholderData}
+      actions={
+        <Segmented
+          label="Period"
+          value={range}
+          options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
+          onChange={(next) => void navigate({ search: next === '24h' ? {} : { range: next }, replace: true })}
+        />
+      }
+    >
+      <FirstSteps />
+      <Numbers usage={usage} stats={stats} />
+      <Grid min={26}>
+        <UsageChart usage={usage} />
+        <DeliveryChart stats={stats} />
+      </Grid>
+      <Endpoints stats={stats} />
+      <Grid min={26}>
+        <KeyUsage usage={usage} />
+        <TookChart stats={stats} />
+      </Grid>
+    </Page>
+  );
 }

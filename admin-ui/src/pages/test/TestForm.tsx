@@ -13,6 +13,7 @@ import { AttemptView } from '../deliveries/attempt/AttemptView.tsx';
 import { eventTypesQuery } from '../subscriptions/route.ts';
 import { nameOf, type Subscription } from '../subscriptions/state.ts';
 import { PayloadField } from './PayloadField.tsx';
+import { parsePayload } from './parsePayload.ts';
 import { testRoute } from './route.ts';
 
 export function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
@@ -28,15 +29,17 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
   const [status, setStatus] = useState('');
   const queryClient = useQueryClient();
   const send = useMutation({
-    mutationFn: (id: number) =>
-      call('testPortalSubscription', {
+    mutationFn: async (id: number) => {
+      const attempt = await call('testPortalSubscription', {
         params: { id },
         body: {
           ...(type ? { eventType: type } : {}),
           ...(own === null ? {} : { useSamplePayload: false, samplePayload: parsePayload(own) }),
           ...(status.trim() ? { statusOverride: status.trim() } : {}),
         },
-      }).then((attempt) => ({ attempt, at: new Date().toISOString() })),
+      });
+      return { attempt, at: new Date().toISOString() };
+    },
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['getFirstDeliverySteps'] }),
   });
   if (!subscription) return null;
@@ -117,16 +120,3 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
     </Grid>
   );
 }
-
-/** Throws a plain sentence, which the form shows. */
-const parsePayload = (text: string): Record<string, unknown> => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error('The payload is not valid JSON; the editor marks the place');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error('The payload has to be a JSON object, in braces');
-  return value as Record<string, unknown>;
-};

@@ -1,0 +1,18 @@
+import { keepPreviousData } from '@tanstack/react-query';
+import { operationQuery } from '../../api/query.ts';
+import type { ranges } from './route.ts';
+
+export type Range = (typeof ranges)[number];
+
+const live = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
+
+export const usageQuery = (range: Range) => ({
+  ...operationQuery('getUsage', { query: { range } }),
+  ...live,
+});
+export const statsQuery = (range: Range) => ({
+  ...operationQuery('getDeliveryStats', { query: { range } }),
+  ...live,
+});
+export const firstStepsQuery = operationQuery('getFirstSteps', {});
+export const firstDeliveryStepsQuery = operationQuery('getFirstDeliverySteps', {});

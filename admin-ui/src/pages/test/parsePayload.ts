@@ -1,0 +1,12 @@
+/** Throws a plain sentence, which the form shows. */
+export const parsePayload = (text: string): Record<string, unknown> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('The payload is not valid JSON; the editor marks the place');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error('The payload has to be a JSON object, in braces');
+  return value as Record<string, unknown>;
+};
