@@ -21,6 +21,8 @@ export interface PortalCall<O extends PortalOperation> {
   readonly user: O['role'] extends null ? null : ActorUser;
   readonly actor: Actor;
   readonly requestId: string;
+  /** `performance.now()` at which the caller gives up. */
+  readonly deadlineMs: number;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
   /** The path's parameters as they were sent. */
@@ -39,7 +41,7 @@ export const portalHandler = <const O extends PortalOperation>(
 ): Handler => each(async (call) => handle(portalCall(operation, call)));
 
 const portalCall = <O extends PortalOperation>(operation: O, call: Call): PortalCall<O> => {
-  const { actor, tenant, requestId, params } = call;
+  const { actor, tenant, requestId, deadlineMs, params } = call;
   if (!actor) throw new Error(`${operation.id}: the call has no actor`);
   if (operation.role !== null) {
     if (!actor.user) throw problem('signed_out');
@@ -50,6 +52,7 @@ const portalCall = <O extends PortalOperation>(operation: O, call: Call): Portal
     user: actor.user as PortalCall<O>['user'],
     actor,
     requestId,
+    deadlineMs,
     query: parseQuery(operation, call.query),
     body: parseBody(operation, call.body, params),
     params,

@@ -14,6 +14,7 @@ import { openCursors } from './cursors.ts';
 import * as deliveries from './deliveries/index.ts';
 import * as events from './events/index.ts';
 import { startFanOut } from './fan-out/startFanOut.ts';
+import * as portal from './portal/index.ts';
 import * as replays from './replays/index.ts';
 import { startReplayer } from './replays/replayer.ts';
 import { startRetention } from './retention/retention.ts';
@@ -80,6 +81,7 @@ const handlersOf = (context: WebhooksContext): OperationHandlers => {
     ...events,
     ...deliveries,
     ...replays,
+    ...portal,
   });
   return Object.fromEntries(operations.map(([id, create]) => [id, create(context)]));
 };

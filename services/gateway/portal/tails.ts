@@ -53,7 +53,11 @@ export const createTails = ({ bus, log, metrics }: TailsOptions): Tails => {
   };
   const end = (tail: Tail, last: string): void => {
     forget(tail);
-    tail.response.cork(() => void tail.response.end(last, true));
+    tail.response.cork(() => {
+      // What is given to `end` is lost when it closes the connection too.
+      if (last !== '') tail.response.write(last);
+      tail.response.end(undefined, true);
+    });
   };
 
   const listen = (companyId: number): void => {

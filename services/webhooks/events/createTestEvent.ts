@@ -1,4 +1,5 @@
 import {
+  type BodyOf,
   contract,
   type EventType,
   encodeEnvelope,
@@ -9,7 +10,7 @@ import {
   problem,
   samplePayload,
 } from '@causeway/proto';
-import { each, type Handler } from '@causeway/runtime';
+import { type Answer, each, type Handler } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { askService } from '../askService.ts';
 import type { WebhooksContext } from '../context.ts';
@@ -18,25 +19,42 @@ import type { Tables } from '../tables.ts';
 import { readEvent } from './readEvent.ts';
 
 /** Makes a real event by the way that the CRM's other modules take, and answers its envelope. */
-export const createTestEvent = ({ bus, db, now }: WebhooksContext): Handler =>
+export const createTestEvent = (context: WebhooksContext): Handler =>
   each(async (call) => {
     const { body } = parseCall(contract.createTestEvent, call);
-    const { type, payload = samplePayload(type, now()) } = body;
-    const asked = { companyId: call.tenant, type, payload };
-    const answer = await askService<IngestAnswer>(bus, ingestSubject, asked, call.deadlineMs);
-    if ('error' in answer) {
-      const cause = new Error(`the event was not taken: ${answer.error}`);
-      throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);
-    }
-    const event = await readEvent(db, call.tenant, answer.id);
-    if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
-    const subscriptionCount = await countSubscriptions(db, call.tenant, type);
-    const envelope = encodeEnvelope(event).subarray(0, -1);
-    return {
+    return (await makeTestEvent(context, call.tenant, body, call.deadlineMs)).answer;
+  });
+
+/**
+ * @param deadlineMs `performance.now()` after which nobody waits any more.
+ * @returns the event's id, and the answer.
+ * @throws Problem
+ */
+export const makeTestEvent = async (
+  { bus, db, now }: WebhooksContext,
+  companyId: number,
+  body: BodyOf<(typeof contract)['createTestEvent']>,
+  deadlineMs: number,
+): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
+  const { type, payload = samplePayload(type, now()) } = body;
+  const asked = { companyId, type, payload };
+  const answer = await askService<IngestAnswer>(bus, ingestSubject, asked, deadlineMs);
+  if ('error' in answer) {
+    const cause = new Error(`the event was not taken: ${answer.error}`);
+    throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);
+  }
+  const event = await readEvent(db, companyId, answer.id);
+  if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
+  const subscriptionCount = await countSubscriptions(db, companyId, type);
+  const envelope = encodeEnvelope(event).subarray(0, -1);
+  return {
+    eventId: event.event_id,
+    answer: {
       status: 202,
       body: Buffer.concat([envelope, Buffer.from(`,"subscriptionCount":${subscriptionCount}}`)]),
-    };
-  });
+    },
+  };
+};
 
 const countSubscriptions = async (
   db: Kysely<Tables>,

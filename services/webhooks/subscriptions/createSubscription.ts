@@ -4,6 +4,7 @@ import type { WebhooksContext } from '../context.ts';
 import { parseCall } from '../parseCall.ts';
 import type { Tables } from '../tables.ts';
 import { type Editor, throughApi } from './editor.ts';
+import { editable, noteChange } from './noteChange.ts';
 import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 import { assertTarget } from './target.ts';
@@ -11,7 +12,7 @@ import { assertTarget } from './target.ts';
 export const createSubscription = (context: WebhooksContext): Handler =>
   each(async (call) => {
     const { body } = parseCall(contract.createSubscription, call);
-    const { record, secret } = await addSubscription(context, throughApi, call.tenant, body);
+    const { record, secret } = await addSubscription(context, throughApi(call), call.tenant, body);
     return json(201, { ...subscriptionAnswer(record), signingSecret: secret });
   });
 
@@ -55,7 +56,9 @@ export const addSubscription = (
       .insertInto('delivery_queues')
       .values({ company_id: companyId, subscription_id: subscriptionId, next_due_utc: null })
       .execute();
-    return { record: await readSubscription(trx, companyId, subscriptionId), secret: secret.shown };
+    const record = await readSubscription(trx, companyId, subscriptionId);
+    await noteChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
+    return { record, secret: secret.shown };
   });
 };
 

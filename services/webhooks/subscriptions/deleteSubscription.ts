@@ -2,13 +2,15 @@ import { contract, parseId } from '@causeway/proto';
 import { each, type Handler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { parseCall } from '../parseCall.ts';
+import { type Editor, throughApi } from './editor.ts';
 import { makeDue } from './holdWaiting.ts';
+import { editable, noteChange } from './noteChange.ts';
 import { lockSubscription } from './record.ts';
 
 export const deleteSubscription = (context: WebhooksContext): Handler =>
   each(async (call) => {
     parseCall(contract.deleteSubscription, call);
-    await removeSubscription(context, call.tenant, parseId(call.params[0], 'subscription'));
+    await removeSubscription(context, throughApi(call), call.tenant, parseId(call.params[0], 'subscription'));
     return { status: 204, body: null };
   });
 
@@ -19,6 +21,7 @@ export const deleteSubscription = (context: WebhooksContext): Handler =>
  */
 export const removeSubscription = (
   { db, now }: WebhooksContext,
+  editor: Editor,
   companyId: number,
   subscriptionId: number,
 ): Promise<void> =>
@@ -29,5 +32,7 @@ export const removeSubscription = (
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
       .execute();
-    await makeDue(trx, row, now());
+    const at = now();
+    await noteChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
+    await makeDue(trx, row, at);
   });

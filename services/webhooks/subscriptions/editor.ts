@@ -1,4 +1,5 @@
 import { type SubscriptionRow, toolManaged } from '@causeway/proto';
+import { type AuditSource, auditSource, type Call } from '@causeway/runtime';
 
 /** By which way a subscription is changed, and what that way allows. */
 export interface Editor {
@@ -6,10 +7,28 @@ export interface Editor {
   readonly name: string;
   /** Whether it may switch a tool's own subscription off and on; nothing else of such a one can be edited. */
   readonly switchesManaged: boolean;
+  /** Who it is, for the audit log. */
+  readonly by: AuditSource;
 }
 
-export const throughApi: Editor = { name: 'the API', switchesManaged: false };
-export const throughPortal: Editor = { name: 'the portal', switchesManaged: true };
+export const throughApi = ({ caller, requestId }: Pick<Call, 'caller' | 'requestId'>): Editor => ({
+  name: 'the API',
+  switchesManaged: false,
+  by: {
+    kind: 'key',
+    id: caller,
+    name: `API key ${caller}`,
+    address: null,
+    userAgent: null,
+    requestId,
+  },
+});
+
+export const throughPortal = (call: Parameters<typeof auditSource>[0]): Editor => ({
+  name: 'the portal',
+  switchesManaged: true,
+  by: auditSource(call),
+});
 
 /**
  * @param changes what is to be changed, by name.

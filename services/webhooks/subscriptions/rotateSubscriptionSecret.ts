@@ -3,6 +3,7 @@ import { each, type Handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { parseCall } from '../parseCall.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
+import { noteChange } from './noteChange.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 
@@ -10,7 +11,7 @@ export const rotateSubscriptionSecret = (context: WebhooksContext): Handler =>
   each(async (call) => {
     const { body } = parseCall(contract.rotateSubscriptionSecret, call);
     const id = parseId(call.params[0], 'subscription');
-    const { record, secret } = await rotateSecret(context, throughApi, call.tenant, id, body);
+    const { record, secret } = await rotateSecret(context, throughApi(call), call.tenant, id, body);
     return json(200, { ...subscriptionAnswer(record), signingSecret: secret });
   });
 
@@ -43,6 +44,10 @@ export const rotateSecret = (
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
       .execute();
+    await noteChange(trx, editor, 'subscription.secret_rotated', before, {
+      after: { overlapHours: overlapHours ?? null },
+      at: now,
+    });
     return { record: await readSubscription(trx, companyId, subscriptionId), secret: secret.shown };
   });
 };

@@ -2,7 +2,7 @@ import { openSecret, sealedWith, type TestDelivery, testDeliverySubject } from '
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
 import { makeDelivery } from '../testing/make.ts';
-import { throughPortal } from './editor.ts';
+import { throughPortal as portalEditor } from './editor.ts';
 import { rotateSecret } from './rotateSubscriptionSecret.ts';
 import { changeSubscription } from './updateSubscription.ts';
 
@@ -33,6 +33,15 @@ const queueOf = (company: number, id: number) =>
     .where('company_id', '=', company)
     .where('subscription_id', '=', id)
     .executeTakeFirst();
+
+const throughPortal = portalEditor({
+  actor: {
+    user: { id: 1, sessionId: 1, email: 'ada@example.com', name: 'Ada', role: 'developer' },
+    address: '127.0.0.1',
+    userAgent: 'test',
+  },
+  requestId: 'test',
+});
 
 describe('A subscription', () => {
   test('is answered with its secret once, listed and read without it, and has a queue', async () => {

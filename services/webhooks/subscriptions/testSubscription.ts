@@ -39,7 +39,7 @@ export type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknow
 /**
  * Has a dispatcher send a test delivery, and waits for what the receiver did.
  * @param deadlineMs `performance.now()` after which nobody waits any more.
- * @returns the id that the delivery had, and the attempt.
+ * @returns the id that the delivery had, the body that was sent, and the attempt.
  * @throws Problem
  */
 export const sendTest = async (
@@ -48,7 +48,7 @@ export const sendTest = async (
   subscriptionId: number,
   body: BodyOf<(typeof contract)['testSubscription']>,
   deadlineMs: number,
-): Promise<{ readonly eventId: number; readonly attempt: TestAttempt }> => {
+): Promise<{ readonly eventId: number; readonly sent: string; readonly attempt: TestAttempt }> => {
   const subscription = await readSubscription(context.db, companyId, subscriptionId);
   const eventType = typeToTest(subscription, body.eventType);
   const now = context.now();
@@ -68,7 +68,7 @@ export const sendTest = async (
     body: `${encodeEnvelope(event).toString().slice(0, -1)},"metadata":${JSON.stringify(metadata)}}`,
   };
   const answer = await askService<TestDeliveryAnswer>(context.bus, testDeliverySubject, test, deadlineMs);
-  if ('attempt' in answer) return { eventId: event.event_id, attempt: answer.attempt };
+  if ('attempt' in answer) return { eventId: event.event_id, sent: test.body, attempt: answer.attempt };
   // It may have been deleted in between, which is a 404.
   await readSubscription(context.db, companyId, subscriptionId);
   throw internalError(new Error(`no test delivery could be made: ${answer.error}`));

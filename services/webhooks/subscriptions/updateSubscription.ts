@@ -1,10 +1,12 @@
 import { type BodyOf, contract, parseId, type SubscriptionRow } from '@causeway/proto';
-import { each, type Handler, json, transaction } from '@causeway/runtime';
+import { changes as differences, each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { parseCall } from '../parseCall.ts';
+import type { Tables } from '../tables.ts';
 import { disabledThrough } from './createSubscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
 import { holdWaiting } from './holdWaiting.ts';
+import { editable, noteChange } from './noteChange.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { assertTarget } from './target.ts';
 
@@ -14,7 +16,7 @@ export const updateSubscription = (context: WebhooksContext): Handler =>
     const id = parseId(call.params[0], 'subscription');
     return json(
       200,
-      subscriptionAnswer(await changeSubscription(context, throughApi, call.tenant, id, body)),
+      subscriptionAnswer(await changeSubscription(context, throughApi(call), call.tenant, id, body)),
     );
   });
 
@@ -58,8 +60,29 @@ export const changeSubscription = (
         .where('company_id', '=', companyId)
         .where('subscription_id', '=', subscriptionId)
         .execute();
-    return readSubscription(trx, companyId, subscriptionId);
+    const after = await readSubscription(trx, companyId, subscriptionId);
+    await note(trx, editor, before, after, now);
+    return after;
   });
+};
+
+/** Switching it off or on is a change of its own; what changed nothing is not told. */
+const note = async (
+  trx: Trx<Tables>,
+  editor: Editor,
+  before: SubscriptionRow,
+  after: SubscriptionRecord,
+  at: Date,
+): Promise<void> => {
+  const changed = differences(editable(before), editable(after));
+  if (Object.keys(changed.after).length === 0) return;
+  const switchedOnly = Object.keys(changed.after).every((name) => name === 'enabled');
+  const action = !switchedOnly
+    ? 'subscription.changed'
+    : after.enabled === 1
+      ? 'subscription.enabled'
+      : 'subscription.disabled';
+  await noteChange(trx, editor, action, after, { ...changed, at });
 };
 
 /** Why and since when one is off stays as it is where it was off before. */

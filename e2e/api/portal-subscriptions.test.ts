@@ -1,0 +1,259 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { cleanUp } from '@causeway/runtime/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { until } from './support/clock.ts';
+import { forgetAttempts, openTeam, type Team } from './support/portal.ts';
+import { type Json, openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+/** A receiver that answers what it is told, and keeps what came. */
+const openReceiver = async (status = 200, answer: string | Buffer = 'ok') => {
+  const received: { headers: Record<string, unknown>; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    received.push({ headers: request.headers, body });
+    response.writeHead(status, { 'Content-Type': 'text/plain' }).end(answer);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  cleanUp(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
+};
+
+const subscribe = async ({ owner }: Team, more: Record<string, unknown> = {}): Promise<Json> => {
+  const reply = await owner.browser.ask('POST', '/subscriptions', {
+    url: 'https://hooks.example.com/a',
+    eventTypes: ['client.created'],
+    ...more,
+  });
+  expect(reply.status, reply.text).toBe(201);
+  return reply.json;
+};
+const actionsOf = async ({ owner }: Team): Promise<string[]> =>
+  (await owner.browser.ask('GET', '/audit?targetKind=subscription')).json.entries
+    .map(({ action }: Json) => action)
+    .toReversed();
+
+describe('A subscription at the portal', () => {
+  test('is made with its secret shown once, changed, switched, rotated and deleted, and the log tells of each', async () => {
+    const team = await openTeam(world);
+    const { browser } = team.owner;
+    const { signingSecret, ...made } = await subscribe(team, { name: 'Billing' });
+    expect(signingSecret).toMatch(/^whsec_/);
+    expect(made).toMatchObject({
+      name: 'Billing',
+      enabled: true,
+      managedBy: null,
+      disabledUtc: null,
+      previousSecretUntilUtc: null,
+      health: {
+        succeeded24h: 0,
+        failed24h: 0,
+        held: 0,
+        waiting: 0,
+        lastSuccessUtc: null,
+        lastFailureUtc: null,
+      },
+    });
+    const path = `/subscriptions/${made.id}`;
+    expect((await browser.ask('GET', path)).json).toEqual(made);
+    expect((await browser.ask('GET', '/subscriptions')).json).toEqual({ subscriptions: [made], count: 1 });
+    const changed = await browser.ask('PATCH', path, { name: 'Invoices', eventTypes: ['invoice.created'] });
+    expect(changed.json).toMatchObject({ name: 'Invoices', eventTypes: ['invoice.created'] });
+    const off = await browser.ask('POST', `${path}/disable`);
+    expect(off.json).toMatchObject({
+      enabled: false,
+      disabledReason: 'disabled through the portal',
+      disabledUtc: expect.any(String),
+    });
+    expect((await browser.ask('POST', `${path}/enable`)).json).toMatchObject({
+      enabled: true,
+      disabledUtc: null,
+    });
+    const rotated = await browser.ask('POST', `${path}/rotate-secret`, { overlapHours: 2 });
+    expect(rotated.json.signingSecret).not.toBe(signingSecret);
+    expect(Date.parse(rotated.json.previousSecretUntilUtc)).toBeGreaterThan(Date.now() + 7_000_000);
+    expect((await browser.ask('DELETE', path)).status).toBe(204);
+    expect((await browser.ask('GET', path)).status).toBe(404);
+    expect(await actionsOf(team)).toEqual([
+      'subscription.created',
+      'subscription.changed',
+      'subscription.disabled',
+      'subscription.enabled',
+      'subscription.secret_rotated',
+      'subscription.deleted',
+    ]);
+    const log = await browser.ask('GET', '/audit?action=subscription.changed');
+    expect(log.json.entries[0]).toMatchObject({
+      before: { name: 'Billing', eventTypes: ['client.created'] },
+      after: { name: 'Invoices', eventTypes: ['invoice.created'] },
+    });
+    expect((await browser.ask('GET', '/audit')).text).not.toMatch(/whsec_/);
+  });
+
+  test('that a tool manages can be switched, tested and deleted, and not edited', async () => {
+    const team = await openTeam(world);
+    const key = await team.owner.browser.ask('POST', '/keys', { name: 'tool', scopes: ['webhooks:write'] });
+    const { json } = await world.ask('/webhooks/subscriptions', {
+      method: 'POST',
+      key: key.json.value,
+      body: JSON.stringify({
+        url: 'https://hooks.example.com/z',
+        eventTypes: ['client.created'],
+        managedBy: 'zapier',
+      }),
+    });
+    const path = `/subscriptions/${json.id}`;
+    for (const [method, at, body] of [
+      ['PATCH', path, { name: 'mine' }],
+      ['POST', `${path}/rotate-secret`, {}],
+    ] as const) {
+      const reply = await team.owner.browser.ask(method, at, body);
+      expect([reply.status, reply.json]).toMatchObject([
+        403,
+        { managed_by: 'zapier', is_tool_managed: true },
+      ]);
+    }
+    expect((await team.owner.browser.ask('POST', `${path}/disable`)).json.enabled).toBe(false);
+    expect((await team.owner.browser.ask('DELETE', path)).status).toBe(204);
+    const log = await team.owner.browser.ask('GET', '/audit?action=subscription.created');
+    expect(log.json.entries).toMatchObject([{ actor: { kind: 'key', id: key.json.id } }]);
+  });
+
+  test('has its URL checked in the words in which it would be refused', async () => {
+    const team = await openTeam(world);
+    const problemOf = async (url: string) =>
+      (await team.owner.browser.ask('POST', '/subscriptions/check-url', { url })).json.problem;
+    expect(await problemOf('https://hooks.example.com/a')).toBeNull();
+    for (const url of [
+      '',
+      'hooks.example.com',
+      'ftp://example.com',
+      'https://user:pw@example.com/',
+      `https://a.example/${'x'.repeat(500)}`,
+    ]) {
+      const problem = await problemOf(url);
+      const refused = await team.owner.browser.ask('POST', '/subscriptions', {
+        url,
+        eventTypes: ['lead.created'],
+      });
+      expect([refused.status, refused.json.error]).toEqual([400, problem]);
+    }
+  });
+
+  test('of another company is not there', async () => {
+    const [ours, theirs] = [await openTeam(world), await openTeam(world)];
+    const { id } = await subscribe(theirs);
+    for (const [method, path, body] of [
+      ['GET', `/subscriptions/${id}`],
+      ['PATCH', `/subscriptions/${id}`, { name: 'x' }],
+      ['POST', `/subscriptions/${id}/disable`],
+      ['POST', `/subscriptions/${id}/rotate-secret`, {}],
+      ['POST', `/subscriptions/${id}/test`, {}],
+      ['DELETE', `/subscriptions/${id}`],
+    ] as [string, string, unknown?][]) {
+      const reply = await ours.owner.browser.ask(method, path, body);
+      expect([path, reply.status, reply.json]).toEqual([path, 404, { error: 'subscription not found' }]);
+    }
+    expect((await ours.owner.browser.ask('GET', '/subscriptions')).json.count).toBe(0);
+  });
+});
+
+describe('A test delivery', () => {
+  test('shows exactly what was sent and what came back, and ticks off its first step', async () => {
+    const team = await openTeam(world);
+    const { browser } = team.owner;
+    const receiver = await openReceiver(201, 'thank you');
+    const { id, signingSecret } = await subscribe(team, { url: receiver.url });
+    expect((await browser.ask('GET', '/first-steps/deliveries')).json).toMatchObject({
+      subscriptionCreatedUtc: expect.any(String),
+      testSucceededUtc: null,
+      deliverySucceededUtc: null,
+    });
+    const { status, json } = await browser.ask('POST', `/subscriptions/${id}/test`, {
+      statusOverride: 'Gold',
+    });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ success: true, statusCode: 201, errorClass: null, address: '127.0.0.1' });
+    expect(json.response).toMatchObject({ body: 'thank you', bodyBase64: false, truncated: false });
+    const [seen] = receiver.received;
+    expect(json.request.body).toBe(seen!.body);
+    expect(JSON.parse(seen!.body).metadata).toEqual({ test: true, status: 'Gold' });
+    for (const [name, value] of json.request.headers) expect(seen!.headers[name.toLowerCase()]).toBe(value);
+    const mac = createHmac('sha256', signingSecret).update(`${json.request.timestamp}.${json.request.body}`);
+    expect(json.request.signature).toBe(`sha256=${mac.digest('hex')}`);
+    expect((await browser.ask('GET', '/first-steps/deliveries')).json.testSucceededUtc).toEqual(
+      expect.any(String),
+    );
+    expect(await actionsOf(team)).toEqual(['subscription.created', 'subscription.tested']);
+  });
+
+  test('tells of a receiver that is not there, and of an answer that is no text', async () => {
+    const team = await openTeam(world);
+    const { id } = await subscribe(team, { url: 'http://127.0.0.1:9/nobody' });
+    const nobody = await team.owner.browser.ask('POST', `/subscriptions/${id}/test`, {});
+    expect(nobody.json).toMatchObject({
+      success: false,
+      statusCode: null,
+      response: null,
+      error: expect.any(String),
+    });
+    const receiver = await openReceiver(500, Buffer.from([0xff, 0xfe, 0x00]));
+    const other = await subscribe(team, { url: receiver.url });
+    const failed = await team.owner.browser.ask('POST', `/subscriptions/${other.id}/test`, {});
+    expect(failed.json).toMatchObject({
+      success: false,
+      statusCode: 500,
+      errorClass: 'status',
+      response: { body: '//4A', bodyBase64: true },
+    });
+  });
+});
+
+describe('Events at the portal', () => {
+  test('are listed and read, and a viewer sees nothing of a person in them', async () => {
+    const team = await openTeam(world);
+    const viewer = await team.join('viewer');
+    const developer = await team.join('developer');
+    const made = await developer.browser.ask('POST', '/events/test', { type: 'client.created' });
+    expect(made.status, made.text).toBe(202);
+    await developer.browser.ask('POST', '/events/test', {
+      type: 'lead.created',
+      payload: { note: 'call Kit' },
+    });
+    const { json } = await developer.browser.ask('GET', '/events');
+    expect(json.events.map(({ type }: Json) => type)).toEqual(['lead.created', 'client.created']);
+    expect(json.events[1].payload.email).toBe('katherine@example.com');
+    expect((await developer.browser.ask('GET', `/events/${made.json.id}`)).json).toEqual(json.events[1]);
+    for (const path of ['/events', `/events/${made.json.id}`]) {
+      const seen = await viewer.browser.ask('GET', path);
+      expect(seen.status).toBe(200);
+      expect(seen.text).not.toMatch(/Katherine|Johnson|katherine@|555|Kit/);
+      expect(seen.text).toContain('1042');
+    }
+    const first = await developer.browser.ask('GET', '/events?limit=1');
+    const second = await developer.browser.ask('GET', `/events?limit=1&cursor=${first.json.nextCursor}`);
+    expect([...first.json.events, ...second.json.events]).toEqual(json.events);
+    expect((await developer.browser.ask('GET', '/events?type=lead.created')).json.events).toHaveLength(1);
+  });
+
+  test('reach the subscriber, and the last first step is ticked off', async () => {
+    const team = await openTeam(world);
+    const receiver = await openReceiver();
+    const { id } = await subscribe(team, { url: receiver.url });
+    await team.owner.browser.ask('POST', '/events/test', { type: 'client.created' });
+    await until('it is delivered', () => receiver.received.length === 1);
+    await until(
+      'the overview has heard of it',
+      async () =>
+        (await team.owner.browser.ask('GET', '/first-steps/deliveries')).json.deliverySucceededUtc !== null,
+      { timeoutMs: 20_000, everyMs: 500 },
+    );
+    const { json } = await team.owner.browser.ask('GET', `/subscriptions/${id}`);
+    expect(json.health).toMatchObject({ succeeded24h: 1, failed24h: 0, lastSuccessUtc: expect.any(String) });
+  });
+});

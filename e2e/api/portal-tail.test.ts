@@ -1,0 +1,130 @@
+import { deliveryTailSubject } from '@causeway/proto';
+import { connectBus } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { request } from 'undici';
+import { beforeEach, expect, test } from 'vitest';
+import { until } from './support/clock.ts';
+import { type Browser, forgetAttempts, openBrowser, openTeam } from './support/portal.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+const bus = await connectBus({ url: world.stack().natsUrl, name: 'operator' });
+cleanUp(() => bus.close());
+
+/** What a browser's EventSource would have got so far. */
+const openTail = async (browser: Browser) => {
+  const { statusCode, headers, body } = await request(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
+    headers: { cookie: `causeway=${browser.cookie()}` },
+    bodyTimeout: 0,
+  });
+  const tail = { status: statusCode, headers, text: '', ended: false, close: () => body.destroy() };
+  cleanUp(() => void body.destroy());
+  body.on('data', (chunk: Buffer) => {
+    tail.text += chunk;
+  });
+  body.on('error', () => {});
+  body.on('close', () => {
+    tail.ended = true;
+  });
+  return tail;
+};
+
+const entry = (eventId: number) => ({
+  eventId,
+  subscriptionId: 1,
+  replayId: 0,
+  eventType: 'client.created',
+  attempt: 1,
+  state: 'succeeded',
+  statusCode: 200,
+  errorClass: null,
+  elapsedMs: 12,
+  startedUtc: new Date().toISOString(),
+  nextAttemptUtc: null,
+});
+const publish = (companyId: number, ids: readonly number[]): void =>
+  bus.nc.publish(deliveryTailSubject(companyId), JSON.stringify(ids.map(entry)));
+
+test('A tail shows its company’s attempts as they happen, and no other’s', async () => {
+  const [ours, theirs] = [await openTeam(world), await openTeam(world)];
+  const tails = [await openTail(ours.owner.browser), await openTail(ours.owner.browser)];
+  const other = await openTail(theirs.owner.browser);
+  const all = [...tails, other];
+  await until('all are ready', () => all.every(({ text }) => text.includes('event: ready')));
+  expect(tails[0]!.headers).toMatchObject({
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  publish(ours.companyId, [1, 2]);
+  publish(theirs.companyId, [77]);
+  await until('all have heard', () => all.every(({ text }) => text.includes('event: attempts')));
+  for (const { text } of tails) {
+    const data = /event: attempts\ndata: (.*)\n\n/.exec(text)![1]!;
+    expect(JSON.parse(data).map(({ eventId }: { eventId: number }) => eventId)).toEqual([1, 2]);
+    expect(text).not.toContain('77');
+  }
+});
+
+test('A tail stays open in silence, and ends at once when its session does', async () => {
+  const { owner } = await openTeam(world);
+  const second = openBrowser(world);
+  await second.signIn(owner);
+  const [gone, stays] = [await openTail(second), await openTail(owner.browser)];
+  await until('it has beaten twice', () => (gone.text.match(/: beat/g)?.length ?? 0) >= 2, {
+    timeoutMs: 20_000,
+  });
+  await owner.browser.ask('POST', '/profile/sessions/revoke-others');
+  await until('it has ended', () => gone.ended, { timeoutMs: 2000 });
+  expect(gone.text).toMatch(/event: end\ndata: \{\}\n\n$/);
+  expect(stays.ended).toBe(false);
+});
+
+test('A tail ends with a session whose time is over, without anybody saying so', async () => {
+  const { owner } = await openTeam(world);
+  const tail = await openTail(owner.browser);
+  await world.sql(
+    'UPDATE portal_sessions SET created_utc = created_utc - INTERVAL 25 HOUR WHERE user_id = ?',
+    [owner.id],
+  );
+  await until('it has ended', () => tail.ended, { timeoutMs: 12_000 });
+  expect(tail.text).toContain('event: end');
+});
+
+test('A watching page is no use of the session', async () => {
+  const { owner } = await openTeam(world);
+  await world.sql(
+    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE user_id = ?',
+    [owner.id],
+  );
+  const tail = await openTail(owner.browser); // Opening it is one.
+  const lastUsed = async () =>
+    (
+      await world.sql<{ at: Date }>('SELECT last_used_utc AS at FROM portal_sessions WHERE user_id = ?', [
+        owner.id,
+      ])
+    )[0]!.at;
+  const opened = await lastUsed();
+  await world.sql(
+    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE user_id = ?',
+    [owner.id],
+  );
+  await until('it has beaten', () => tail.text.includes(': beat'), { timeoutMs: 12_000 });
+  expect(opened.getTime() - (await lastUsed()).getTime()).toBe(7 * 3_600_000);
+});
+
+test('Nobody watches without a session, and a session not without end', async () => {
+  expect((await openTail(openBrowser(world))).status).toBe(401);
+  const { owner } = await openTeam(world);
+  const tails = await Promise.all(Array.from({ length: 40 }, () => openTail(owner.browser)));
+  const open = tails.filter(({ status }) => status === 200).length;
+  // Four on each of four gateways.
+  expect(open).toBeLessThanOrEqual(16);
+  expect(new Set(tails.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  for (const tail of tails) tail.close();
+  await until('there is room again', async () => {
+    const again = await openTail(owner.browser);
+    return again.status === 200;
+  });
+});

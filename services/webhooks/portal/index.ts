@@ -1,0 +1,14 @@
+export { checkSubscriptionUrl } from './checkSubscriptionUrl.ts';
+export { createPortalSubscription } from './createPortalSubscription.ts';
+export { createPortalTestEvent } from './createPortalTestEvent.ts';
+export { deletePortalSubscription } from './deletePortalSubscription.ts';
+export { disablePortalSubscription } from './disablePortalSubscription.ts';
+export { enablePortalSubscription } from './enablePortalSubscription.ts';
+export { getFirstDeliverySteps } from './getFirstDeliverySteps.ts';
+export { getPortalEvent } from './getPortalEvent.ts';
+export { getPortalSubscription } from './getPortalSubscription.ts';
+export { listPortalEvents } from './listPortalEvents.ts';
+export { listPortalSubscriptions } from './listPortalSubscriptions.ts';
+export { rotatePortalSubscriptionSecret } from './rotatePortalSubscriptionSecret.ts';
+export { testPortalSubscription } from './testPortalSubscription.ts';
+export { updatePortalSubscription } from './updatePortalSubscription.ts';

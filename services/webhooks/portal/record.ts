@@ -1,0 +1,97 @@
+import type { PortalAnswer } from '@causeway/proto';
+import { type Kysely, sql } from 'kysely';
+import type { WebhooksContext } from '../context.ts';
+import { type SubscriptionRecord, subscriptionAnswer } from '../subscriptions/record.ts';
+import type { Tables } from '../tables.ts';
+
+export type PortalSubscription = PortalAnswer<'listPortalSubscriptions'>['subscriptions'][number];
+
+const hourMs = 3_600_000;
+/** How far back the last success and failure are looked for. */
+const lookBackMs = 7 * 24 * hourMs;
+
+/** Subscriptions as the portal shows them: with how they fare. All are asked for together. */
+export const portalSubscriptions = async (
+  { db, now }: WebhooksContext,
+  companyId: number,
+  records: readonly SubscriptionRecord[],
+): Promise<PortalSubscription[]> => {
+  if (records.length === 0) return [];
+  const ids = records.map((record) => record.subscription_id);
+  const at = now();
+  const [outcomes, states, overlaps] = await Promise.all([
+    readOutcomes(db, companyId, ids, at),
+    readStates(db, companyId, ids),
+    readOverlaps(db, companyId, ids, at),
+  ]);
+  return records.map((record) => {
+    const outcome = outcomes.get(record.subscription_id);
+    const count = (state: string): number => states.get(`${record.subscription_id} ${state}`) ?? 0;
+    const { createdUtc, updatedUtc, ...shown } = subscriptionAnswer(record);
+    return {
+      ...shown,
+      eventTypes: [...shown.eventTypes],
+      createdUtc: createdUtc.toISOString(),
+      updatedUtc: updatedUtc.toISOString(),
+      disabledUtc: record.disabled_utc?.toISOString() ?? null,
+      previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
+      health: {
+        succeeded24h: Number(outcome?.succeeded ?? 0),
+        failed24h: Number(outcome?.failed ?? 0),
+        held: count('held'),
+        waiting: count('waiting'),
+        lastSuccessUtc: outcome?.last_success?.toISOString() ?? null,
+        lastFailureUtc: outcome?.last_failure?.toISOString() ?? null,
+      },
+    };
+  });
+};
+
+export const portalSubscription = async (
+  context: WebhooksContext,
+  companyId: number,
+  record: SubscriptionRecord,
+): Promise<PortalSubscription> => (await portalSubscriptions(context, companyId, [record]))[0]!;
+
+const readOutcomes = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
+  const day = new Date(at.getTime() - 24 * hourMs);
+  const rows = await db
+    .selectFrom('delivery_minutes')
+    .select([
+      'subscription_id',
+      sql<number>`SUM(IF(minute_utc >= ${day}, succeeded, 0))`.as('succeeded'),
+      sql<number>`SUM(IF(minute_utc >= ${day}, failed, 0))`.as('failed'),
+      sql<Date | null>`MAX(IF(succeeded > 0, minute_utc, NULL))`.as('last_success'),
+      sql<Date | null>`MAX(IF(failed > 0, minute_utc, NULL))`.as('last_failure'),
+    ])
+    .where('company_id', '=', companyId)
+    .where('minute_utc', '>=', new Date(at.getTime() - lookBackMs))
+    .where('subscription_id', 'in', ids)
+    .groupBy('subscription_id')
+    .execute();
+  return new Map(rows.map((row) => [row.subscription_id, row]));
+};
+
+const readStates = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
+  const rows = await db
+    .selectFrom('deliveries')
+    .select((eb) => ['subscription_id', 'state', eb.fn.countAll<number>().as('count')])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', ids)
+    .where('state', 'in', ['held', 'waiting'])
+    .groupBy(['subscription_id', 'state'])
+    .execute();
+  return new Map(rows.map((row) => [`${row.subscription_id} ${row.state}`, Number(row.count)]));
+};
+
+/** Until when the secret before signs too, where it still does. */
+const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select(['subscription_id', 'previous_secret_until'])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', ids)
+    .where('previous_secret_until', '>', at)
+    .execute();
+  return new Map(rows.map((row) => [row.subscription_id, row.previous_secret_until]));
+};

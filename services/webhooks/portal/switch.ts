@@ -1,0 +1,22 @@
+import type { portalContract } from '@causeway/proto';
+import { type Answer, json, type PortalCall } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { throughPortal } from '../subscriptions/editor.ts';
+import { changeSubscription } from '../subscriptions/updateSubscription.ts';
+import { portalSubscription } from './record.ts';
+
+type SwitchCall = PortalCall<
+  (typeof portalContract)['enablePortalSubscription' | 'disablePortalSubscription']
+>;
+
+/** Switches off or on, also one that a tool manages. */
+export const switchSubscription = async (
+  context: WebhooksContext,
+  call: SwitchCall,
+  enabled: boolean,
+): Promise<Answer> => {
+  const { companyId } = call;
+  const id = call.id('subscription');
+  const record = await changeSubscription(context, throughPortal(call), companyId, id, { enabled });
+  return json(200, await portalSubscription(context, companyId, record));
+};

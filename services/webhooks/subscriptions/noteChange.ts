@@ -1,0 +1,34 @@
+import type { AuditAction, SubscriptionRow } from '@causeway/proto';
+import { type AuditEntry, type Trx, writeAudit } from '@causeway/runtime';
+import type { Tables } from '../tables.ts';
+import type { Editor } from './editor.ts';
+
+type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>;
+
+/** The entry of a change in the audit log, in the transaction of the change. */
+export const noteChange = (
+  trx: Trx<Tables>,
+  { by }: Editor,
+  action: AuditAction,
+  { company_id, subscription_id, name, url }: Shown,
+  more: Pick<AuditEntry, 'at' | 'before' | 'after'>,
+): Promise<void> =>
+  writeAudit(trx, {
+    companyId: company_id,
+    by,
+    action,
+    target: { kind: 'subscription', id: subscription_id, name: name ?? url },
+    ...more,
+  });
+
+/** What the log tells of a subscription. */
+export const editable = (
+  row: Pick<SubscriptionRow, 'name' | 'description' | 'url' | 'event_types' | 'enabled' | 'managed_by'>,
+) => ({
+  url: row.url,
+  eventTypes: row.event_types,
+  enabled: row.enabled === 1,
+  name: row.name,
+  description: row.description,
+  managedBy: row.managed_by,
+});
