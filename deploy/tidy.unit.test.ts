@@ -13,8 +13,8 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)));
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
-const isTest = (file: string): boolean => /\.test\.ts$|\/test-[\w-]+\.ts$|^e2e\//.test(file);
-const sources = tracked.filter((file) => /\.(ts|mjs)$/.test(file) && file !== 'vitest.config.ts');
+const isTest = (file: string): boolean => /\.test\.tsx?$|\/test-[\w-]+\.ts$|^e2e\//.test(file);
+const sources = tracked.filter((file) => /(?<!\.d)\.(tsx?|mjs)$/.test(file) && file !== 'vitest.config.ts');
 
 const importsOf = (file: string): string[] =>
   [
@@ -68,7 +68,8 @@ test('relative imports carry their extension, and lead to a file', () => {
     importsOf(file)
       .filter((specifier) => specifier.startsWith('.'))
       .filter(
-        (specifier) => !existsSync(join(root, dirname(file), specifier)) || !/\.(ts|mjs)$/.test(specifier),
+        (specifier) =>
+          !existsSync(join(root, dirname(file), specifier)) || !/\.(tsx?|mjs|css)$/.test(specifier),
       )
       .map((specifier) => `${file} → ${specifier}`),
   );
@@ -99,7 +100,14 @@ test('every file is used: imported, started or named by a package', () => {
         normalize(join(dirname(file), path)),
       ),
     );
-  const entries = new Set([...named, ...sources.filter((file) => file.endsWith('/main.ts'))]);
+  // Programs and workers are started by their place.
+  const started = sources.flatMap((file) =>
+    [...textOf(file).matchAll(/(?:import\.meta\.dirname, |new URL\()'([\w./-]+\.ts)'/g)].map((match) =>
+      normalize(join(dirname(file), match[1]!)),
+    ),
+  );
+  const isEntry = (file: string): boolean => /\/main\.tsx?$|^admin-ui\/vite\.config\.ts$/.test(file);
+  const entries = new Set([...named, ...started, ...sources.filter(isEntry)]);
   const dead = sources.filter(
     (file) => !imported.has(file) && !entries.has(file) && !/\.test\.ts$/.test(file),
   );

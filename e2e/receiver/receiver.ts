@@ -15,6 +15,8 @@ export interface ReceiverOptions {
   readonly tls?: Pick<ServerOptions, 'key' | 'cert'>;
   /** Keeps the events' ids alone, for large numbers of deliveries. */
   readonly counting?: boolean;
+  /** While counting: told of every delivery. */
+  readonly counted?: (path: string, headers: readonly string[], body: Buffer) => void;
   /** How many deliveries are kept, the latest. */
   readonly keep?: number;
   /** Told of every delivery, in a line for people. */
@@ -57,7 +59,7 @@ export interface Receiver {
  * (see control.ts), every other is for deliveries.
  */
 export const startReceiver = async (options: ReceiverOptions = {}): Promise<Receiver> => {
-  const { port = 0, host = '127.0.0.1', tls, counting = false, keep = 1000, say } = options;
+  const { port = 0, host = '127.0.0.1', tls, counting = false, counted, keep = 1000, say } = options;
   const received: Received[] = [];
   const arrivals = new Map<string, Map<string, number>>();
   const requestsTo = new Map<string, number>();
@@ -103,10 +105,11 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
 
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-    const body = counting ? await drained(request) : await bytesOf(request);
+    const body = counting && !counted ? await drained(request) : await bytesOf(request);
     if (path.startsWith('/_') || request.method !== 'POST')
       return answerControl(receiver, request, response, body);
     const turn = { request, response, ...count(path, String(request.headers['x-webhook-id'] ?? '')) };
+    counted?.(path, request.rawHeaders, body);
     const one = counting ? undefined : keepIt(request, path, body);
     const said = behaviours.get(path) ?? query;
     const did =

@@ -36,7 +36,7 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
       const tenants = await world.tenants(tenantCount);
       for (const tenant of tenants)
         for (let at = 0; at < copies; at++)
-          await world.subscribe(tenant, `/${tenant.id}/${at}`, ['client.created']);
+          await world.subscribe(tenant, `/counted/${tenant.id}/${at}`, ['client.created']);
       const one: Measured = { dispatchers, copies, cluster: [], alone: [] };
       for (let round = 0; round <= options.rounds; round++) {
         const cluster = await deliverTurn(world, { tenants, copies, seconds: options.seconds });

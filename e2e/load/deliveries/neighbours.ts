@@ -25,10 +25,10 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   say('starting MySQL, the receiver and the cluster …');
   const world = await startDeliveryWorld(context, { home, args: options.startArgs, settings: {} });
   const healthy = await world.tenants(healthyCount);
-  for (const tenant of healthy) await world.subscribe(tenant, `/${tenant.id}`, ['client.created']);
+  for (const tenant of healthy) await world.subscribe(tenant, `/counted/${tenant.id}`, ['client.created']);
   const [hanging, failing] = (await world.tenants(2)) as [Tenant, Tenant];
-  await world.subscribe(hanging, '/hang', ['client.created']);
-  await world.subscribe(failing, '/fail', ['client.created']);
+  await world.subscribe(hanging, '/neighbour?hang', ['client.created']);
+  await world.subscribe(failing, '/neighbour?status=500', ['client.created']);
   await steady(world, healthy, healthyPerSecond, 3);
   await world.settle();
 
@@ -37,11 +37,11 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
     await world.reset();
     await run();
     await sleep(1_500);
-    const { elapsedMs, requests, distinct } = await world.count();
-    if (distinct !== requests) throw new Error(`${requests} arrived, ${distinct} of them different`);
+    const { elapsedMs, deliveries, distinct } = await world.count();
+    if (distinct !== deliveries) throw new Error(`${deliveries} arrived, ${distinct} of them different`);
     const at = (share: number) => `${whole(percentile(elapsedMs, share))} ms`;
-    rows.push([what, whole(requests), at(0.5), at(0.99), at(1)]);
-    say(`${what}: ${whole(requests)} arrived, p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)}`);
+    rows.push([what, whole(deliveries), at(0.5), at(0.99), at(1)]);
+    say(`${what}: ${whole(deliveries)} arrived, p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)}`);
   };
   await note('a client created by the API, one at a time', () => createClients(world, healthy));
   for (let round = 1; round <= options.rounds; round++) {

@@ -1,75 +1,53 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { startReceiver } from '../../receiver/receiver.ts';
 
-// The receiving end of the load: answers at once and counts. Paths below /hang never answer, those below
-// /fail answer 500. Started as a program of its own, so that its CPU time is not the sender's.
-//   GET  /_count   what has come since the last reset, as `Counted`
-//   POST /_reset   forgets it
+// The receiving end of the load, as a program of its own, so that its CPU time is not the sender's.
+// Arguments: the port for deliveries, and the port on which the bench asks:
+//   GET  /count   what has come since the last reset, as `Counted`; ?brief leaves the times out
+//   POST /reset   forgets it
 
-/** Arrivals at the paths that answer 200. */
+/** Arrivals below `/counted/`. */
 export interface Counted {
-  /** Requests, and the different events and paths among them. */
-  readonly requests: number;
+  /** Deliveries, and the different events and paths among them. */
+  readonly deliveries: number;
   readonly distinct: number;
-  /** Requests to /hang and /fail. */
-  readonly others: number;
   /** Milliseconds from an event's time to its arrival here, in the order of arrival; the first million. */
   readonly elapsedMs: readonly number[];
-  /** Headers and body of the last one. */
-  readonly last: { readonly headers: readonly string[]; readonly body: string } | null;
+  /** Headers and body of one of them. */
+  readonly sample: { readonly headers: readonly string[]; readonly body: string } | null;
 }
 
-let requests = 0;
-let others = 0;
-let seen = new Set<string>();
-let elapsedMs: number[] = [];
-let last: Counted['last'] = null;
 const maxElapsed = 1_000_000;
+const timeField = '"createdUtc":"';
+const [port = 0, askedAt = 0] = process.argv.slice(2).map(Number);
+let deliveries = 0;
+let elapsedMs: number[] = [];
+let sample: Counted['sample'] = null;
 
-const reset = (): void => {
-  requests = 0;
-  others = 0;
-  seen = new Set();
-  elapsedMs = [];
-};
-
-const arrive = (request: IncomingMessage, body: Buffer): void => {
-  const now = Date.now();
-  requests++;
-  seen.add(`${request.url} ${request.headers['x-webhook-id']}`);
-  if (elapsedMs.length < maxElapsed) {
-    const at = body.indexOf('"createdUtc":"') + 14;
-    elapsedMs.push(now - Date.parse(body.toString('latin1', at, at + 24)));
-  }
-  if (requests % 1000 === 1) last = { headers: request.rawHeaders, body: body.toString() };
-};
-
-const answer = (response: ServerResponse, status: number, text: string): void => {
-  response.writeHead(status, { 'Content-Length': text.length, 'Content-Type': 'text/plain' }).end(text);
-};
-
-const server = createServer((request, response) => {
-  const url = request.url ?? '';
-  if (url.startsWith('/_count')) {
-    const counted: Counted = { requests, distinct: seen.size, others, elapsedMs, last };
-    response.end(JSON.stringify(url === '/_count?brief' ? { ...counted, elapsedMs: [] } : counted));
-    return;
-  }
-  if (url === '/_reset') {
-    reset();
-    answer(response, 200, 'ok');
-    return;
-  }
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    if (url.startsWith('/hang') || url.startsWith('/fail')) {
-      others++;
-      if (url.startsWith('/fail')) answer(response, 500, 'no');
-      return;
-    }
-    arrive(request, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    answer(response, 200, 'ok');
-  });
+const receiver = await startReceiver({
+  port,
+  counting: true,
+  counted: (path, headers, body) => {
+    if (!path.startsWith('/counted/')) return;
+    deliveries++;
+    sample ??= { headers, body: body.toString() };
+    if (elapsedMs.length >= maxElapsed) return;
+    const at = body.indexOf(timeField) + timeField.length;
+    elapsedMs.push(Date.now() - Date.parse(body.toString('latin1', at, at + 24)));
+  },
 });
-server.keepAliveTimeout = 60_000;
-server.listen(Number(process.argv[2]), '127.0.0.1');
+
+const distinct = (): number =>
+  [...receiver.arrivals].reduce((sum, [path, ids]) => sum + (path.startsWith('/counted/') ? ids.size : 0), 0);
+
+createServer((request, response) => {
+  if (request.method === 'POST') {
+    receiver.forget();
+    deliveries = 0;
+    elapsedMs = [];
+    response.end();
+    return;
+  }
+  const counted = { deliveries, distinct: distinct(), elapsedMs, sample } satisfies Counted;
+  response.end(JSON.stringify(request.url === '/count?brief' ? { ...counted, elapsedMs: [] } : counted));
+}).listen(askedAt, '127.0.0.1');

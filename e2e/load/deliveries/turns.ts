@@ -30,7 +30,7 @@ export const deliverTurn = async (
   const recordedBefore = await world.number(recorded);
   let arrived = 0;
   const watching = setInterval(async () => {
-    arrived = (await world.count(true)).requests;
+    arrived = (await world.count(true)).deliveries;
   }, 50);
   const events = makeEvents(world.bus, tenants, {
     width: 64,
@@ -39,19 +39,19 @@ export const deliverTurn = async (
   await sleep(warmMs);
   const processes = new Map([...world.processes, ['event source', process.pid]]);
   const before = readCpu(processes);
-  const first = (await world.count(true)).requests;
+  const first = (await world.count(true)).deliveries;
   const startedMs = performance.now();
   await sleep(seconds * 1000);
-  const delivered = (await world.count(true)).requests - first;
+  const delivered = (await world.count(true)).deliveries - first;
   const elapsedSeconds = (performance.now() - startedMs) / 1000;
   const cpu = usedBetween(before, readCpu(processes));
   const made = await events.stop();
   clearInterval(watching);
   await world.settle();
   const all = await world.count(true);
-  if (all.requests !== made * copies || all.distinct !== made * copies)
+  if (all.deliveries !== made * copies || all.distinct !== made * copies)
     throw new Error(
-      `${made} events made, ${all.requests} deliveries arrived, ${all.distinct} of them different`,
+      `${made} events made, ${all.deliveries} deliveries arrived, ${all.distinct} of them different`,
     );
   const kept = (await world.number(recorded)) - recordedBefore;
   if (kept !== made * copies)
@@ -66,15 +66,15 @@ export const postTurn = async (
   world: DeliveryWorld,
   { concurrency, seconds }: { concurrency: number; seconds: number },
 ): Promise<Turn> => {
-  const { last } = await world.count(true);
-  if (!last) throw new Error('nothing has been delivered that could be posted again');
+  const { sample } = await world.count(true);
+  if (!sample) throw new Error('nothing has been delivered that could be posted again');
   const before = readCpu(world.processes);
   const { stdout } = await promisify(execFile)(process.execPath, [
     join(import.meta.dirname, 'post.ts'),
     `${world.receiverUrl}/alone`,
     `${concurrency}`,
     `${seconds}`,
-    JSON.stringify(last),
+    JSON.stringify(sample),
   ]);
   const cpu = usedBetween(before, readCpu(world.processes));
   const { requests, seconds: elapsed } = JSON.parse(stdout) as { requests: number; seconds: number };

@@ -24,6 +24,7 @@ export interface DeliveryWorld {
   /** Everything whose CPU time is of interest. */
   readonly processes: Processes;
   tenants(count: number): Promise<readonly Tenant[]>;
+  /** @param path below the receiver's address; what arrives below `/counted/` is counted. */
   subscribe(tenant: Tenant, path: string, eventTypes: readonly EventType[]): Promise<number>;
   count(brief?: boolean): Promise<Counted>;
   reset(): Promise<void>;
@@ -38,16 +39,22 @@ export const startDeliveryWorld = async (
   { home, args, settings }: DeliveryWorldOptions,
 ): Promise<DeliveryWorld> => {
   const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
-  const receiverPort = await freePort();
+  const [receiverPort, askPort] = [await freePort(), await freePort()];
+  const askUrl = `http://127.0.0.1:${askPort}`;
   const receiverUrl = `http://127.0.0.1:${receiverPort}`;
   const receiver = await startChild({
     name: 'the receiver',
     command: process.execPath,
-    args: [join(import.meta.dirname, 'receiver.ts'), `${receiverPort}`],
+    args: [join(import.meta.dirname, 'receiver.ts'), `${receiverPort}`, `${askPort}`],
     logFile: join(home, 'logs', 'receiver.log'),
   });
   onEnd(() => receiver.stop());
-  await receiver.until(() => fetch(`${receiverUrl}/_count`).then(() => true as const, undefined_));
+  await receiver.until(() =>
+    fetch(`${askUrl}/count`).then(
+      () => true as const,
+      () => undefined,
+    ),
+  );
   const cluster = await startBenchCluster({
     home,
     env: { ...env, ...settings, MYSQL_URL: mysql.url, RATE_LIMIT_WRITE: limit, RATE_LIMIT_ADMIN: limit },
@@ -94,11 +101,11 @@ export const startDeliveryWorld = async (
       return answer.id;
     },
     count: async (brief = false) =>
-      (await (await fetch(`${receiverUrl}/_count${brief ? '?brief' : ''}`)).json()) as Counted,
-    reset: async () => void (await fetch(`${receiverUrl}/_reset`, { method: 'POST' })),
+      (await (await fetch(`${askUrl}/count${brief ? '?brief' : ''}`)).json()) as Counted,
+    reset: async () => void (await fetch(`${askUrl}/reset`, { method: 'POST' })),
     number,
     settle: async () => {
-      while ((await number(`${waiting}`)) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      while ((await number(waiting)) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
     },
   };
 };
@@ -106,7 +113,6 @@ export const startDeliveryWorld = async (
 const limit = '1000000000';
 const waiting = `SELECT (SELECT COUNT(*) FROM event_outbox)
   + (SELECT COUNT(*) FROM deliveries WHERE state = 'waiting' AND due_utc IS NOT NULL) AS n`;
-const undefined_ = (): undefined => undefined;
 
 interface DeliveryWorldOptions {
   readonly home: string;
