@@ -33,9 +33,12 @@ export const startIntake = (options: IntakeOptions): Intake => {
   let perWake = 4;
   let reading = 0;
   let inReads = 0;
+  let newestMs = 0;
   let stopped = false;
   let idle: (() => void) | undefined;
 
+  const mayRead = (): boolean =>
+    reading === 0 || (reading < maxReads && performance.now() - newestMs >= patienceMs);
   const room = (): number => (mayTake() ? windows.free().slots - inReads : 0);
 
   const read = async (woken: readonly Woken[]): Promise<void> => {
@@ -70,10 +73,11 @@ export const startIntake = (options: IntakeOptions): Intake => {
   };
 
   const pump = (): void => {
-    while (arrived.length > 0 && reading < maxReads && room() > 0 && !stopped) {
+    while (arrived.length > 0 && mayRead() && room() > 0 && !stopped) {
       const batch = nextBatch(Math.min(maxBatch, room()));
       if (batch.length === 0) break;
       reading++;
+      newestMs = performance.now();
       inReads += batch.length;
       void read(batch).finally(() => {
         reading--;
@@ -117,6 +121,8 @@ const heldOf = ({ dueMs, ...one }: Woken): Held => ({ ...one, leaseMs: dueMs });
 
 const ack = '+ACK';
 const maxReads = 2;
+/** One read at a time makes the largest batches; but one that takes long must not hold up what arrives. */
+const patienceMs = 10;
 const maxBatch = 256;
 
 export interface IntakeOptions {
