@@ -7,6 +7,7 @@ import { answersMysql, answersNats } from './given.ts';
 import { endLeftovers, stackMark } from './home.ts';
 import { startMigrations } from './migrations.ts';
 import type { StartOptions } from './options.ts';
+import { buildPortal } from './portal.ts';
 import { isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLauncher, type ServiceSpec, serviceSpecs } from './programs.ts';
 import { offerReceiver } from './receiver.ts';
@@ -101,6 +102,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   const mysqlUrl = () => env.MYSQL_URL || mysql.server().url;
   const natsUrl = (user: string) => env.NATS_URL || nats.server().urlFor(user);
 
+  const portalDir = env.PORTAL_DIR || (await buildPortal(root, report));
   await report.step('MySQL and NATS', () =>
     all([
       ...(env.MYSQL_URL ? [answersMysql(env.MYSQL_URL)] : [start({ name: 'mysql', launch: mysql.launch })]),
@@ -130,7 +132,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
               ? { PORTAL_SECRET_KEYS: env.PORTAL_SECRET_KEYS || keyRing(secrets('portal secret key')) }
               : {}),
             ...(spec.name === 'gateway'
-              ? { HOST: host, PORT: String(options.port), PORTAL_DIR: env.PORTAL_DIR || portalDir(root) }
+              ? { HOST: host, PORT: String(options.port), PORTAL_DIR: portalDir }
               : {}),
           },
           logFile: join(home, 'logs', `${name}.log`),
@@ -150,9 +152,6 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 
 /** A key ring of one key. The key is derived, as a home's secrets are not of a key's length. */
 const keyRing = (secret: string): string => `local:${createHash('sha256').update(secret).digest('base64')}`;
-
-/** The portal as `vite build` leaves it; without it the gateway shows its welcome page. */
-const portalDir = (root: string): string => join(root, 'admin-ui', 'dist');
 
 const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
 
