@@ -4,7 +4,7 @@ import type { Held } from '../queues/giveBack.ts';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
 import { pull } from './pull.ts';
-import { drop, readWoken, type Woken } from './takeWoken.ts';
+import { drop, readWoken, type Woken } from './readWoken.ts';
 
 export interface Intake {
   /** There may be room for more. */

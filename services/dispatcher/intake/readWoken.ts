@@ -1,7 +1,7 @@
 import { type DeliveryKey, failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { type Job, type QueueKey, queueName } from '../job.ts';
+import { deliveryName, type Job, type QueueKey, queueName } from '../job.ts';
 import { noteDue } from '../queues/noteDue.ts';
 import { deliveryTable, onDelivery } from '../store/jsonTable.ts';
 import { readBodies, readTargets, readWaiting } from '../store/read.ts';
@@ -36,10 +36,10 @@ export const readWoken = async (
     readBodies(all, woken),
     readTargets(all, [...queues.values()]),
   ]);
-  const expected = new Map(woken.map((one) => [nameOf(one), one.dueMs]));
+  const expected = new Map(woken.map((one) => [deliveryName(one), one.dueMs]));
   const taken = { jobs: [] as Job[], forQueues: [] as Woken[], orphans: [] as Woken[] };
   for (const { due_utc, attempts, ...delivery } of rows) {
-    const dueMs = expected.get(nameOf(delivery));
+    const dueMs = expected.get(deliveryName(delivery));
     const body = bodies.get(delivery.event_id);
     if (due_utc.getTime() !== dueMs || dueMs - nowMs < lastStartMs || !body) continue;
     const target = targets.get(queueName(delivery));
@@ -60,9 +60,6 @@ export const readWoken = async (
   }
   return taken;
 };
-
-const nameOf = ({ company_id, event_id, subscription_id, replay_id }: DeliveryKey): string =>
-  `${company_id}.${event_id}.${subscription_id}.${replay_id}`;
 
 /** What nobody will ever want. Its queue goes when whoever takes it finds nothing left. */
 export const drop = (db: Database<Tables>, orphans: readonly Woken[], now: Date): Promise<void> =>
