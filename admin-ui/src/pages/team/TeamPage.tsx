@@ -1,5 +1,60 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { UserPlus } from 'lucide-react';
+import { useRefusal } from '../../app/session.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Card } from '../../ui/Card.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { Failed } from '../../ui/States.tsx';
+import { ChangeRole } from './ChangeRole.tsx';
+import { Invitations } from './Invitations.tsx';
+import { InviteMember } from './InviteMember.tsx';
+import { MemberTable } from './MemberTable.tsx';
+import { RemoveMember } from './RemoveMember.tsx';
+import { teamQuery, teamRoute } from './route.ts';
 
 export function TeamPage() {
-  return <Page title="TeamPage">{null}</Page>;
+  const { dialog, role, remove } = teamRoute.useSearch();
+  const navigate = useNavigate({ from: '/team' });
+  const refusal = useRefusal('admin');
+  const team = useQuery(teamQuery);
+  const members = team.data?.members;
+  const close = (): void => void navigate({ search: {}, replace: true });
+  return (
+    <Page
+      title="Team"
+      description="Who of your company may use this portal, and what for."
+      refreshing={team.isRefetching}
+      actions={
+        <Button
+          variant="primary"
+          icon={<UserPlus />}
+          disabledReason={refusal}
+          onClick={() => void navigate({ search: { dialog: 'invite' } })}
+        >
+          Invite someone
+        </Button>
+      }
+    >
+      <Card flush title="Members">
+        {team.isError && !team.data ? (
+          <Failed error={team.error} retry={() => void team.refetch()} />
+        ) : (
+          <MemberTable
+            members={members}
+            onChangeRole={(member) => void navigate({ search: { role: member.id } })}
+            onRemove={(member) => void navigate({ search: { remove: member.id } })}
+          />
+        )}
+      </Card>
+      {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
+      {refusal === undefined && (
+        <>
+          <InviteMember open={dialog === 'invite'} onClose={close} />
+          <ChangeRole key={`role-${role}`} member={members?.find((one) => one.id === role)} onClose={close} />
+          <RemoveMember member={members?.find((one) => one.id === remove)} onClose={close} />
+        </>
+      )}
+    </Page>
+  );
 }

@@ -1,0 +1,54 @@
+import { Badge } from '../../ui/Badge.tsx';
+import { Quiet, Stack } from '../../ui/Layout.tsx';
+import type { Column } from '../../ui/Table.tsx';
+import { Moment, TimeAgo } from '../../ui/TimeAgo.tsx';
+import { Changes } from './Changes.tsx';
+import { actionWords, type Entry, namesTarget } from './words.ts';
+
+export const columns: readonly Column<Entry>[] = [
+  {
+    id: 'what',
+    header: 'What happened',
+    grow: true,
+    cell: (entry) => (
+      <Stack gap="xs">
+        <p>
+          <strong>{entry.actor.name}</strong>
+          {entry.actor.kind !== 'user' && (
+            <>
+              {' '}
+              <Badge>{actorKinds[entry.actor.kind]}</Badge>
+            </>
+          )}{' '}
+          {actionWords[entry.action]} {namesTarget(entry) && <strong>{entry.target.name}</strong>}
+        </p>
+        <Changes before={entry.before} after={entry.after} />
+      </Stack>
+    ),
+  },
+  {
+    id: 'from',
+    header: 'From',
+    cell: (entry) =>
+      entry.address === null ? (
+        <Quiet>–</Quiet>
+      ) : (
+        <code title={entry.userAgent ?? undefined}>{entry.address}</code>
+      ),
+  },
+  {
+    id: 'when',
+    header: 'When',
+    align: 'end',
+    cell: (entry) => (
+      <Stack gap="xs">
+        <TimeAgo time={entry.createdUtc} />
+        <Quiet small>
+          <Moment time={entry.createdUtc} />
+        </Quiet>
+      </Stack>
+    ),
+  },
+];
+
+const actorKinds = { key: 'API key', operator: 'operator', system: 'by itself' } as const;

@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import { type Role, sessionQuery } from '../../app/session.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { Form } from '../../ui/Form.tsx';
+import { toast } from '../../ui/Toast.tsx';
+import type { Member } from './MemberTable.tsx';
+import { RoleChoice } from './RoleChoice.tsx';
+import { teamQuery } from './route.ts';
+
+interface ChangeRoleProps {
+  readonly member: Member | undefined;
+  readonly onClose: () => void;
+}
+
+export function ChangeRole({ member, onClose }: ChangeRoleProps) {
+  if (!member) return null;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Change the role of ${member.name}`}
+      description="It holds from the next thing they do."
+    >
+      <RoleForm member={member} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const [role, setRole] = useState<Role>(member.role);
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: () => call('changeRole', { params: { id: member.id }, body: { role } }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
+      if (member.you) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      toast(`${member.name} is ${role} now`);
+      onClose();
+    },
+  });
+  return (
+    <Form
+      onSubmit={() => change.mutate()}
+      pending={change.isPending}
+      error={change.error}
+      fields={['role']}
+      submit="Change role"
+      submitDisabledReason={role === member.role ? 'It is the role they have' : undefined}
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
+    </Form>
+  );
+}

@@ -1,0 +1,81 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/types.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Card } from '../../ui/Card.tsx';
+import { Quiet, Stack } from '../../ui/Layout.tsx';
+import { Empty } from '../../ui/States.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { TimeAgo } from '../../ui/TimeAgo.tsx';
+import { toast, toastError } from '../../ui/Toast.tsx';
+import { teamQuery } from './route.ts';
+
+type Invitation = Answer<'listTeam'>['invitations'][number];
+
+export function Invitations({ invitations }: { readonly invitations: readonly Invitation[] }) {
+  return (
+    <Card flush title="Open invitations" description="They work once, and for seven days.">
+      <Table
+        label="Open invitations"
+        columns={columns}
+        rows={invitations}
+        rowKey={(invitation) => invitation.id}
+        emptyState={<Empty title="No invitations are open" />}
+      />
+    </Card>
+  );
+}
+
+const columns: readonly Column<Invitation>[] = [
+  {
+    id: 'email',
+    header: 'Email',
+    grow: true,
+    cell: (invitation) => (
+      <Stack gap="xs">
+        <strong>{invitation.email}</strong>
+        <Quiet small>invited by {invitation.invitedBy}</Quiet>
+      </Stack>
+    ),
+  },
+  { id: 'role', header: 'Role', cell: (invitation) => <Badge>{invitation.role}</Badge> },
+  {
+    id: 'expires',
+    header: 'Ends',
+    cell: (invitation) =>
+      invitation.expired ? <Badge tone="warn">Has run out</Badge> : <TimeAgo time={invitation.expiresUtc} />,
+  },
+  {
+    id: 'actions',
+    header: 'Actions',
+    hideHeader: true,
+    align: 'end',
+    cell: (invitation) => <TakeBack invitation={invitation} />,
+  },
+];
+
+function TakeBack({ invitation }: { readonly invitation: Invitation }) {
+  const refusal = useRefusal('admin');
+  const queryClient = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
+      toast('The invitation is taken back');
+    },
+    onError: toastError,
+  });
+  return (
+    <Button
+      size="s"
+      pending={revoke.isPending}
+      disabledReason={refusal}
+      aria-label={`Take back the invitation of ${invitation.email}`}
+      onClick={() => revoke.mutate()}
+    >
+      Take back
+    </Button>
+  );
+}

@@ -1,0 +1,68 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import type { Role } from '../../app/session.ts';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { Field, TextInput } from '../../ui/Field.tsx';
+import { Form } from '../../ui/Form.tsx';
+import { SecretDialog } from '../../ui/SecretDialog.tsx';
+import { RoleChoice } from './RoleChoice.tsx';
+import { teamQuery } from './route.ts';
+
+interface InviteMemberProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+export function InviteMember({ open, onClose }: InviteMemberProps) {
+  const [link, setLink] = useState<string | null>(null);
+  if (link !== null) {
+    return (
+      <SecretDialog title="The invitation’s link" name="link" value={link} onClose={() => setLink(null)}>
+        <p>Send it to the person yourself. Whoever opens it first can join, so use a private way.</p>
+      </SecretDialog>
+    );
+  }
+  return (
+    <Dialog open={open} onClose={onClose} title="Invite someone">
+      <InviteForm
+        onClose={onClose}
+        onDone={(path) => {
+          setLink(`${location.origin}${path}`);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function InviteForm({ onClose, onDone }: { onClose: () => void; onDone: (path: string) => void }) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('developer');
+  const queryClient = useQueryClient();
+  const invite = useMutation({
+    mutationFn: () => call('inviteMember', { body: { email, role } }),
+    gcTime: 0,
+    onSuccess: (answer) => {
+      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
+      onDone(answer.link);
+    },
+  });
+  return (
+    <Form
+      onSubmit={() => invite.mutate()}
+      pending={invite.isPending}
+      error={invite.error}
+      fields={['email', 'role']}
+      submit="Make invitation link"
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      <Field label="Email" hint="The person signs in with it." error={fieldError(invite.error, 'email')}>
+        <TextInput type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
+      </Field>
+      <RoleChoice value={role} onChange={setRole} error={fieldError(invite.error, 'role')} />
+    </Form>
+  );
+}

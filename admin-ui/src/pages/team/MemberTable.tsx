@@ -1,0 +1,106 @@
+import { UserCog, UserMinus } from 'lucide-react';
+import type { Answer } from '../../api/types.ts';
+import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Quiet, Row, Stack } from '../../ui/Layout.tsx';
+import { RowMenu } from '../../ui/Menu.tsx';
+import { Empty } from '../../ui/States.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { TimeAgo } from '../../ui/TimeAgo.tsx';
+
+export type Member = Answer<'listTeam'>['members'][number];
+
+interface MemberTableProps {
+  readonly members: readonly Member[] | undefined;
+  readonly onChangeRole: (member: Member) => void;
+  readonly onRemove: (member: Member) => void;
+}
+
+export function MemberTable({ members, onChangeRole, onRemove }: MemberTableProps) {
+  const adminRefusal = useRefusal('admin');
+  const { role } = useSession().user;
+  const owners = members?.filter((member) => member.role === 'owner').length;
+  const refusalFor = (member: Member): string | undefined => {
+    if (adminRefusal) return adminRefusal;
+    if (member.role === 'owner' && !roleAtLeast(role, 'owner')) return 'Only an owner can change an owner';
+    if (member.role === 'owner' && owners === 1)
+      return 'The last owner has to stay; make another member an owner first';
+    return undefined;
+  };
+  const columns: readonly Column<Member>[] = [
+    {
+      id: 'name',
+      header: 'Name',
+      grow: true,
+      cell: (member) => (
+        <Stack gap="xs">
+          <Row gap="s">
+            <strong>{member.name}</strong>
+            {member.you && <Badge>you</Badge>}
+          </Row>
+          <Quiet small>{member.email}</Quiet>
+        </Stack>
+      ),
+    },
+    {
+      id: 'role',
+      header: 'Role',
+      cell: (member) => <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{member.role}</Badge>,
+    },
+    {
+      id: 'totp',
+      header: 'Two-factor',
+      cell: (member) =>
+        member.totpEnabled ? (
+          <Badge tone="good" dot>
+            On
+          </Badge>
+        ) : (
+          <Badge tone="warn" dot>
+            Off
+          </Badge>
+        ),
+    },
+    {
+      id: 'seen',
+      header: 'Last sign-in',
+      cell: (member) =>
+        member.lastSignInUtc === null ? <Quiet>Never</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      hideHeader: true,
+      align: 'end',
+      cell: (member) => (
+        <RowMenu
+          label={member.name}
+          actions={[
+            {
+              label: 'Change role…',
+              icon: <UserCog />,
+              disabledReason: refusalFor(member),
+              onSelect: () => onChangeRole(member),
+            },
+            {
+              label: member.you ? 'Leave…' : 'Remove…',
+              icon: <UserMinus />,
+              danger: true,
+              disabledReason: refusalFor(member),
+              onSelect: () => onRemove(member),
+            },
+          ]}
+        />
+      ),
+    },
+  ];
+  return (
+    <Table
+      label="Members"
+      columns={columns}
+      rows={members}
+      rowKey={(member) => member.id}
+      emptyState={<Empty title="There are no members" />}
+    />
+  );
+}
