@@ -1,0 +1,17 @@
+import { resolve } from 'node:path';
+import { ConfigError, MigrationError, migrate, parseConfig, readEnv } from '@causeway/runtime';
+import { migrateConfig } from './config.ts';
+import { migrationFolders } from './folders.ts';
+
+// Brings the database up to date and ends. Any number may run at once; they take turns. Exits 78 (EX_CONFIG)
+// for a wrong configuration and 1 for a migration that failed; run it again once that is mended.
+try {
+  const { MYSQL_URL } = parseConfig(migrateConfig, readEnv());
+  const { applied } = await migrate(MYSQL_URL, migrationFolders(resolve(import.meta.dirname, '../..')));
+  for (const file of applied) process.stdout.write(`applied ${file}\n`);
+  process.stdout.write(applied.length === 0 ? 'nothing to apply\n' : `${applied.length} applied\n`);
+} catch (error) {
+  const known = error instanceof ConfigError || error instanceof MigrationError;
+  process.stderr.write(`migrate: ${known ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof ConfigError ? 78 : 1;
+}
