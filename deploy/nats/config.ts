@@ -34,11 +34,14 @@ export const renderNatsConfig = (config: NatsConfig): string =>
       // A body is at most 1 MiB; a frame of several, with their headers, has to fit.
       max_payload: 4 * 2 ** 20,
       jetstream: { store_dir: config.storeDir },
-      ...(config.users.length === 0 ? {} : { authorization: { users: config.users.map(renderUser) } }),
+      ...(config.users.length === 0 ? {} : { authorization: authorization(config.users) }),
     },
     undefined,
     2,
   )}\n`;
+
+/** The section that says who may come in, and what each may do. */
+export const authorization = (users: readonly NatsUser[]) => ({ users: users.map(renderUser) });
 
 const renderUser = ({ name, password, permissions }: NatsUser) => ({
   user: name,

@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deliveryStream, eventStream, keyBucket, laneSubject, limitStream } from '@causeway/proto';
+import { type Bus, connectBus } from '@causeway/runtime';
+import { cleanUp, provided } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { expect, test } from 'vitest';
+import { openKeyBucket } from '../../../services/access/key-table/bucket.ts';
+import { openLimitLog } from '../../../services/gateway/limits/log.ts';
+import { ensureStreams } from '../../../services/webhooks/fan-out/streams.ts';
+import { passwordVariable, userNames } from './users.ts';
+
+// The very files that production's servers read, on three servers of this machine: only where they listen
+// is told on the command line.
+
+const config = resolve(import.meta.dirname, '../../k8s/base/nats/nats.conf');
+/** Begins like a number and has a sign of its own, as a generated password may. */
+const passwordOf = (name: string): string => `7e1#${name}`;
+const quoted = (text: string): string => `"${text}"`;
+const passwords = Object.fromEntries(
+  [...userNames, 'routes'].map((name) => [passwordVariable(name), quoted(passwordOf(name))]),
+);
+
+interface Server {
+  readonly port: number;
+  readonly monitorUrl: string;
+  kill(): void;
+}
+
+const startThree = async (): Promise<readonly Server[]> => {
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-nats-cluster-'));
+  const ports = await freePorts(9);
+  const route = (at: number): string =>
+    `nats-route://routes:${encodeURIComponent(passwordOf('routes'))}@127.0.0.1:${ports[at * 3 + 1]}`;
+  const routes = [0, 1, 2].map(route);
+  const servers = [0, 1, 2].map((at) => {
+    const [port, routePort, monitorPort] = ports.slice(at * 3) as [number, number, number];
+    const log = openSync(join(folder, `nats-${at}.log`), 'w');
+    const child = spawn(
+      'setpriv',
+      [
+        ...['--pdeathsig', 'KILL', provided('natsServer'), '--config', config],
+        ...['--addr', '127.0.0.1', '--port', String(port), '--http_port', String(monitorPort)],
+        ...['--cluster', `nats://127.0.0.1:${routePort}`, '--routes', routes.join(',')],
+      ],
+      {
+        env: {
+          ...passwords,
+          SERVER_NAME: `nats-${at}`,
+          STORE_DIR: quoted(join(folder, String(at))),
+          ...Object.fromEntries(routes.map((url, to) => [`ROUTE_${to}`, quoted(url)])),
+          PATH: process.env.PATH,
+        },
+        stdio: ['ignore', log, log],
+      },
+    );
+    return { port, monitorUrl: `http://127.0.0.1:${monitorPort}`, kill: () => void child.kill('SIGKILL') };
+  });
+  cleanUp(async () => {
+    for (const server of servers) server.kill();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  for (const [at, { monitorUrl }] of servers.entries())
+    await healthy(monitorUrl, join(folder, `nats-${at}.log`));
+  return servers;
+};
+
+/** A server of a cluster is healthy once the servers have agreed on who leads. */
+const healthy = async (monitorUrl: string, logFile: string): Promise<void> => {
+  for (const endMs = Date.now() + 40_000; Date.now() < endMs; await sleep(50)) {
+    const answer = await fetch(`${monitorUrl}/healthz`).catch(() => undefined);
+    if (answer?.ok) return;
+  }
+  throw new Error(`not healthy:\n${await readFile(logFile, 'utf8')}`);
+};
+
+const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((done, reject) =>
+          server.once('error', reject).listen(0, '127.0.0.1', () => {
+            const address = server.address();
+            if (address && typeof address === 'object') done(address.port);
+          }),
+        ),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+  return ports;
+};
+
+const servers = await startThree();
+
+const busOf = async (name: string): Promise<Bus> => {
+  const [first, ...others] = servers.map(({ port }) => `127.0.0.1:${port}`);
+  const url = [`nats://${name}:${encodeURIComponent(passwordOf(name))}@${first}`]
+    .concat(others.map((address) => `nats://${address}`))
+    .join(',');
+  const bus = await connectBus({ url, name });
+  cleanUp(() => bus.close());
+  return bus;
+};
+
+test('three servers with the files of production become one cluster', async () => {
+  const routes = await Promise.all(
+    servers.map(async ({ monitorUrl }) => {
+      const answer = await fetch(`${monitorUrl}/routez`);
+      const { routes } = (await answer.json()) as { routes: { remote_name: string }[] };
+      return new Set(routes.map((route) => route.remote_name)).size;
+    }),
+  );
+  expect(routes).toEqual([2, 2, 2]);
+});
+
+test('each service makes its streams with three copies, as its own user', async () => {
+  const [webhooks, gateway, access, operator] = await Promise.all(
+    ['webhooks', 'gateway', 'access', 'operator'].map(busOf),
+  );
+  await ensureStreams(webhooks!, 3);
+  await openLimitLog(gateway!.nc, { timeoutMs: 5000, replicas: 3 });
+  await openKeyBucket(access!, 3);
+  const manager = await jetstreamManager(operator!.nc);
+  const copies = Object.fromEntries(
+    await Promise.all(
+      [eventStream, deliveryStream, limitStream, `KV_${keyBucket}`].map(async (stream) => {
+        const { config: made } = await manager.streams.info(stream);
+        return [stream, made.num_replicas];
+      }),
+    ),
+  );
+  expect(copies).toEqual({ [eventStream]: 3, [deliveryStream]: 3, [limitStream]: 3, [`KV_${keyBucket}`]: 3 });
+});
+
+test('a service may do no more here than on one server', async () => {
+  const crm = await busOf('crm');
+  const refused = Promise.race([
+    (async () => {
+      for await (const status of crm.nc.status()) if (status.type === 'error') return status.error.message;
+      return undefined;
+    })(),
+    sleep(5000, 'nothing was refused'),
+  ]);
+  crm.nc.publish(laneSubject('operator'), 'x');
+  expect(await refused).toMatch(/permissions violation/i);
+});
+
+test('nobody comes in without a password', async () => {
+  const attempt = connect({ servers: `127.0.0.1:${servers[0]!.port}`, reconnect: false });
+  await expect(attempt).rejects.toThrow(/authorization/i);
+});
