@@ -37,6 +37,13 @@ test('The address may be cased as one likes', async () => {
   expect(reply.status).toBe(200);
 });
 
+test('An address in letters that only look like the member’s is nobody’s', async () => {
+  const { owner } = await openTeam(world);
+  const fullWidth = owner.email.replace(/^owner/, 'ｏwner');
+  const reply = await openBrowser(world).signIn({ ...owner, email: fullWidth });
+  expect([reply.status, reply.json]).toEqual([401, refusal]);
+});
+
 test('The token is stored nowhere', async () => {
   const { owner } = await openTeam(world);
   const rows = await world.sql('SELECT HEX(token_hash) AS digest FROM portal_sessions WHERE user_id = ?', [

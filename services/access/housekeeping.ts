@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
  * Takes out what time has made worthless: sessions and delays that are over, and counts older than the overview
  * looks back. Nothing depends on it, so that it need not be exact, and several replicas may do it at once.
  */
-export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): { stop(): Promise<void> } => {
+export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): Housekeeping => {
   const everyones = acrossTenants(db, 'housekeeping throws away rows of all companies by their age');
   const before = (ageMs: number): Date => new Date(now().getTime() - ageMs);
   let stopped = false;
@@ -42,6 +42,7 @@ export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): { stop
   }, everyMs);
   timer.unref();
   return {
+    sweep,
     stop: async () => {
       stopped = true;
       clearInterval(timer);
@@ -49,6 +50,12 @@ export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): { stop
     },
   };
 };
+
+export interface Housekeeping {
+  /** Once, now. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
 
 interface HousekeepingOptions {
   readonly db: Database<AccessTables>;

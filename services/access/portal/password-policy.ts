@@ -93,12 +93,24 @@ const rows = [
 ];
 const runs = rows.flatMap((row) => [row, [...row].toReversed().join('')]);
 
-/** All of it, or all but three characters at its ends, lies on rows of keys. */
+/** Made of pieces of four and more that lie on rows of keys, but for at most three characters. */
 const isRun = (text: string): boolean => {
   const letters = text.replace(/[^\p{L}\p{N}]/gu, '');
-  return runs.some((run) =>
-    [letters, letters.slice(0, -3), letters.slice(3)].some((part) => part.length >= 8 && run.includes(part)),
-  );
+  let astray = 0;
+  for (let at = 0; at < letters.length; ) {
+    const length = pieceAt(letters, at);
+    at += Math.max(length, 1);
+    if (length === 0 && ++astray > 3) return false;
+  }
+  return true;
+};
+
+/** Length of the longest piece of a row that begins here; 0 for one too short to count. */
+const pieceAt = (text: string, at: number): number => {
+  let length = 3;
+  while (at + length < text.length && runs.some((run) => run.includes(text.slice(at, at + length + 1))))
+    length++;
+  return length > 3 ? length : 0;
 };
 
 const productWords = ['causeway', 'portal', 'webhook', 'password', 'welcome', 'admin', 'company'];

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { tooManyAttempts } from '@causeway/proto';
 import { transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { countedEmail } from './same-email.ts';
 
 /**
  * Delays between attempts to prove who one is, growing with each that failed, for the account and for the
@@ -31,7 +32,7 @@ export const beginAttempt = async (
   email: string,
   address: string,
 ): Promise<Attempt> => {
-  const account = subjectOf('account', email.normalize('NFC').toLowerCase());
+  const account = subjectOf('account', countedEmail(email));
   const place = subjectOf('address', networkOf(address));
   // In one order for all, or two attempts could each wait for the other.
   const subjects = [

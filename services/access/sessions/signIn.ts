@@ -4,6 +4,7 @@ import type { Access } from '../context.ts';
 import { beginAttempt } from './delays.ts';
 import { type PersonRow, personColumns } from './person.ts';
 import { takeRecoveryCode } from './recovery-codes.ts';
+import { isSameEmail } from './same-email.ts';
 import { startSession } from './start.ts';
 import { totpStep } from './totp.ts';
 
@@ -16,11 +17,12 @@ export const signIn = (access: Access) =>
     const { db, log, passwords } = access;
     const { email, password, totp, recoveryCode } = body;
     const attempt = await beginAttempt(access, email, actor.address);
-    const person = await acrossTenants(db, 'whoever signs in is known by the address alone')
+    const found = await acrossTenants(db, 'whoever signs in is known by the address alone')
       .selectFrom('portal_users')
       .select(personColumns)
       .where('email', '=', email)
       .executeTakeFirst();
+    const person = found && isSameEmail(found.email, email) ? found : undefined;
     const right = await passwords.verify(password, person?.password_hash ?? null);
     if (!person || !right) {
       log.warn({ requestId, address: actor.address, userId: person?.id }, 'sign-in refused');

@@ -1,0 +1,52 @@
+import { createLog } from '@causeway/runtime';
+import { expect, test } from 'vitest';
+import { keepHouse } from './housekeeping.ts';
+import { operatorOf, testPortal, testWorld } from './test-world.ts';
+
+const world = await testWorld();
+await world.startAccess();
+const ask = operatorOf(await world.openBus('operator'));
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
+
+test('what is over is thrown away, and what is not stays', async () => {
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const owner = await ask('createPortalOwner', {
+    company_id,
+    email: 'ada@example.com',
+    password: 'seven otters juggle lanterns',
+  });
+  const { query } = world.database;
+  for (const hours of [1, 23, 25, 100])
+    await query(
+      `INSERT INTO portal_sessions (company_id, user_id, token_hash, created_utc, last_used_utc, address, user_agent)
+       VALUES (?, ?, RANDOM_BYTES(32), UTC_TIMESTAMP(3) - INTERVAL ? HOUR, UTC_TIMESTAMP(3), '::1', '')`,
+      [company_id, owner.body.id, hours],
+    );
+  for (const hours of [1, 23, 25])
+    await query(
+      `INSERT INTO sign_in_delays VALUES
+       (RANDOM_BYTES(32), 3, UTC_TIMESTAMP(3) - INTERVAL ? HOUR, UTC_TIMESTAMP(3))`,
+      [hours],
+    );
+  // More than go in one statement.
+  await query('SET SESSION cte_max_recursion_depth = 5000');
+  await query(
+    `INSERT INTO request_minutes (company_id, minute_utc, key_id, bucket)
+     WITH RECURSIVE n AS (SELECT 1 AS at UNION ALL SELECT at + 1 FROM n WHERE at < 2500)
+     SELECT ?, UTC_TIMESTAMP() - INTERVAL 31 DAY - INTERVAL at MINUTE, 1, 'read' FROM n`,
+    [company_id],
+  );
+  await query(
+    "INSERT INTO request_minutes (company_id, minute_utc, key_id, bucket) VALUES (?, UTC_TIMESTAMP() - INTERVAL 29 DAY, 1, 'read')",
+    [company_id],
+  );
+
+  const house = keepHouse({ db: world.openDb(), log, now: () => new Date(), portal: testPortal });
+  await house.sweep();
+  await house.stop();
+  const count = async (table: string): Promise<unknown> =>
+    (await query<{ rows: number }>(`SELECT COUNT(*) AS \`rows\` FROM ${table}`))[0]?.rows;
+  expect(await count('portal_sessions')).toBe(2);
+  expect(await count('sign_in_delays')).toBe(2);
+  expect(await count('request_minutes')).toBe(1);
+});

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RequestCount, requestsCountedSubject } from '@causeway/proto';
+import { expect, test } from 'vitest';
+import { operatorOf, testWorld } from '../test-world.ts';
+
+const world = await testWorld();
+await world.startAccess();
+await world.startAccess();
+const bus = await world.openBus('gateway');
+const ask = operatorOf(await world.openBus('operator'));
+const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+const minute = Math.floor(Date.now() / 60_000) - 5;
+
+const report = async (...counts: (RequestCount | unknown)[]): Promise<void> => {
+  bus.nc.publish(requestsCountedSubject, JSON.stringify(counts));
+  await bus.nc.flush();
+};
+const rowsOf = (keyId: number) =>
+  world.database.query(
+    'SELECT bucket, answered, limited, failed, minute_utc FROM request_minutes WHERE company_id = ? AND key_id = ? ORDER BY bucket',
+    [company_id, keyId],
+  );
+const written = () => sleep(1400);
+
+test('what several gateways report of one minute is added up, whoever writes it', async () => {
+  for (let at = 0; at < 10; at++) await report([company_id, 1, 'read', minute, 5, 2, 1]);
+  await written();
+  await report([company_id, 1, 'read', minute, 1, 0, 0], [company_id, 1, 'write', minute, 7, 0, 0]);
+  await written();
+  expect(await rowsOf(1)).toEqual([
+    { bucket: 'read', answered: 51, limited: 20, failed: 10, minute_utc: new Date(minute * 60_000) },
+    { bucket: 'write', answered: 7, limited: 0, failed: 0, minute_utc: new Date(minute * 60_000) },
+  ]);
+});
+
+test('a report from a clock that is ahead counts for now', async () => {
+  await report([company_id, 2, 'read', minute + 60, 3, 0, 0]);
+  await written();
+  const [row] = (await rowsOf(2)) as { minute_utc: Date }[];
+  expect(row!.minute_utc.getTime()).toBeLessThanOrEqual(Date.now());
+});
+
+test.each([
+  ['no list', { a: 1 }],
+  ['a bucket that is none', [company_id, 3, 'all', minute, 1, 0, 0]],
+  ['a count below nothing', [company_id, 3, 'read', minute, -1, 0, 0]],
+  ['too few values', [company_id, 3, 'read']],
+])('a report with %s harms no other', async (_, wrong) => {
+  await report(wrong);
+  await report([company_id, 3, 'read', minute, 1, 0, 0]);
+  await written();
+  expect(await rowsOf(3)).toHaveLength(1);
+});
+
+test('thousands of counts are written whole', async () => {
+  const counts = Array.from(
+    { length: 1800 },
+    (_, at): RequestCount => [company_id, 1000 + at, 'read', minute, 1, 0, 0],
+  );
+  await report(...counts);
+  await written();
+  const [row] = await world.database.query<{ made: number }>(
+    'SELECT COUNT(*) AS made FROM request_minutes WHERE key_id >= 1000',
+  );
+  expect(row?.made).toBe(1800);
+});

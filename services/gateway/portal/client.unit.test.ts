@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { clientOf } from './client.ts';
+import { readToken, tokenCookie } from './cookie.ts';
+import type { PortalHead } from './head.ts';
+import { requireSameSite } from './same-site.ts';
+
+const head = (more: Partial<PortalHead> = {}): PortalHead => ({
+  host: 'crm.example',
+  cookie: '',
+  origin: '',
+  fetchSite: '',
+  contentType: '',
+  userAgent: '',
+  acceptEncoding: '',
+  ifNoneMatch: '',
+  forwardedFor: '',
+  forwardedProto: '',
+  forwardedHost: '',
+  ...more,
+});
+
+describe('the client', () => {
+  test.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['0000:0000:0000:0000:0000:ffff:cb00:7107', '203.0.113.7'],
+    ['2001:0db8:0000:0000:0000:0000:0000:0001', '2001:db8::1'],
+    ['::1', '::1'],
+  ])('of a connection from %s is %s', (remote, address) => {
+    expect(clientOf(head(), remote, 0).address).toBe(address);
+  });
+
+  test('is what the connection says unless there are proxies, whatever a header says', () => {
+    const given = head({ forwardedFor: '1.2.3.4', forwardedProto: 'https', forwardedHost: 'evil.example' });
+    expect(clientOf(given, '203.0.113.7', 0)).toEqual({
+      address: '203.0.113.7',
+      https: false,
+      host: 'crm.example',
+    });
+  });
+
+  test.each([
+    ['9.9.9.9, 203.0.113.7', 1, '203.0.113.7'],
+    ['9.9.9.9, 203.0.113.7, 10.0.0.5', 2, '203.0.113.7'],
+    ['203.0.113.7:5123', 1, '203.0.113.7'],
+    ['[2001:db8::1]:443', 1, '2001:db8::1'],
+    ['', 1, '10.0.0.9'],
+    ['not an address', 1, '10.0.0.9'],
+    ['203.0.113.7', 2, '10.0.0.9'],
+  ])(
+    'behind proxies is the entry that the outermost of ours wrote: %s by %i',
+    (forwardedFor, proxies, address) => {
+      expect(clientOf(head({ forwardedFor }), '10.0.0.9', proxies).address).toBe(address);
+    },
+  );
+
+  test('behind proxies has their scheme and host', () => {
+    const given = head({ host: '10.0.0.1:8080', forwardedProto: 'https', forwardedHost: 'crm.example' });
+    expect(clientOf(given, '10.0.0.9', 1)).toMatchObject({ https: true, host: 'crm.example' });
+  });
+});
+
+describe('the cookie', () => {
+  const token = 'a'.repeat(43);
+  const local = { address: '127.0.0.1', https: false, host: 'localhost:8080' };
+  const remote = { address: '203.0.113.7', https: true, host: 'crm.example' };
+
+  test('is bound to host and https, but on localhost, where browsers take no such one', () => {
+    expect(tokenCookie(token, remote)).toBe(
+      `__Host-causeway=${token}; Path=/; HttpOnly; SameSite=Strict; Secure`,
+    );
+    expect(tokenCookie(token, local)).toBe(`causeway=${token}; Path=/; HttpOnly; SameSite=Strict`);
+    expect(tokenCookie(token, { ...remote, https: false })).toContain('; Secure');
+    expect(tokenCookie(token, { ...local, https: true })).toContain('__Host-');
+    expect(tokenCookie('', remote)).toContain('; Max-Age=0');
+  });
+
+  test('is read by its own name only: a plain one is nothing where it must be a bound one', () => {
+    expect(readToken(`x=1; __Host-causeway=${token}`, remote)).toBe(token);
+    expect(readToken(`causeway=${token}`, remote)).toBe('');
+    expect(readToken(`causeway=${token}`, { ...remote, host: 'localhost.evil.example' })).toBe('');
+    expect(readToken(`causeway=${token}`, local)).toBe(token);
+    expect(readToken(`causeway=${token}; causeway=${token}`, local)).toBe('');
+    expect(readToken('causeway=short', local)).toBe('');
+  });
+});
+
+describe('a request that changes something', () => {
+  const client = { address: '203.0.113.7', https: true, host: 'crm.example' };
+  const passes = (given: Partial<PortalHead>, at = client): boolean => {
+    try {
+      requireSameSite(head(given), at);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  test.each([
+    [{ fetchSite: 'same-origin' }, true],
+    [{ fetchSite: 'same-origin', origin: 'https://evil.example' }, true],
+    [{ fetchSite: 'same-site', origin: 'https://crm.example' }, false],
+    [{ fetchSite: 'cross-site' }, false],
+    [{ fetchSite: 'none' }, false],
+    [{ origin: 'https://crm.example' }, true],
+    [{ origin: 'https://crm.example:443' }, true],
+    [{ origin: 'http://crm.example' }, false],
+    [{ origin: 'https://crm.example.evil.example' }, false],
+    [{ origin: 'https://crm.example:8443' }, false],
+    [{ origin: 'null' }, false],
+    [{}, false],
+  ])('%j: %s', (given, expected) => {
+    expect(passes(given)).toBe(expected);
+  });
+
+  test('on plain http has the very host and port', () => {
+    const local = { address: '127.0.0.1', https: false, host: '127.0.0.1:8080' };
+    expect(passes({ origin: 'http://127.0.0.1:8080' }, local)).toBe(true);
+    expect(passes({ origin: 'http://127.0.0.1:8081' }, local)).toBe(false);
+    expect(passes({ origin: 'http://localhost:8080' }, local)).toBe(false);
+  });
+});

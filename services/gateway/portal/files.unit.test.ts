@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog } from '@causeway/runtime';
+import { expect, onTestFinished, test } from 'vitest';
+import { portalFiles } from './files.ts';
+import type { PortalHead } from './head.ts';
+
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
+const asks = (more: Partial<PortalHead> = {}) =>
+  ({ acceptEncoding: '', ifNoneMatch: '', ...more }) as PortalHead;
+
+const build = (files: Readonly<Record<string, string>>): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-portal-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(folder, name, '..'), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+};
+const site = {
+  'index.html': '<!doctype html><title>Portal</title>',
+  'assets/app-1a2b.js': 'run()',
+  'assets/app-1a2b.js.br': 'brotli',
+  'assets/app-1a2b.js.gz': 'gzip',
+  '.vite/manifest.json': '{}',
+  'notes.exe': 'no',
+};
+const headersOf = (answer: { headers: Iterable<readonly [string, string]> }) =>
+  Object.fromEntries(answer.headers);
+
+test('every place in the portal is its page, which may run and load nothing but its own files', () => {
+  const files = portalFiles(build(site), log);
+  expect(files.present()).toBe(true);
+  for (const path of ['', '/', '/keys', '/deliveries/5/7/0', '/index.html']) {
+    const answer = files.answer(path, asks());
+    expect([answer.status, String(answer.body)]).toEqual([200, site['index.html']]);
+    const headers = headersOf(answer);
+    expect(headers).toMatchObject({
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-cache',
+      'Permissions-Policy': expect.stringContaining('camera=()'),
+    });
+    const policy = headers['Content-Security-Policy'];
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+      "require-trusted-types-for 'script'",
+    ])
+      expect(policy!.split('; ')).toContain(rule);
+    expect(policy).not.toContain('unsafe');
+  }
+});
+
+test('a hashed file is kept for good, and comes compressed to whoever takes it so', () => {
+  const files = portalFiles(build(site), log);
+  const plain = files.answer('/assets/app-1a2b.js', asks());
+  expect(String(plain.body)).toBe('run()');
+  expect(headersOf(plain)).toMatchObject({
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    'Content-Type': 'text/javascript; charset=utf-8',
+    Vary: 'Accept-Encoding',
+  });
+  const compressed = files.answer('/assets/app-1a2b.js', asks({ acceptEncoding: 'gzip, deflate, br;q=0.9' }));
+  expect([String(compressed.body), headersOf(compressed)['Content-Encoding']]).toEqual(['brotli', 'br']);
+  const older = files.answer('/assets/app-1a2b.js', asks({ acceptEncoding: 'gzip' }));
+  expect([String(older.body), headersOf(older)['Content-Encoding']]).toEqual(['gzip', 'gzip']);
+});
+
+test('what a browser has already is not sent again', () => {
+  const files = portalFiles(build(site), log);
+  const etag = headersOf(files.answer('/', asks())).ETag!;
+  const again = files.answer('/', asks({ ifNoneMatch: etag }));
+  expect([again.status, again.body]).toEqual([304, null]);
+});
+
+test.each([
+  '/assets/gone-0000.js',
+  '/.vite/manifest.json',
+  '/notes.exe',
+  '/../package.json',
+  '/%2e%2e/package.json',
+  '/assets/app-1a2b.js.br',
+])('%s is not there', (path) => {
+  expect(portalFiles(build(site), log).answer(path, asks()).status).toBe(404);
+});
+
+test('a page that asks for a nonce gets a new one each time, in the page and in the policy', () => {
+  const files = portalFiles(build({ 'index.html': '<meta content="__CSP_NONCE__">' }), log);
+  const nonces = [1, 2].map(() => {
+    const answer = files.answer('/', asks());
+    const nonce = /content="([\w-]{22})"/.exec(String(answer.body))![1]!;
+    expect(headersOf(answer)['Content-Security-Policy']).toContain(`style-src 'self' 'nonce-${nonce}'`);
+    return nonce;
+  });
+  expect(new Set(nonces).size).toBe(2);
+});
+
+test('without a build there is nothing, and one that is made later is found', async () => {
+  expect(portalFiles(undefined, log).present()).toBe(false);
+  const folder = build({});
+  const files = portalFiles(folder, log);
+  expect(files.present()).toBe(false);
+  writeFileSync(join(folder, 'index.html'), 'new');
+  await sleep(1050);
+  files.present();
+  await sleep(50);
+  expect(files.present()).toBe(true);
+  writeFileSync(join(folder, 'index.html'), 'newer');
+  utimesSync(join(folder, 'index.html'), new Date(), new Date(Date.now() + 5000));
+  await sleep(1050);
+  files.present();
+  await sleep(50);
+  expect(String(files.answer('/', asks()).body)).toBe('newer');
+});
