@@ -111,6 +111,7 @@ export const previewReplay = definePortalOperation({
   method: 'POST',
   path: '/replays/preview',
   role: 'viewer',
+  deadlineMs: 15_000,
   summary: 'How many deliveries a replay would make, and how long that may take',
   body: replayBody,
   answers: {
@@ -131,6 +132,7 @@ export const createReplay = definePortalOperation({
   id: 'createReplay',
   method: 'POST',
   path: '/replays',
+  deadlineMs: 15_000,
   summary: 'Make deliveries again; they count neither as failures in a row nor as first attempts',
   body: replayBody,
   answers: { 201: answer },

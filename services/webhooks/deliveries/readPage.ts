@@ -1,16 +1,16 @@
 import { type DeliveryRow, invalidField, type portalContract, type QueryOf } from '@causeway/proto';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { type DeliveryRecord, deliveryColumns } from './record.ts';
+import { type DeliveryRecord, selectDeliveries } from './record.ts';
 
 export type Filter = Omit<QueryOf<(typeof portalContract)['listDeliveries']>, 'limit' | 'cursor'>;
 
-/** The last delivery that has been looked at. */
+/** A delivery's place in the list. */
 export type Place = Pick<DeliveryRow, 'event_id' | 'subscription_id' | 'replay_id'>;
 
 export interface Page {
   readonly deliveries: readonly DeliveryRecord[];
-  /** Where to go on; null at the end. */
+  /** The last one that has been looked at, to go on from; null at the end. */
   readonly next: Place | null;
 }
 
@@ -32,22 +32,19 @@ export const readPage = async (
 ): Promise<Page> => {
   const stopMs = performance.now() + maxSearchMs;
   const deliveries: DeliveryRecord[] = [];
-  let at = from;
-  for (;;) {
+  for (let at = from; ; ) {
     const stretch = { companyId, filter, from: at };
-    const rows = await readStretch(db, stretch, limit + 1 - deliveries.length);
-    deliveries.push(...rows);
+    const end = isIndexed(filter) ? undefined : await endOf(db, stretch);
+    deliveries.push(...(await readStretch(db, stretch, end, limit + 1 - deliveries.length)));
     if (deliveries.length > limit)
       return { deliveries: deliveries.slice(0, limit), next: deliveries[limit - 1]! };
-    const end = await endOf(db, stretch);
-    if (!end) return { deliveries, next: null };
-    if (deliveries.length === limit || performance.now() > stopMs) return { deliveries, next: end };
+    if (!end || performance.now() > stopMs) return { deliveries, next: end ?? null };
     at = end;
   }
 };
 
 /** Deliveries that one query looks through. */
-const stretchRows = 20_000;
+const stretchRows = 10_000;
 const maxSearchMs = 1_000;
 
 interface Stretch {
@@ -56,62 +53,89 @@ interface Stretch {
   readonly from?: Place | undefined;
 }
 
+/**
+ * Whether nothing has to be looked for: there is an index in this order for a company's deliveries, and one for
+ * those of a subscription in a state. An event has few, and a day's are found by their partition.
+ */
+const isIndexed = ({ eventId, type, statusCode, errorClass, replayId, ...rest }: Filter): boolean =>
+  eventId !== undefined ||
+  ([type, statusCode, errorClass, replayId].every((one) => one === undefined) &&
+    (rest.state === undefined) === (rest.subscriptionId === undefined));
+
 const readStretch = (
   db: Kysely<Tables>,
   stretch: Stretch,
+  end: Place | undefined,
   count: number,
 ): Promise<readonly DeliveryRecord[]> => {
   const { companyId, filter } = stretch;
   const { state, subscriptionId, replayId, type, statusCode, errorClass } = filter;
-  let query = db
-    .selectFrom(ordered(db, stretch).limit(stretchRows).as('d'))
-    .leftJoin('subscriptions as s', (join) =>
-      join.onRef('s.subscription_id', '=', 'd.subscription_id').on('s.company_id', '=', companyId),
-    )
-    .select(deliveryColumns.map((column) => `d.${column}` as const))
-    .select(['s.name', 's.url', 's.enabled']);
+  let query = selectDeliveries(db, companyId)
+    .modifyFront(indexOf(filter))
+    .where(within(stretch, end))
+    .orderBy('d.event_id', 'desc')
+    .orderBy('d.subscription_id', 'desc')
+    .orderBy('d.replay_id', 'desc')
+    .limit(count);
   if (state !== undefined) query = query.where('d.state', '=', state);
   if (subscriptionId !== undefined) query = query.where('d.subscription_id', '=', subscriptionId);
   if (replayId !== undefined) query = query.where('d.replay_id', '=', replayId);
   if (type !== undefined) query = query.where('d.event_type', '=', type);
   if (statusCode !== undefined) query = query.where('d.last_status', '=', statusCode);
   if (errorClass !== undefined) query = query.where('d.last_error', '=', errorClass);
-  return query
+  return query.execute();
+};
+
+/** The last delivery of a stretch, whatever it is; undefined: there are fewer, and so it is the last stretch. */
+const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined> => {
+  const { companyId, filter } = stretch;
+  let query = db
+    .selectFrom('deliveries as d')
+    .modifyFront(indexOf(filter))
+    .select(['d.event_id', 'd.subscription_id', 'd.replay_id'])
+    .where('d.company_id', '=', companyId)
+    .where(within(stretch))
     .orderBy('d.event_id', 'desc')
     .orderBy('d.subscription_id', 'desc')
     .orderBy('d.replay_id', 'desc')
-    .limit(count)
-    .execute();
+    .limit(1)
+    .offset(stretchRows - 1);
+  if (usesState(filter))
+    query = query
+      .where('d.subscription_id', '=', filter.subscriptionId!)
+      .where('d.state', '=', filter.state!);
+  return query.executeTakeFirst();
 };
 
-/** The last delivery of a stretch; undefined: there are fewer, and so no more to look at. */
-const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined> =>
-  ordered(db, stretch)
-    .clearSelect()
-    .select(['event_id', 'subscription_id', 'replay_id'])
-    .limit(1)
-    .offset(stretchRows - 1)
-    .executeTakeFirst();
+const usesState = ({ state, subscriptionId }: Filter): boolean =>
+  state !== undefined && subscriptionId !== undefined;
 
-/**
- * Deliveries in order, narrowed by what an index follows in this order: the event, the days, and a subscription
- * together with a state. A subscription alone is looked for, as its index is in the order of states.
- */
-const ordered = (db: Kysely<Tables>, { companyId, filter, from }: Stretch) => {
-  const { eventId, subscriptionId, state, since, until } = filter;
-  let query = db.selectFrom('deliveries').select(deliveryColumns).where('company_id', '=', companyId);
-  if (eventId !== undefined) query = query.where('event_id', '=', eventId);
-  if (since !== undefined) query = query.where('created_utc', '>=', since);
-  if (until !== undefined) query = query.where('created_utc', '<', until);
-  if (subscriptionId !== undefined && state !== undefined)
-    query = query.where('subscription_id', '=', subscriptionId).where('state', '=', state);
-  if (from)
-    query = query
-      .where('event_id', '<=', from.event_id)
-      .where(
-        sql<SqlBool>`(event_id < ${from.event_id} OR (subscription_id, replay_id) < (${from.subscription_id}, ${from.replay_id}))`,
-      );
-  return query.orderBy('event_id', 'desc').orderBy('subscription_id', 'desc').orderBy('replay_id', 'desc');
+/** Left to itself, the server takes an index that looks selective, and sorts all that it finds. */
+const indexOf = (filter: Filter) =>
+  usesState(filter) ? sql`/*+ INDEX(d by_state) */` : sql`/*+ INDEX(d PRIMARY) */`;
+
+/** After a place and, if given, up to another, itself included. */
+const within = ({ filter: { eventId, since, until }, from }: Stretch, end?: Place) => {
+  const conditions = [
+    ...(eventId === undefined ? [] : [sql`d.event_id = ${eventId}`]),
+    ...(since === undefined ? [] : [sql`d.created_utc >= ${since}`]),
+    ...(until === undefined ? [] : [sql`d.created_utc < ${until}`]),
+    ...(from === undefined
+      ? []
+      : [
+          sql`d.event_id <= ${from.event_id}`,
+          sql`(d.event_id < ${from.event_id}
+            OR (d.subscription_id, d.replay_id) < (${from.subscription_id}, ${from.replay_id}))`,
+        ]),
+    ...(end === undefined
+      ? []
+      : [
+          sql`d.event_id >= ${end.event_id}`,
+          sql`(d.event_id > ${end.event_id}
+            OR (d.subscription_id, d.replay_id) >= (${end.subscription_id}, ${end.replay_id}))`,
+        ]),
+  ];
+  return conditions.length === 0 ? sql<SqlBool>`TRUE` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
 };
 
 export const sealPlace = ({ event_id, subscription_id, replay_id }: Place): string =>

@@ -1,5 +1,13 @@
-import { type EventType, invalidField, maxReplayDeliveries } from '@causeway/proto';
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import {
+  type DeliveryRow,
+  type DeliveryState,
+  type EventType,
+  invalidField,
+  maxReplayDeliveries,
+} from '@causeway/proto';
+import { tenantIn } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { bigint, jsonTable } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
 import type { Selection } from './selection.ts';
 
@@ -12,141 +20,196 @@ export interface Candidate {
   readonly position: number;
 }
 
-/** The next of them, from after a position on. */
-export const readCandidates = (
+export interface Found {
+  readonly candidates: readonly Candidate[];
+  /** All up to here has been looked at. */
+  readonly position: number;
+  /** There is nothing after it. */
+  readonly end: boolean;
+}
+
+/**
+ * Looks for them from after a position on, chunk by chunk, until it has enough or has looked for a while. Whatever
+ * counts and whatever makes goes this way, so that the two agree.
+ */
+export const findCandidates = async (
   db: Kysely<Tables>,
   selection: Selection,
-  { after, limit }: { readonly after: number; readonly limit: number },
-): Promise<readonly Candidate[]> => candidates(db, selection, after).limit(limit).execute();
+  { after, limit, maxMs }: { readonly after: number; readonly limit: number; readonly maxMs: number },
+): Promise<Found> => {
+  const stopMs = performance.now() + maxMs;
+  const candidates: Candidate[] = [];
+  for (let position = after; ; ) {
+    const looked = await (selection.states === null
+      ? readEvents(db, selection, position)
+      : readEnded(db, selection, selection.states, position));
+    const taken = await onlyWanted(db, selection, looked);
+    for (const one of taken) {
+      if (candidates.length === limit)
+        return { candidates, position: candidates.at(-1)!.position, end: false };
+      candidates.push(one);
+    }
+    position = looked.at(-1)?.position ?? position;
+    const end = looked.length < chunk;
+    if (end || candidates.length === limit || performance.now() > stopMs)
+      return { candidates, position, end };
+  }
+};
 
 /**
  * How many there are.
  * @throws Problem `invalid_request` where that takes too long, or they are more than a replay may make.
  */
 export const countCandidates = async (db: Kysely<Tables>, selection: Selection): Promise<number> => {
-  const counted = db
-    .selectFrom(
-      candidates(db, selection, 0)
-        .limit(maxReplayDeliveries + 1)
-        .as('candidates'),
-    )
-    .modifyFront(sql`/*+ MAX_EXECUTION_TIME(${sql.lit(maxCountMs)}) */`)
-    .select(({ fn }) => fn.countAll<number>().as('count'));
-  const count = await counted.executeTakeFirst().catch((error: { errno?: number }) => {
-    if (error.errno === queryTimeout) return undefined;
-    throw error;
-  });
-  if (count === undefined)
-    throw invalidField('since', 'there is too much to look through; choose a shorter time');
-  if (count.count > maxReplayDeliveries)
+  const limit = maxReplayDeliveries + 1;
+  const { candidates, end } = await findCandidates(db, selection, { after: 0, limit, maxMs: maxCountMs });
+  if (candidates.length === limit)
     throw invalidField(
       'since',
       `a replay makes at most ${maxReplayDeliveries} deliveries; choose a shorter time`,
     );
-  return count.count;
+  if (!end) throw invalidField('since', 'there is too much to look through; choose a shorter time');
+  return candidates.length;
 };
 
-const maxCountMs = 3_000;
-/** https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html#error_er_query_timeout */
-const queryTimeout = 3024;
+/** Rows that one query reads. */
+const chunk = 2_000;
+const maxCountMs = 10_000;
 
-/** Two queries of the same columns, which is more than their types know. */
-const candidates = (db: Kysely<Tables>, selection: Selection, after: number): CandidateQuery =>
-  selection.states === null
-    ? (missed(db, selection, after) as unknown as CandidateQuery)
-    : (ended(db, selection, selection.states, after) as unknown as CandidateQuery);
-
-type CandidateQuery = SelectQueryBuilder<Tables, keyof Tables, Candidate>;
-
-/**
- * Deliveries that ended in one of the states, and after which nothing else became of their event: none waits, and
- * none was made later, but for those that were dropped. The times are said of the inner rows too, so that only
- * the partitions of these days are looked at.
- */
-const ended = (
+/** Deliveries that ended in one of the states, each event once, in the order of the events. */
+const readEnded = async (
   db: Kysely<Tables>,
   { companyId, subscriptionId, since, until, begun, types, statusCodes }: Selection,
-  states: NonNullable<Selection['states']>,
+  states: readonly DeliveryState[],
   after: number,
-) => {
-  let query = db
-    .selectFrom('deliveries as d')
-    .select(['d.event_id', 'd.created_utc', 'd.event_type', 'd.event_id as position'])
-    .where('d.company_id', '=', companyId)
-    .where('d.subscription_id', '=', subscriptionId)
-    .where('d.state', 'in', states)
-    .where('d.event_id', '>', after)
-    .where('d.created_utc', '>=', since)
-    .where('d.created_utc', '<', until)
-    .where('d.updated_utc', '<=', begun);
-  if (types) query = query.where('d.event_type', 'in', types);
-  if (statusCodes) query = query.where('d.last_status', 'in', statusCodes);
-  return query
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('deliveries as other')
-            .select('other.event_id')
-            .whereRef('other.company_id', '=', 'd.company_id')
-            .whereRef('other.event_id', '=', 'd.event_id')
-            .whereRef('other.subscription_id', '=', 'd.subscription_id')
-            .where('other.created_utc', '>=', since)
-            .where('other.created_utc', '<', until)
-            .where((eb) =>
-              eb.or([
-                eb('other.state', '=', 'waiting'),
-                eb.and([
-                  eb('other.replay_id', '>', eb.ref('d.replay_id')),
-                  eb('other.state', '<>', 'dropped'),
-                ]),
-              ]),
-            ),
-        ),
-      ),
-    )
-    .groupBy(['d.event_id', 'd.created_utc', 'd.event_type'])
-    .orderBy('d.event_id');
+): Promise<readonly Looked[]> => {
+  const found = await Promise.all(
+    // In one state, the index has them in this order.
+    states.map((state) =>
+      db
+        .selectFrom('deliveries as d')
+        .modifyFront(sql`/*+ INDEX(d by_state) */`)
+        .select(['event_id', 'replay_id', 'created_utc', 'event_type', 'last_status', 'updated_utc'])
+        .where('company_id', '=', companyId)
+        .where('subscription_id', '=', subscriptionId)
+        .where('state', '=', state)
+        .where('event_id', '>', after)
+        .where('created_utc', '>=', since)
+        .where('created_utc', '<', until)
+        .orderBy('event_id')
+        .limit(chunk)
+        .execute(),
+    ),
+  );
+  const events = new Map<number, Looked>();
+  for (const row of found.flat()) {
+    const wanted =
+      row.updated_utc <= begun &&
+      (types?.includes(row.event_type) ?? true) &&
+      (statusCodes?.includes(row.last_status ?? 0) ?? true);
+    const known = events.get(row.event_id);
+    events.set(row.event_id, {
+      event_id: row.event_id,
+      created_utc: row.created_utc,
+      event_type: row.event_type,
+      position: row.event_id,
+      ended: [...(known?.ended ?? []), ...(wanted ? [row.replay_id] : [])],
+    });
+  }
+  // What lies beyond the end of a chunk may be missing in another.
+  return [...events.values()].sort((a, b) => a.event_id - b.event_id).slice(0, chunk);
 };
 
-/**
- * Events that have been fanned out, and for which nothing was ever tried: there is no delivery to the subscription,
- * or what there is was held or dropped before its first attempt. In the order of their commits.
- */
-const missed = (
+/** Events of the types, in the order of their commits. */
+const readEvents = async (
   db: Kysely<Tables>,
-  { companyId, subscriptionId, since, until, types = [] }: Selection,
+  { companyId, since, until, types = [] }: Selection,
   after: number,
-) =>
-  db
+): Promise<readonly Looked[]> => {
+  const rows = await db
     .selectFrom('events as e')
-    .select(['e.event_id', 'e.created_utc', 'e.type as event_type', 'e.sequence as position'])
-    .where('e.company_id', '=', companyId)
-    .where('e.sequence', '>', after)
-    .where('e.created_utc', '>=', since)
-    .where('e.created_utc', '<', until)
-    .where('e.type', 'in', types)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('event_outbox as waiting')
-            .select('waiting.event_id')
-            .whereRef('waiting.company_id', '=', 'e.company_id')
-            .whereRef('waiting.event_id', '=', 'e.event_id'),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('deliveries as d')
-            .select('d.event_id')
-            .whereRef('d.company_id', '=', 'e.company_id')
-            .whereRef('d.event_id', '=', 'e.event_id')
-            .where('d.subscription_id', '=', subscriptionId)
-            .where('d.created_utc', '>=', since)
-            .where('d.created_utc', '<', until)
-            .where((eb) => eb.or([eb('d.attempts', '>', 0), eb('d.state', 'not in', ['held', 'dropped'])])),
-        ),
-      ),
-    )
-    .orderBy('e.sequence');
+    .modifyFront(sql`/*+ INDEX(e PRIMARY) */`)
+    .select(['event_id', 'created_utc', 'type as event_type', 'sequence as position'])
+    .where('company_id', '=', companyId)
+    .where('sequence', '>', after)
+    .where('created_utc', '>=', since)
+    .where('created_utc', '<', until)
+    .where('type', 'in', types)
+    .orderBy('sequence')
+    .limit(chunk)
+    .execute();
+  return rows.map((row) => ({ ...row, ended: [] }));
+};
+
+interface Looked extends Candidate {
+  /** Deliveries of it that ended as was asked for, by their replays. */
+  readonly ended: readonly number[];
+}
+
+const onlyWanted = async (
+  db: Kysely<Tables>,
+  selection: Selection,
+  looked: readonly Looked[],
+): Promise<readonly Candidate[]> => {
+  const likely = selection.states === null ? looked : looked.filter(({ ended }) => ended.length > 0);
+  if (likely.length === 0) return [];
+  const siblings = Map.groupBy(await readSiblings(db, selection, likely), (row) => row.event_id);
+  const waiting = selection.states === null ? await readUnfanned(db, selection, likely) : new Set<number>();
+  return likely
+    .filter(({ event_id, ended }) => {
+      const others = siblings.get(event_id) ?? [];
+      return selection.states === null
+        ? !waiting.has(event_id) && !others.some(wasTried)
+        : ended.some((replayId) => isLast(replayId, others));
+    })
+    .map(({ ended, ...candidate }) => candidate);
+};
+
+/** A delivery that was tried, or is about to be. */
+const wasTried = ({ attempts, state }: Sibling): boolean =>
+  attempts > 0 || (state !== 'held' && state !== 'dropped');
+
+/** Nothing else became of the event: none of its deliveries waits, and none was made later and not dropped. */
+const isLast = (replayId: number, others: readonly Sibling[]): boolean =>
+  !others.some(
+    ({ replay_id, state }) => state === 'waiting' || (replay_id > replayId && state !== 'dropped'),
+  );
+
+type Sibling = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'state' | 'attempts'>;
+
+/** All deliveries of these events to the subscription. */
+const readSiblings = async (
+  db: Kysely<Tables>,
+  { companyId, subscriptionId }: Selection,
+  looked: readonly Looked[],
+): Promise<readonly Sibling[]> => {
+  const times = looked.map(({ created_utc }) => created_utc.getTime());
+  // Only the partitions of these days are looked into.
+  const { rows } = await sql<Sibling>`
+    SELECT d.event_id, d.replay_id, d.state, d.attempts
+    FROM ${eventTable(looked)} AS k
+    STRAIGHT_JOIN deliveries AS d FORCE INDEX (PRIMARY) ON d.event_id = k.event_id
+    WHERE d.company_id in ${tenantIn(companyId)} AND d.subscription_id = ${subscriptionId}
+      AND d.created_utc >= ${new Date(Math.min(...times))}
+      AND d.created_utc <= ${new Date(Math.max(...times))}`.execute(db);
+  return rows;
+};
+
+/** Those of these events that are still to be fanned out. */
+const readUnfanned = async (
+  db: Kysely<Tables>,
+  { companyId }: Selection,
+  looked: readonly Looked[],
+): Promise<ReadonlySet<number>> => {
+  const { rows } = await sql<{ event_id: number }>`
+    SELECT o.event_id FROM ${eventTable(looked)} AS k
+    STRAIGHT_JOIN event_outbox AS o ON o.event_id = k.event_id
+    WHERE o.company_id in ${tenantIn(companyId)}`.execute(db);
+  return new Set(rows.map((row) => row.event_id));
+};
+
+const eventTable = (looked: readonly Looked[]) =>
+  jsonTable(
+    { event_id: bigint },
+    looked.map(({ event_id }) => [event_id]),
+  );

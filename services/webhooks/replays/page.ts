@@ -1,10 +1,11 @@
 import type { ReplayRow } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
+import { sql } from 'kysely';
 import { addDeliveries } from '../deliveries/addDeliveries.ts';
 import { noteDue } from '../deliveries/noteDue.ts';
 import type { Tables } from '../tables.ts';
 import { lastPosition } from './begin.ts';
-import { type Candidate, readCandidates } from './candidates.ts';
+import { type Candidate, findCandidates } from './candidates.ts';
 import { dropHeldPage, releasePage } from './held.ts';
 import { selectionOfRow } from './selection.ts';
 
@@ -18,6 +19,8 @@ type Changes = Partial<Omit<ReplayRow, 'company_id' | 'replay_id' | 'filter'>>;
  */
 const maxDue = 100;
 const pageEveryMs = 250;
+/** A page looks for its deliveries no longer; where they are rare, it makes fewer. */
+const maxLookMs = 200;
 const whileFullMs = 500;
 const whileOffMs = 2_000;
 /** Between looks at whether all that was made has ended. */
@@ -72,10 +75,14 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date): Promise<Cha
     const made = replay.made + count;
     return count === room ? { made, ...inMs(pageEveryMs) } : { made, state: 'done', ...ended };
   }
-  const page = await readCandidates(trx, selectionOfRow(replay), { after: replay.position, limit: room });
-  await make(trx, replay, page, now);
-  const position = page.length < room ? lastPosition : page.at(-1)!.position;
-  return { made: replay.made + page.length, position, ...inMs(pageEveryMs) };
+  const wanted = { after: replay.position, limit: room, maxMs: maxLookMs };
+  const found = await findCandidates(trx, selectionOfRow(replay), wanted);
+  await make(trx, replay, found.candidates, now);
+  return {
+    made: replay.made + found.candidates.length,
+    position: found.end ? lastPosition : found.position,
+    ...inMs(pageEveryMs),
+  };
 };
 
 const make = async (
@@ -116,7 +123,8 @@ const countDue = async (
   now: Date,
 ): Promise<number> => {
   const due = await trx
-    .selectFrom('deliveries')
+    .selectFrom('deliveries as d')
+    .modifyFront(sql`/*+ INDEX(d due) */`)
     .select('event_id')
     .where('company_id', '=', company_id)
     .where('subscription_id', '=', subscription_id)

@@ -392,7 +392,7 @@ describe('a replay', () => {
     const { status, body } = await webhooks.portal('previewReplay', company, ask('failed'));
     expect({ status, error: body.error }).toMatchObject({
       status: 400,
-      error: expect.stringMatching(/choose a shorter time/),
+      error: expect.stringMatching(/^a replay makes at most 100000 deliveries/),
     });
   });
 });
