@@ -1,0 +1,73 @@
+import { request } from 'undici';
+import { beforeEach, expect, test } from 'vitest';
+import { outcome, until } from './support/clock.ts';
+import { forgetAttempts, openTeam } from './support/portal.ts';
+import { allReady, atLeast, keepAway, pidOf, signal } from './support/processes.ts';
+import { openWorld, type Reply } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+test('Without access the portal says so and the interface goes on; when it is back, sessions still hold', async () => {
+  const team = await openTeam(world);
+  const key = await team.owner.browser.ask('POST', '/keys', { name: 'k', scopes: ['integrations:read'] });
+  const names = atLeast(world, 'access', 2).map(({ name }) => name);
+  let seen: Reply | undefined;
+  let busy = false;
+  const gone = await keepAway(world, names, () => {
+    if (!busy && seen === undefined) {
+      busy = true;
+      void outcome(team.owner.browser.ask('GET', '/session')).then((reply) => {
+        busy = false;
+        if (!(reply instanceof Error) && reply.status === 503) seen = reply;
+      });
+    }
+    return seen !== undefined;
+  });
+  expect(seen!.json).toEqual({ error: expect.any(String), reason: 'service_unavailable' });
+  expect(seen!.headers['retry-after']).toBe('1');
+  expect((await world.ask('/integrations/lookups/employees', { key: key.json.value })).status).toBe(200);
+  await allReady(world, gone);
+  expect((await team.owner.browser.ask('GET', '/session')).status).toBe(200);
+});
+
+test('A gateway that stops ends its live tails, and does not wait for them', async () => {
+  const { owner } = await openTeam(world);
+  const gateways = atLeast(world, 'gateway', 4);
+  const { body, statusCode } = await request(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
+    headers: { cookie: `causeway=${owner.browser.cookie()}` },
+    bodyTimeout: 0,
+  });
+  expect(statusCode).toBe(200);
+  let text = '';
+  let ended = false;
+  body.on('data', (chunk: Buffer) => {
+    text += chunk;
+  });
+  body.on('error', () => {});
+  body.on('close', () => {
+    ended = true;
+  });
+  await until('the tail is open', () => text.includes('event: ready'));
+  const gone = gateways.map(({ name }) => signal(world, name, 'SIGTERM'));
+  await until(
+    'every gateway has been replaced',
+    () => gateways.every(({ name }, at) => pidOfNow(name) !== gone[at]),
+    {
+      timeoutMs: 10_000,
+    },
+  );
+  expect(ended).toBe(true);
+  // The session is not over: the browser comes back by itself.
+  expect(text).not.toContain('event: end');
+  await allReady(world, gone);
+  expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+});
+
+const pidOfNow = (name: string): number | undefined => {
+  try {
+    return pidOf(world, name);
+  } catch {
+    return undefined;
+  }
+};
