@@ -10,10 +10,19 @@ import {
   leaseMs,
   type StoredEvent,
 } from '@causeway/proto';
-import { type Bus, connectBus, createLog, createMetrics, type Database } from '@causeway/runtime';
+import {
+  type Bus,
+  connectBus,
+  connectDatabase,
+  createLog,
+  createMetrics,
+  type Database,
+  parseMysqlUrl,
+} from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { startProxy, type Verdict } from '../../runtime/database/fixtures/proxy.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { webhooksMigrations } from '../testing/boot.ts';
 import { commitEvents, makeSubscription, publishEvents, until } from '../testing/events.ts';
@@ -38,6 +47,21 @@ const start = async (options: Partial<FanOutOptions> = {}): Promise<FanOut> => {
   const own = database.connect<Tables>({ tenantTables });
   const replica = await startFanOut({ bus, db: own, log, replicas: 1, now, ...options });
   cleanUp(() => replica.drain());
+  return replica;
+};
+
+/** A replica whose way to MySQL can be cut. */
+const startBehind = async (onRequest: (request: Buffer) => Verdict): Promise<FanOut> => {
+  const { host, port } = parseMysqlUrl(database.url) as { host: string; port: number };
+  const proxy = await startProxy({ host, port }, onRequest);
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${proxy.port}`;
+  const own = connectDatabase<Tables>({ url: url.href, poolSize: 3, tenantTables });
+  const replica = await startFanOut({ bus, db: own, log, replicas: 1, now });
+  cleanUp(async () => {
+    await replica.drain();
+    await own.close();
+  });
   return replica;
 };
 
@@ -325,6 +349,45 @@ describe('nothing is lost', () => {
       expect(row.subscription_id).toBe(
         row.company_id === company ? made[0]!.subscription_id : row.subscription_id,
       );
+  });
+
+  test.each([
+    ['before its deliveries are written', 'INSERT INTO deliveries', 'drop'],
+    ['before its outbox rows are deleted', 'DELETE o FROM', 'drop'],
+    ['when its queues have been noted', 'INSERT INTO delivery_queues', 'pass, then hang up'],
+    ['before its commit', /commit$/, 'drop'],
+    ['when its commit was done, and nobody knows', /commit$/, 'pass, then hang up'],
+  ] as const)('when the connection of a transaction breaks %s', async (_, statement, verdict) => {
+    await makeSubscription(db, company);
+    let broken = 0;
+    await startBehind((request) => {
+      const text = request.toString();
+      const meant = typeof statement === 'string' ? text.includes(statement) : statement.test(text);
+      return meant && broken++ < 3 ? verdict : 'pass';
+    });
+    const events = await commitEvents(db, company, many(40));
+    publishEvents(bus, events);
+    await emptied();
+    expect(ids(await deliveries())).toEqual(ids(events));
+    expect(broken).toBeGreaterThan(0);
+  });
+
+  test('when MySQL is away for a while, NATS with it, and both come back', async () => {
+    const id = await makeSubscription(db, company);
+    let away = false;
+    await startBehind(() => (away ? 'drop' : 'pass'));
+    const before = await commitEvents(db, company, many(20));
+    away = true;
+    publishEvents(bus, before);
+    await sleep(1_500);
+    expect(await deliveries()).toEqual([]);
+    await nats.restart();
+    const during = await commitEvents(db, company, many(20));
+    away = false;
+    await emptied();
+    const made = await deliveries();
+    expect(ids(made)).toEqual(ids([...before, ...during]));
+    expect(made.every((row) => row.subscription_id === id)).toBe(true);
   });
 
   test('when two replicas share the work', async () => {
