@@ -1,5 +1,44 @@
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { Page } from '../../ui/Page.tsx';
+import { SkeletonLines } from '../../ui/States.tsx';
+import { Tabs } from '../../ui/Tabs.tsx';
+import { SignatureChecker } from './checker/SignatureChecker.tsx';
+import { QuickStart } from './QuickStart.tsx';
+import { developersRoute } from './route.ts';
+import { Signatures } from './Signatures.tsx';
+
+const Reference = lazy(() => import('./reference/Reference.tsx').then((m) => ({ default: m.Reference })));
 
 export function DevelopersPage() {
-  return <Page title="DevelopersPage">{null}</Page>;
+  const search = developersRoute.useSearch();
+  const navigate = useNavigate({ from: '/developers' });
+  const tab = search.tab ?? 'start';
+  return (
+    <Page
+      title="Developers"
+      description="How a program talks to your CRM, and how it checks what your CRM sends."
+    >
+      <Tabs
+        label="Topics"
+        value={tab}
+        onChange={(next) => void navigate({ search: { ...search, tab: next } })}
+        tabs={[
+          { id: 'start', label: 'Quick start' },
+          { id: 'signatures', label: 'Check signatures' },
+          { id: 'checker', label: 'Signature checker' },
+          { id: 'reference', label: 'Reference' },
+        ]}
+      >
+        {tab === 'start' && <QuickStart />}
+        {tab === 'signatures' && <Signatures />}
+        {tab === 'checker' && <SignatureChecker />}
+        {tab === 'reference' && (
+          <Suspense fallback={<SkeletonLines lines={14} />}>
+            <Reference />
+          </Suspense>
+        )}
+      </Tabs>
+    </Page>
+  );
 }

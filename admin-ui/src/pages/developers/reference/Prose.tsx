@@ -1,0 +1,19 @@
+import s from './Prose.module.css';
+
+/** Text of the document: paragraphs, with `code` and **strong** in it. */
+export function Prose({ text }: { readonly text: string }) {
+  return (
+    <div className={s.prose}>
+      {text.split(/\n{2,}/).map((paragraph) => (
+        <p key={paragraph}>
+          {paragraph.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part, index) => {
+            const key = `${index}-${part}`;
+            if (part.startsWith('`')) return <code key={key}>{part.slice(1, -1)}</code>;
+            if (part.startsWith('**')) return <strong key={key}>{part.slice(2, -2)}</strong>;
+            return part;
+          })}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import startCs from './start.cs?raw';
+import startGo from './start.go?raw';
+import startJava from './start.java?raw';
+import startNode from './start.mjs?raw';
+import startPhp from './start.php?raw';
+import startPython from './start.py?raw';
+import startRuby from './start.rb?raw';
+import startBash from './start.sh?raw';
+import verifyCs from './verify.cs?raw';
+import verifyGo from './verify.go?raw';
+import verifyJava from './verify.java?raw';
+import verifyNode from './verify.mjs?raw';
+import verifyPhp from './verify.php?raw';
+import verifyPython from './verify.py?raw';
+import verifyRuby from './verify.rb?raw';
+import verifyBash from './verify.sh?raw';
+
+interface Snippet {
+  readonly label: string;
+  /** Makes a lead. `__BASE_URL__` stands for the installation's address. */
+  readonly start: string;
+  /** A receiver that checks signatures. */
+  readonly verify: string;
+}
+
+/** The programs as they are in the files beside this one, where the tests run them. */
+export const snippets: Readonly<
+  Record<'bash' | 'node' | 'python' | 'php' | 'go' | 'ruby' | 'java' | 'csharp', Snippet>
+> = {
+  bash: { label: 'curl', start: startBash, verify: verifyBash },
+  node: { label: 'Node', start: startNode, verify: verifyNode },
+  python: { label: 'Python', start: startPython, verify: verifyPython },
+  php: { label: 'PHP', start: startPhp, verify: verifyPhp },
+  go: { label: 'Go', start: startGo, verify: verifyGo },
+  ruby: { label: 'Ruby', start: startRuby, verify: verifyRuby },
+  java: { label: 'Java', start: startJava, verify: verifyJava },
+  csharp: { label: 'C#', start: startCs, verify: verifyCs },
+};
