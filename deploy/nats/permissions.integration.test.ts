@@ -1,5 +1,8 @@
 import {
+  deliveryConsumer,
+  deliveryStream,
   deliveryTailSubject,
+  eventStream,
   keyBucket,
   keyRevokedSubject,
   laneSubject,
@@ -79,6 +82,8 @@ test.each([
   ['gateway', `$JS.API.STREAM.DELETE.KV_${keyBucket}`],
   ['gateway', `$JS.API.STREAM.PURGE.KV_${keyBucket}`],
   ['dispatcher', laneSubject('crm')],
+  ['crm', `$JS.API.STREAM.CREATE.${eventStream}`],
+  ['webhooks', `$JS.API.CONSUMER.MSG.NEXT.${deliveryStream}.${deliveryConsumer}`],
   ['webhooks', laneSubject('operator')],
   ['crm', laneSubject('access')],
   ['gateway', sessionsEndedSubject],

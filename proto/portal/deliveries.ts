@@ -193,12 +193,9 @@ export const getAttempt = definePortalOperation({
         startedUtc: instant,
         nextAttemptUtc: instant.nullable(),
         request: testAttempt.shape.request.extend({
-          body: z
-            .string()
-            .nullable()
-            .meta({
-              description: 'Byte for byte what was signed and sent; null: the event is kept no longer.',
-            }),
+          body: z.string().nullable().meta({
+            description: 'Byte for byte what was signed and sent; null: the event is kept no longer.',
+          }),
           signedBefore: z
             .object({ hex: z.string(), standard: z.string() })
             .meta({ description: 'What each kind of signature is made over: this, then the body’s bytes.' }),
