@@ -1,27 +1,24 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
 import { pathIds } from '../../app/path-id.ts';
+import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-
-const text = v.fallback(v.optional(v.string()), undefined);
-const number = v.fallback(v.optional(v.number()), undefined);
 
 export const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
-  validateSearch: v.object({
-    subscription: number,
-    event: number,
-    replay: number,
-    type: text,
-    state: text,
-    status: number,
-    cause: text,
-    since: text,
-    until: text,
-    cursor: text,
-    view: v.fallback(v.optional(v.picklist(['live', 'replays'])), undefined),
-    dialog: v.fallback(v.optional(v.picklist(['replay'])), undefined),
+  validateSearch: searchOf({
+    subscription: anyNumber,
+    event: anyNumber,
+    replay: anyNumber,
+    type: anyText,
+    state: anyText,
+    status: anyNumber,
+    cause: anyText,
+    since: anyText,
+    until: anyText,
+    cursor: anyText,
+    view: oneOf(['live', 'replays']),
+    dialog: oneOf(['replay']),
   }),
   component: lazyRouteComponent(() => import('./DeliveriesPage.tsx'), 'DeliveriesPage'),
 });
@@ -30,7 +27,7 @@ export const deliveryRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries/$event/$subscription/$replay',
   params: pathIds('event', 'subscription', 'replay'),
-  validateSearch: v.object({ attempt: number }),
+  validateSearch: searchOf({ attempt: anyNumber }),
   component: lazyRouteComponent(() => import('./DeliveryPage.tsx'), 'DeliveryPage'),
 });
 

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
+import { anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
 export const developerTabs = ['start', 'signatures', 'checker', 'reference'] as const;
@@ -8,10 +8,10 @@ export const languages = ['bash', 'node', 'python', 'php', 'go', 'ruby', 'java',
 export const developersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
-  validateSearch: v.object({
-    tab: v.fallback(v.optional(v.picklist(developerTabs)), undefined),
-    language: v.fallback(v.optional(v.picklist(languages)), undefined),
-    operation: v.fallback(v.optional(v.string()), undefined),
+  validateSearch: searchOf({
+    tab: oneOf(developerTabs),
+    language: oneOf(languages),
+    operation: anyText,
   }),
   component: lazyRouteComponent(() => import('./DevelopersPage.tsx'), 'DevelopersPage'),
 });

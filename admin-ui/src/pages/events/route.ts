@@ -1,18 +1,16 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
 import { operationQuery } from '../../api/query.ts';
 import { pathIds } from '../../app/path-id.ts';
+import { anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-
-const text = v.fallback(v.optional(v.string()), undefined);
 
 export const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events',
-  validateSearch: v.object({
-    type: text,
-    cursor: text,
-    dialog: v.fallback(v.optional(v.picklist(['send'])), undefined),
+  validateSearch: searchOf({
+    type: anyText,
+    cursor: anyText,
+    dialog: oneOf(['send']),
   }),
   component: lazyRouteComponent(() => import('./EventsPage.tsx'), 'EventsPage'),
 });

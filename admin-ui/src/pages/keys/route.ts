@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
 import { operationQuery } from '../../api/query.ts';
+import { anyNumber, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
 export const keysQuery = operationQuery('listApiKeys', {});
@@ -8,10 +8,10 @@ export const keysQuery = operationQuery('listApiKeys', {});
 export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  validateSearch: v.object({
-    show: v.fallback(v.optional(v.picklist(['revoked'])), undefined),
-    dialog: v.fallback(v.optional(v.picklist(['create'])), undefined),
-    revoke: v.fallback(v.optional(v.number()), undefined),
+  validateSearch: searchOf({
+    show: oneOf(['revoked']),
+    dialog: oneOf(['create']),
+    revoke: anyNumber,
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(keysQuery),
   component: lazyRouteComponent(() => import('./KeysPage.tsx'), 'KeysPage'),

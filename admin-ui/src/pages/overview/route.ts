@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
+import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
@@ -7,6 +7,6 @@ export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  validateSearch: v.object({ range: v.fallback(v.optional(v.picklist(ranges)), undefined) }),
+  validateSearch: searchOf({ range: oneOf(ranges) }),
   component: lazyRouteComponent(() => import('./OverviewPage.tsx'), 'OverviewPage'),
 });

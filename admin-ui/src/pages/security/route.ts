@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
 import { operationQuery } from '../../api/query.ts';
+import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
 export const sessionsQuery = operationQuery('listSessions', {});
@@ -8,11 +8,8 @@ export const sessionsQuery = operationQuery('listSessions', {});
 export const securityRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/security',
-  validateSearch: v.object({
-    dialog: v.fallback(
-      v.optional(v.picklist(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others'])),
-      undefined,
-    ),
+  validateSearch: searchOf({
+    dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']),
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
   component: lazyRouteComponent(() => import('./SecurityPage.tsx'), 'SecurityPage'),

@@ -1,12 +1,16 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import * as v from 'valibot';
 import { rootRoute } from '../../app/root-route.tsx';
+import { oneOf, searchOf } from '../../app/search.ts';
 import { sessionQuery } from '../../app/session.ts';
 
-const search = v.object({
+/** Never an address of another place: `//example.com` is one. */
+const pathInside = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\/(?!\/)/.test(value) ? value : undefined;
+
+const search = searchOf({
   /** Where to go then, within the portal. */
-  next: v.fallback(v.optional(v.pipe(v.string(), v.regex(/^\/(?!\/)/))), undefined),
-  why: v.fallback(v.optional(v.picklist(['ended', 'signed-out'])), undefined),
+  next: pathInside,
+  why: oneOf(['ended', 'signed-out']),
 });
 
 export const signInRoute = createRoute({

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
 import { operationQuery } from '../../api/query.ts';
 import { pathIds } from '../../app/path-id.ts';
+import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
 export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
@@ -30,7 +30,7 @@ export const subscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/$id',
   params: id,
-  validateSearch: v.object({ dialog: v.fallback(v.optional(v.picklist(subscriptionDialogs)), undefined) }),
+  validateSearch: searchOf({ dialog: oneOf(subscriptionDialogs) }),
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(subscriptionQuery(params.id)),
   component: lazyRouteComponent(() => import('./SubscriptionPage.tsx'), 'SubscriptionPage'),
 });

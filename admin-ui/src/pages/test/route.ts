@@ -1,13 +1,13 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import * as v from 'valibot';
+import { anyNumber, anyText, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
 export const testRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/test',
-  validateSearch: v.object({
-    subscription: v.fallback(v.optional(v.number()), undefined),
-    type: v.fallback(v.optional(v.string()), undefined),
+  validateSearch: searchOf({
+    subscription: anyNumber,
+    type: anyText,
   }),
   component: lazyRouteComponent(() => import('./TestPage.tsx'), 'TestPage'),
 });

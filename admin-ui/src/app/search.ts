@@ -1,0 +1,27 @@
+/**
+ * What the address of a page may hold after its `?`. What is not of the expected kind is left out: an old or
+ * mistyped link still opens its page.
+ */
+export const searchOf =
+  <Shape extends Readonly<Record<string, (value: unknown) => unknown>>>(shape: Shape) =>
+  (raw: Readonly<Record<string, unknown>>): Search<Shape> =>
+    Object.fromEntries(
+      Object.entries(shape)
+        .map(([name, parse]) => [name, parse(raw[name])])
+        .filter(([, value]) => value !== undefined),
+    ) as Search<Shape>;
+
+type Search<Shape extends Readonly<Record<string, (value: unknown) => unknown>>> = {
+  [Name in keyof Shape]?: ReturnType<Shape[Name]> | undefined;
+};
+
+export const anyText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+export const anyNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+export const oneOf =
+  <const Value extends string>(values: readonly Value[]) =>
+  (value: unknown): Value | undefined =>
+    values.find((one) => one === value);
