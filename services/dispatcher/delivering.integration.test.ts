@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deliveryTailSubject } from '@causeway/proto';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually, openWorld, type World } from './testing/boot.ts';
@@ -13,8 +14,14 @@ test('an announced delivery arrives signed, with the envelope as its body, and i
   await world.start();
   const receiver = await startReceiver();
   const subscription = await world.subscribe(receiver.url);
+  const told = world.bus.nc.subscribe(deliveryTailSubject(subscription.company_id), { max: 1 });
+  await world.bus.nc.flush();
   const [key] = await world.deliver(subscription, 1);
   await eventually(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded' }]);
+  for await (const message of told)
+    expect(message.json()).toMatchObject([
+      { eventId: key!.event_id, attempt: 1, state: 'succeeded', statusCode: 200, nextAttemptUtc: null },
+    ]);
   const [received] = receiver.received;
   expect(received!.body).toBe(
     `{"id":${key!.event_id},"type":"client.created","createdUtc":"${key!.created_utc.toISOString()}",` +

@@ -168,6 +168,19 @@ describe('a subscription is switched off', () => {
       enabled: 0,
       disabled_reason: '20 consecutive failures',
     });
+    expect(
+      await world.database.query(
+        'SELECT actor_kind, action, target_id, after_json FROM audit_log WHERE company_id = ? AND target_id = ?',
+        [subscription.company_id, subscription.subscription_id],
+      ),
+    ).toEqual([
+      {
+        actor_kind: 'system',
+        action: 'subscription.disabled',
+        target_id: String(subscription.subscription_id),
+        after_json: JSON.stringify({ enabled: false, reason: '20 consecutive failures' }),
+      },
+    ]);
     expect(receiver.mostAtATime).toBe(1);
     expect(receiver.received.length - before).toBeLessThanOrEqual(20 - failuresBefore + 1);
     expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 20 });

@@ -10,6 +10,7 @@ import { createGivingBack } from './queues/giveBack.ts';
 import { startPoller } from './queues/poller.ts';
 import { createMinutes } from './record/minutes.ts';
 import { createRecorder } from './record/recorder.ts';
+import { createTail } from './record/tail.ts';
 import { createSigner } from './sign/signer.ts';
 import type { Tables } from './tables.ts';
 import { serveTestDeliveries } from './test-delivery/serve.ts';
@@ -89,7 +90,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       if (disabledReason)
         log.warn({ company_id, subscription_id, disabledReason }, 'subscription switched off');
     },
-    onRecorded: () => intake.pump(),
+    onRecorded: createTail(bus),
+    onRoom: () => intake.pump(),
     log,
     metrics,
   });

@@ -7,10 +7,11 @@ import type {
   StoredEvent,
   SubscriptionRow,
 } from '@causeway/proto';
+import type { AuditTables } from '@causeway/runtime';
 import type { ColumnType } from 'kysely';
 
 /** The tables that deliveries go by (services/webhooks/migrations), and the event log, which is only read. */
-export interface Tables {
+export interface Tables extends AuditTables {
   subscriptions: SubscriptionRow;
   delivery_queues: DeliveryQueueRow;
   deliveries: DeliveryRow;
@@ -33,6 +34,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'delivery_minutes',
   'replays',
   'events',
+  'audit_log',
 ]);
 
 /** A column of the histogram in `delivery_minutes`. */

@@ -394,10 +394,10 @@ describe('connections', () => {
     expect(poster.counts()).toEqual({ open: 30, idle: 30 });
   });
 
-  test('of one origin stay open up to 64', async () => {
+  test('of one origin stay open up to 512', async () => {
     const { poster, post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 50));
-    await Promise.all(Array.from({ length: 100 }, () => post()));
-    expect(poster.counts()).toEqual({ open: 64, idle: 64 });
+    await Promise.all(Array.from({ length: 600 }, () => post()));
+    expect(poster.counts()).toEqual({ open: 512, idle: 512 });
   });
 
   test('that the receiver closed meanwhile cost no attempt', async () => {

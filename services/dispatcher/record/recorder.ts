@@ -31,7 +31,7 @@ export interface Recorder {
  * what is in it is written result by result, so that no result is lost for another's sake.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { db, now, probeIntervalMs, inStreak, onFares, onRecorded, log, metrics } = options;
+  const { db, now, probeIntervalMs, inStreak, onFares, onRecorded, onRoom, log, metrics } = options;
   const write = createWriter();
   const flushes = metrics
     ?.counter('dispatcher_record_batches_total', 'Transactions that recorded results')
@@ -59,7 +59,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       void flush(batch).finally(() => {
         running--;
         inFlushes -= batch.length;
-        onRecorded();
+        onRoom();
         start();
       });
     }
@@ -84,6 +84,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
         if (recorded) recorded.value += batch.length;
         took?.observe(performance.now() - startedMs);
         for (const one of fares) onFares(one);
+        onRecorded(batch);
         return;
       } catch (error) {
         if (!isPassing(error)) return await split(batch, error);
@@ -138,8 +139,10 @@ export interface RecorderOptions {
   readonly inStreak: (key: QueueKey) => boolean;
   /** Called with how subscriptions fare after their results. */
   readonly onFares: (fares: Fares) => void;
-  /** Called after each batch. */
-  readonly onRecorded: () => void;
+  /** Called with each batch that is in the database. */
+  readonly onRecorded: (recorded: readonly Finished[]) => void;
+  /** Called when a batch is over: more results may be had. */
+  readonly onRoom: () => void;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
 }

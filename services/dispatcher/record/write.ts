@@ -1,5 +1,5 @@
 import type { DeliveryKey, DeliveryQueueRow, DeliveryRow } from '@causeway/proto';
-import { acrossTenants, type Database, transaction } from '@causeway/runtime';
+import { acrossTenants, type Database, transaction, writeAudit } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
 import { putAside } from '../queues/putAside.ts';
@@ -239,5 +239,26 @@ const disable = async (
     ? enabled
     : enabled.where('url', '=', url)
   ).executeTakeFirstOrThrow();
-  if (numUpdatedRows > 0n) await putAside(db, key, 'held', now);
+  if (numUpdatedRows === 0n) return;
+  await putAside(db, key, 'held', now);
+  await noteDisabled(db, key, reason, now);
+};
+
+/** Nobody did it, so the audit log says that the system did. */
+const noteDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, at: Date): Promise<void> => {
+  const { name, url } = await db
+    .selectFrom('subscriptions')
+    .select(['name', 'url'])
+    .where('company_id', '=', key.company_id)
+    .where('subscription_id', '=', key.subscription_id)
+    .executeTakeFirstOrThrow();
+  await writeAudit(db, {
+    companyId: key.company_id,
+    by: { kind: 'system', id: null, name: 'Causeway', address: null, userAgent: null, requestId: null },
+    action: 'subscription.disabled',
+    target: { kind: 'subscription', id: key.subscription_id, name: name ?? url },
+    before: { enabled: true },
+    after: { enabled: false, reason },
+    at,
+  });
 };

@@ -75,7 +75,7 @@ export interface AttemptLine {
   readonly [column: string]: any;
 }
 
-const folders = ['crm', 'webhooks'].map((name) => ({
+const folders = ['access', 'crm', 'webhooks'].map((name) => ({
   name,
   folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,
 }));
