@@ -38,6 +38,18 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        test: {
+          name: 'portal',
+          include: ['e2e/portal/**/*.test.ts'],
+          maxWorkers: 1,
+          globalSetup: ['deploy/local/test-portal.ts'],
+          // A browser and a cluster at a time are enough for two cores.
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });

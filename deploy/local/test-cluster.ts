@@ -30,7 +30,14 @@ const fastClocks = {
  * A whole cluster for the run, in a home of its own and on a free port: four gateways, to see limits and
  * revocations hold over all of them, and two of crm and access, of which one can stop.
  */
-export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
+export default (project: TestProject): Promise<() => Promise<void>> =>
+  startTestCluster(project, '--gateways 4 --crm 2 --access 2 --webhooks 2 --dispatchers 2'.split(' '));
+
+/** @param counts how many of what, as `npm start` takes it; one of each where nothing is said. */
+export const startTestCluster = async (
+  { provide }: TestProject,
+  counts: readonly string[],
+): Promise<() => Promise<void>> => {
   const home = mkdtempSync(join(tmpdir(), 'causeway-test-stack-'));
   const removeHome = () => rmSync(home, { recursive: true, force: true });
   prepareHome(home);
@@ -40,20 +47,7 @@ export default async ({ provide }: TestProject): Promise<() => Promise<void>> =>
       home,
       env: { ...fastClocks, ...readEnv() },
       toolchain: readToolchain(readEnv()),
-      options: parseOptions([
-        '--port',
-        String(await freePort()),
-        '--gateways',
-        '4',
-        '--crm',
-        '2',
-        '--access',
-        '2',
-        '--webhooks',
-        '2',
-        '--dispatchers',
-        '2',
-      ]),
+      options: parseOptions(['--port', String(await freePort()), ...counts]),
       report: terminalReport,
       signal: new AbortController().signal,
     });

@@ -1,0 +1,17 @@
+import type { TestProject } from 'vitest/node';
+import { provideChromium } from './chromium.ts';
+import { terminalReport } from './report.ts';
+import { startTestCluster } from './test-cluster.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The browser's program. */
+    chromium: string;
+  }
+}
+
+/** A browser, and a cluster whose pages it opens. */
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  project.provide('chromium', await provideChromium(terminalReport));
+  return startTestCluster(project, []);
+};

@@ -1,0 +1,10 @@
+import type { SpawnOptions } from 'node:child_process';
+
+/** A failure's `output` is what the program said. */
+export declare function run(
+  command: string,
+  args: readonly string[],
+  options?: SpawnOptions,
+): Promise<string>;
+/** The first program of this name on PATH, or null. */
+export declare function onPath(name: string): string | null;

@@ -1,0 +1,144 @@
+import type { Page } from '@playwright/test';
+import { describe, expect, test } from 'vitest';
+import { command, tabTo } from './support/keyboard.ts';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
+
+const portal = await openPortal();
+const { world } = portal;
+
+/** Goes through the form up to the dialog that shows the key. */
+const createKey = async (page: Page, name: string, scope = /Look records up/): Promise<void> => {
+  await visit(page, 'keys', 'API keys');
+  await page.getByRole('button', { name: 'Create API key' }).first().click();
+  const form = page.getByRole('dialog', { name: 'Create an API key' });
+  await form.getByLabel('Name').fill(name);
+  await form.getByRole('checkbox', { name: scope }).check();
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await see(page.getByRole('dialog', { name: 'Your new API key' })).toBeVisible();
+};
+
+/** What the interface answers to a lookup with the key. */
+const statusWith = async (key: string): Promise<number> =>
+  (await world.ask('/integrations/lookups/employees', { key })).status;
+
+describe('An API key', () => {
+  test('is created, copied, works at once, is listed without its secret, and ends when it is revoked', async () => {
+    const { team, page } = await portal.openOwner();
+    await createKey(page, 'Website form');
+    const dialog = page.getByRole('dialog', { name: 'Your new API key' });
+    const copy = dialog.getByRole('button', { name: 'Copy API key' });
+    await see(copy).toBeFocused();
+    await copy.click();
+    await see(dialog.getByText('Copied to the clipboard')).toBeAttached();
+    const key = await clipboard(page);
+    expect(key).toMatch(new RegExp(`^crm_${team.companyId}_[A-Za-z0-9]{40}$`));
+    expect(await statusWith(key)).toBe(200);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await see(dialog).toBeHidden();
+
+    const row = page
+      .getByRole('table', { name: 'API keys' })
+      .getByRole('row')
+      .filter({ hasText: 'Website form' });
+    await see(row).toContainText('Look records up');
+    expect(await page.content()).not.toContain(key);
+    expect(await row.locator('code').textContent()).toContain(`crm_${team.companyId}_`);
+
+    // As the gateways' report says some seconds later.
+    await world.sql('UPDATE api_keys SET last_used_utc = UTC_TIMESTAMP() WHERE company_id = ?', [
+      team.companyId,
+    ]);
+    await page.reload();
+    await see(row.getByRole('cell').nth(2)).toContainText(/just now|ago/);
+    await row.getByRole('button', { name: 'Actions for Website form' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    const question = page.getByRole('dialog', { name: 'Revoke “Website form”?' });
+    await see(question.getByText('This key is in use')).toBeVisible();
+    await question.getByRole('button', { name: 'Revoke key' }).click({ force: true });
+    expect(await statusWith(key)).toBe(200);
+    await question.getByLabel('Type “Website form” to confirm').fill('Website form');
+    await question.getByRole('button', { name: 'Revoke key' }).click();
+    await see(page.getByText('“Website form” is revoked')).toBeVisible();
+    await see(page.getByText('No API keys yet')).toBeVisible();
+    await see.poll(() => statusWith(key)).toBe(401);
+    await page.getByRole('radio', { name: 'Revoked' }).check();
+    await see(row).toContainText('revoked');
+  });
+
+  test('asks before it is closed without having been copied', async () => {
+    const { page } = await portal.openOwner();
+    await createKey(page, 'Zapier');
+    const dialog = page.getByRole('dialog', { name: 'Your new API key' });
+    await page.keyboard.press('Escape');
+    await see(dialog.getByText('Close without copying the API key?')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Stay' }).click();
+    await see(dialog.getByRole('button', { name: 'Copy API key' })).toBeFocused();
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await dialog.getByRole('button', { name: 'Close anyway' }).click();
+    await see(dialog).toBeHidden();
+    await see(page.getByRole('row').filter({ hasText: 'Zapier' })).toContainText('Never used');
+  });
+
+  test('that was never used is revoked without typing its name', async () => {
+    const { page } = await portal.openOwner();
+    await createKey(page, 'Unused');
+    await page.getByRole('button', { name: 'Copy API key' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Actions for Unused' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    const question = page.getByRole('dialog', { name: 'Revoke “Unused”?' });
+    // The safe answer has the focus.
+    await see(question.getByRole('button', { name: 'Cancel' })).toBeFocused();
+    await question.getByRole('button', { name: 'Revoke key' }).click();
+    await see(page.getByText('No API keys yet')).toBeVisible();
+  });
+
+  test('without a name or a scope is refused beside the field, which gets the focus', async () => {
+    const { page } = await portal.openOwner();
+    await page.goto('keys?dialog=create');
+    const form = page.getByRole('dialog', { name: 'Create an API key' });
+    await form.getByRole('button', { name: 'Create key' }).click();
+    const name = form.getByLabel('Name');
+    await see(name).toHaveAttribute('aria-invalid', 'true');
+    await see(name).toBeFocused();
+    await see(name).toHaveAccessibleDescription(/name/i);
+    await name.fill('Named');
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await see(form.getByRole('group', { name: 'What it may do' })).toContainText(/at least one|scope/i);
+  });
+
+  test('may do what its scopes say and nothing else', async () => {
+    const { page } = await portal.openOwner();
+    await createKey(page, 'Events only', /Read events/);
+    await page.getByRole('button', { name: 'Copy API key' }).click();
+    const key = await clipboard(page);
+    expect(await statusWith(key)).toBe(403);
+    expect((await world.ask('/events', { key })).status).toBe(200);
+  });
+
+  test('is created, copied and revoked by keyboard alone', async () => {
+    const { page } = await portal.openOwner();
+    await visit(page, '', 'Overview');
+    await command(page, 'create an api');
+    const form = page.getByRole('dialog', { name: 'Create an API key' });
+    await see(form.getByLabel('Name')).toBeFocused();
+    await page.keyboard.type('By hand');
+    await page.keyboard.press('Tab');
+    await see(form.getByRole('checkbox').first()).toBeFocused();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await see(page.getByRole('button', { name: 'Copy API key' })).toBeFocused();
+    await page.keyboard.press('Enter');
+    await see(page.getByText('Copied to the clipboard')).toBeAttached();
+    expect(await statusWith(await clipboard(page))).toBe(200);
+    await page.keyboard.press('Escape');
+    await see(page.getByRole('dialog')).toHaveCount(0);
+
+    await tabTo(page, page.getByRole('button', { name: 'Actions for By hand' }));
+    await page.keyboard.press('Enter');
+    await see(page.getByRole('menuitem', { name: 'Copy ID' })).toBeFocused();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await see(page.getByRole('dialog', { name: 'Revoke “By hand”?' })).toBeVisible();
+  });
+});

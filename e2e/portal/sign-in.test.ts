@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { totpCode } from '../../services/access/sessions/totp.ts';
+import { forgetAttempts, goodPassword, type Member, openBrowser, openTeam } from '../api/support/portal.ts';
+import { openPortal, see, visit } from './support/portal.ts';
+import { fillSignIn } from './support/sign-in.ts';
+
+const portal = await openPortal();
+const { world } = portal;
+beforeEach(() => forgetAttempts(world));
+
+describe('Signing in', () => {
+  test('with email and password leads to the overview', async () => {
+    const { owner } = await openTeam(world);
+    const page = await portal.open();
+    await visit(page, '', 'Sign in');
+    await see(page.getByLabel('Email')).toBeFocused();
+    await fillSignIn(page, owner);
+    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+    expect(page.url()).toBe(`${world.baseUrl}/portal/`);
+  });
+
+  test('works by keyboard alone', async () => {
+    const { owner } = await openTeam(world);
+    const page = await portal.open();
+    await visit(page, 'sign-in', 'Sign in');
+    await page.keyboard.type(owner.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(owner.password);
+    await page.keyboard.press('Enter');
+    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  });
+
+  test('with a wrong password says so, without saying which part is wrong', async () => {
+    const { owner } = await openTeam(world);
+    const page = await portal.open();
+    const said: (string | null)[] = [];
+    for (const email of [owner.email, `nobody-${owner.email}`]) {
+      await visit(page, 'sign-in', 'Sign in');
+      await fillSignIn(page, { email, password: 'not the password at all' });
+      said.push(await page.getByRole('alert').textContent());
+    }
+    expect(said[0]).toMatch(/password/i);
+    expect(said[1]).toBe(said[0]);
+  });
+
+  test('is put off after wrong passwords, for longer and longer, and the button counts down', async () => {
+    const { owner } = await openTeam(world);
+    const page = await portal.open();
+    await visit(page, 'sign-in', 'Sign in');
+    const attempt = openBrowser(world);
+    for (let tries = 0; tries < 20; tries++) {
+      const reply = await attempt.signIn({ ...owner, password: `wrong password ${tries}` });
+      if (reply.status === 429) break;
+    }
+    // As after some minutes of guessing.
+    await world.sql('UPDATE sign_in_delays SET failures = failures + 4, next_attempt_utc = UTC_TIMESTAMP(3)');
+    await fillSignIn(page, { ...owner, password: 'one more wrong guess' });
+    await see(page.getByRole('alert')).toBeVisible();
+    await fillSignIn(page, owner);
+    const button = page.getByRole('button', { name: /^Wait \d+ s$/ });
+    await see(button).toHaveAttribute('aria-disabled', 'true');
+    await see(page.getByRole('alert')).toContainText(/too many|try again/i);
+    const seconds = Number(/\d+/.exec((await button.textContent()) ?? '')?.[0]);
+    await see(page.getByRole('button', { name: `Wait ${seconds - 1} s` })).toBeVisible();
+    // Time passes for the server, and the right password lets in.
+    await forgetAttempts(world);
+    await page.reload();
+    await fillSignIn(page, owner);
+    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  });
+});
+
+describe('The second factor', () => {
+  /** An owner who has switched it on. */
+  const openGuarded = async (): Promise<Member & { secret: string; recoveryCodes: string[] }> => {
+    const { owner } = await openTeam(world);
+    const { json } = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
+    const { json: confirmed } = await owner.browser.ask('POST', '/profile/totp/confirm', {
+      code: totpCode(json.secret, stepNow()),
+    });
+    // A code works once; that of the present step shall work again.
+    await world.sql('UPDATE portal_users SET totp_step = totp_step - 2 WHERE id = ?', [owner.id]);
+    return { ...owner, secret: json.secret, recoveryCodes: confirmed.recoveryCodes };
+  };
+
+  test('is asked for after the password; a wrong code does not let in, the app’s does', async () => {
+    const member = await openGuarded();
+    const page = await portal.open();
+    await visit(page, 'sign-in', 'Sign in');
+    await fillSignIn(page, member);
+    await see(page.getByRole('heading', { name: 'One more step' })).toBeVisible();
+    const code = page.getByLabel('Code from your authenticator app');
+    await see(code).toBeFocused();
+    await code.fill('000000');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await see(page.getByText(/code is not right|wrong code/i)).toBeVisible();
+    await code.fill(totpCode(member.secret, stepNow()));
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+  });
+
+  test('can be a recovery code, once', async () => {
+    const member = await openGuarded();
+    const [recoveryCode = ''] = member.recoveryCodes;
+    const enter = async (): Promise<void> => {
+      await visit(page, 'sign-in', 'Sign in');
+      await fillSignIn(page, member);
+      await page.getByRole('button', { name: 'Use a recovery code' }).click();
+      await page.getByLabel('Recovery code').fill(recoveryCode);
+      await page.getByRole('button', { name: 'Continue' }).click();
+    };
+    let page = await portal.open();
+    await enter();
+    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+    page = await portal.open();
+    await enter();
+    await see(page.getByText(/code is not right|wrong code/i)).toBeVisible();
+  });
+
+  const stepNow = (): number => Math.floor(Date.now() / 30_000);
+});
+
+describe('A session', () => {
+  test('that ends in mid-page asks for a sign-in, and leads back to the same address', async () => {
+    const { team, page } = await portal.openOwner();
+    await visit(page, 'deliveries?state=failed&type=client.created', 'Deliveries');
+    await see(page.getByText('No delivery matches')).toBeVisible();
+    const address = page.url();
+    await world.sql('DELETE FROM portal_sessions WHERE user_id = ?', [team.owner.id]);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await see(page.getByText('Your session has ended.')).toBeVisible();
+    await fillSignIn(page, team.owner);
+    await see(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeVisible();
+    expect(page.url()).toBe(address);
+    await see(page.getByLabel('State')).toHaveValue('failed');
+  });
+
+  test('that was not there leads to the sign-in first, and then where the address said', async () => {
+    const { owner } = await openTeam(world);
+    const page = await portal.open();
+    await visit(page, 'keys?show=revoked', 'Sign in');
+    await fillSignIn(page, owner);
+    await see(page.getByRole('heading', { name: 'Revoked keys' })).toBeVisible();
+  });
+
+  test('ends by signing out, also for the other windows', async () => {
+    const { team, page } = await portal.openOwner();
+    const other = await page.context().newPage();
+    await visit(other, 'keys', 'API keys');
+    await visit(page, '', 'Overview');
+    await page.getByRole('button', { name: /^Your account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await see(page.getByText('You are signed out.')).toBeVisible();
+    await other.reload();
+    await see(other.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+    expect((await team.owner.browser.ask('GET', '/session')).status).toBe(401);
+  });
+});

@@ -1,0 +1,266 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { until } from '../api/support/clock.ts';
+import type { Received } from '../receiver/receiver.ts';
+import { command, tabTo } from './support/keyboard.ts';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
+import { openReceiver, openSubscriber } from './support/subscriber.ts';
+
+const portal = await openPortal();
+const { world } = portal;
+const receiver = await openReceiver();
+
+const open = async () => {
+  const { team, page } = await portal.openOwner();
+  return { team, page, subscriber: openSubscriber(world, receiver, team) };
+};
+
+/** Whether the delivery verifies with a library that knows nothing of the portal. */
+const verifies = ({ headers, body }: Received, secret: string): boolean => {
+  const named = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
+  try {
+    new Webhook(secret).verify(body, named);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('A subscription', () => {
+  test('is added, its secret shown once, and its deliveries verify with it', async () => {
+    const { page, subscriber } = await open();
+    await visit(page, 'subscriptions', 'Subscriptions');
+    await page.getByRole('link', { name: 'Add subscription' }).first().click();
+    const url = page.getByLabel('URL');
+    await url.fill(`https://example.com/${'long/'.repeat(100)}`);
+    await see(url).toHaveAttribute('aria-invalid', 'true');
+    await see(url).toHaveAccessibleDescription(/URL exceeds 500 characters/i);
+    await url.fill(subscriber.url);
+    await see(url).toHaveAccessibleDescription('✓ This address can be used.');
+    await page.getByLabel('Name').fill('Billing');
+    await page.getByLabel('Search event types').fill('agreement');
+    await see(page.getByRole('group', { name: 'Events to send' }).getByRole('checkbox')).toHaveCount(1);
+    await page.getByLabel('Search event types').fill('client created');
+    await page.getByText('Sample of').first().click();
+    await see(page.locator('details[open]')).toContainText('client_id');
+    await page.getByRole('checkbox', { name: /client\.created/ }).check();
+    await see(page.getByText('1 chosen')).toBeVisible();
+    await page.getByRole('button', { name: 'Add subscription' }).click();
+
+    const dialog = page.getByRole('dialog', { name: 'The signing secret' });
+    await see(dialog.getByRole('button', { name: 'Copy signing secret' })).toBeFocused();
+    await dialog.getByRole('button', { name: 'Copy signing secret' }).click();
+    const secret = await clipboard(page);
+    expect(secret).toMatch(/^whsec_/);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Billing' })).toBeVisible();
+
+    await subscriber.createClients(1);
+    const delivery = await until('the delivery', () => subscriber.received()[0]);
+    expect(verifies(delivery, secret)).toBe(true);
+  });
+
+  test('with nothing filled in is refused beside its fields', async () => {
+    const { page } = await open();
+    await visit(page, 'subscriptions/new', 'Add a subscription');
+    await page.getByRole('button', { name: 'Add subscription' }).click();
+    await see(page.getByLabel('URL')).toHaveAttribute('aria-invalid', 'true');
+    await see(page.getByLabel('URL')).toBeFocused();
+    await page.getByLabel('URL').fill('https://hooks.example.com/crm');
+    await page.getByRole('button', { name: 'Add subscription' }).click();
+    await see(page.getByRole('group', { name: 'Events to send' })).toHaveAccessibleDescription(/event type/i);
+  });
+
+  test('is added by keyboard alone', async () => {
+    const { page, subscriber } = await open();
+    await visit(page, '', 'Overview');
+    await command(page, 'add a subscription');
+    await see(page.getByRole('heading', { level: 1, name: 'Add a subscription' })).toBeFocused();
+    await tabTo(page, page.getByLabel('URL'));
+    await page.keyboard.type(subscriber.url);
+    await tabTo(page, page.getByLabel('Search event types'));
+    await page.keyboard.type('payment failed');
+    await tabTo(page, page.getByRole('checkbox', { name: /payment\.failed/ }));
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await see(page.getByRole('button', { name: 'Copy signing secret' })).toBeFocused();
+    await page.keyboard.press('Enter');
+    await see(page.getByText('Copied to the clipboard')).toBeAttached();
+    await page.keyboard.press('Escape');
+    await see(page.getByText('payment.failed', { exact: true })).toBeVisible();
+  });
+
+  test('is edited', async () => {
+    const { page, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    await visit(page, `subscriptions/${id}`, 'Billing');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Edit subscription' })).toBeFocused();
+    await see(page.getByLabel('URL')).toHaveValue(subscriber.url);
+    await page.getByLabel('Name').fill('Accounting');
+    await page.getByRole('checkbox', { name: /invoice\.created/ }).check();
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Accounting' })).toBeVisible();
+    await see(page.getByText('invoice.created', { exact: true })).toBeVisible();
+  });
+
+  test('is switched off and on; what happened meanwhile is delivered when asked for', async () => {
+    const { page, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    await visit(page, `subscriptions/${id}`, 'Billing');
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Switch off…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
+    await see(page.getByText('This subscription is off')).toBeVisible();
+    await subscriber.createClients(2);
+    await page.getByRole('button', { name: 'Switch on…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Switch “Billing” on' });
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    await see(dialog.getByText('It is on.')).toBeVisible();
+    await see(dialog.getByText('2 events of its types happened while it was off')).toBeVisible();
+    expect(subscriber.received()).toHaveLength(0);
+    await dialog.getByRole('button', { name: 'Deliver what was missed' }).click();
+    await dialog.getByRole('link', { name: 'Watch it' }).click();
+    await see(page.getByRole('progressbar')).toHaveAttribute('aria-valuenow', '2');
+    await until('both arrive', () => subscriber.received().length === 2);
+  });
+
+  test('has its secret renewed beside the old one, or in its place', async () => {
+    const { page, subscriber } = await open();
+    const { id, signingSecret: first } = await subscriber.subscribe();
+    await visit(page, `subscriptions/${id}`, 'Billing');
+    const renew = async (how: string): Promise<string> => {
+      await page.getByRole('button', { name: 'Renew secret…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Renew the signing secret' });
+      await dialog.getByRole('radio', { name: how }).check();
+      await dialog.getByRole('button', { name: 'Renew secret' }).click();
+      await page.getByRole('button', { name: 'Copy signing secret' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
+      return clipboard(page);
+    };
+    const deliver = async (): Promise<Received> => {
+      const before = subscriber.received().length;
+      await subscriber.createClients(1);
+      await until('one more', () => subscriber.received().length > before);
+      return subscriber.received().at(-1)!;
+    };
+    const second = await renew('keeps working for a while');
+    await see(page.getByText('the signatures of the new and the old secret until')).toBeVisible();
+    const both = await deliver();
+    expect([verifies(both, first), verifies(both, second)]).toEqual([true, true]);
+    const third = await renew('ends at once');
+    const only = await deliver();
+    expect([first, second, third].map((secret) => verifies(only, secret))).toEqual([false, false, true]);
+  });
+
+  test('is deleted at once before it had traffic, and by typing its name after', async () => {
+    const { team, page, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    const { id: unused } = await subscriber.subscribe({ name: 'Unused', eventTypes: ['lead.created'] });
+    const ask = async (which: number, name: string) => {
+      await visit(page, `subscriptions/${which}`, name);
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Delete…' }).click();
+      return page.getByRole('dialog', { name: `Delete “${name}”?` });
+    };
+    await (await ask(unused, 'Unused')).getByRole('button', { name: 'Delete subscription' }).click();
+    await see(page.getByText('“Unused” is deleted')).toBeVisible();
+    await see(page.getByRole('heading', { level: 1, name: 'Subscriptions' })).toBeVisible();
+
+    await subscriber.createClients(1);
+    await until('it arrives', () => subscriber.received().length === 1);
+    await until('its success is written down', async () => {
+      const { json } = await team.owner.browser.ask('GET', `/subscriptions/${id}`);
+      return json.health.lastSuccessUtc;
+    });
+    const dialog = await ask(id, 'Billing');
+    const remove = dialog.getByRole('button', { name: 'Delete subscription' });
+    await see(remove).toHaveAttribute('aria-disabled', 'true');
+    await see(remove).toHaveAccessibleDescription('Type “Billing” first');
+    await dialog.getByLabel('Type “Billing” to confirm').fill('Billing');
+    await remove.click();
+    await see(page.getByText('No subscriptions yet')).toBeVisible();
+    await page.goto(`subscriptions/${id}`);
+    await see(page.getByText('This does not exist, or not any more')).toBeVisible();
+  });
+
+  test('that a tool manages says so, and cannot be edited here', async () => {
+    const { team, page, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    await world.sql(
+      "UPDATE subscriptions SET managed_by = 'zapier' WHERE company_id = ? AND subscription_id = ?",
+      [team.companyId, id],
+    );
+    await visit(page, 'subscriptions', 'Subscriptions');
+    await see(page.getByRole('row').filter({ hasText: 'Billing' })).toContainText('zapier');
+    await page.getByRole('link', { name: 'Billing' }).click();
+    const edit = page.getByRole('button', { name: 'Edit' });
+    await see(edit).toHaveAttribute('aria-disabled', 'true');
+    await see(edit).toHaveAccessibleDescription('zapier manages this subscription; change it there');
+    await edit.click({ force: true });
+    expect(page.url()).toMatch(new RegExp(`/subscriptions/${id}$`));
+    await see(page.getByRole('button', { name: 'Renew secret…' })).toHaveAttribute('aria-disabled', 'true');
+  });
+
+  test('that was switched off by itself is tested, switched on, and what was held and missed is delivered', async () => {
+    const { team, page, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    subscriber.behave('status=500');
+    await subscriber.createClients(3);
+    await until('it is switched off', async () => {
+      const { json } = await team.owner.browser.ask('GET', `/subscriptions/${id}`);
+      return !json.enabled && json.health.held === 3;
+    });
+    await subscriber.createClients(2);
+    await visit(page, `subscriptions/${id}`, 'Billing');
+    await see(page.getByRole('alert')).toContainText('This subscription was switched off by itself');
+    await see(page.getByRole('alert')).toContainText('20 consecutive failures');
+    await see(page.getByRole('alert')).toContainText('3 deliveries are held');
+    await page.getByRole('button', { name: 'Repair…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Switch “Billing” on' });
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await see(dialog.getByText('The receiver failed (500)')).toBeVisible();
+    subscriber.behave();
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await see(dialog.getByText('It answers.')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    await see(dialog.getByText('3 deliveries were on the way when it went off')).toBeVisible();
+    const before = subscriber.received().length;
+    await dialog.getByRole('button', { name: 'Deliver them' }).click();
+    await see(dialog.getByText('They are being delivered.')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Deliver what was missed' }).click();
+    await see(dialog.getByText('The replay has begun.')).toBeVisible();
+    await until(
+      'all five arrive',
+      () =>
+        new Set(
+          subscriber
+            .received()
+            .slice(before)
+            .map((one) => one.id),
+        ).size === 5,
+    );
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await see(page.getByText('This subscription was switched off by itself')).toBeHidden();
+  });
+
+  test('whose held deliveries are dropped sends none of them', async () => {
+    const { team, page, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    subscriber.behave('status=500');
+    await subscriber.createClients(2);
+    await until('the first attempt', () => subscriber.received().length > 0);
+    await team.owner.browser.ask('POST', `/subscriptions/${id}/disable`);
+    const state = async () => (await team.owner.browser.ask('GET', `/subscriptions/${id}`)).json.health;
+    await until('both are held', async () => (await state()).held === 2);
+    subscriber.behave();
+    await page.goto(`subscriptions/${id}?dialog=repair`);
+    const dialog = page.getByRole('dialog', { name: 'Switch “Billing” on' });
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    const before = subscriber.received().length;
+    await dialog.getByRole('button', { name: 'Drop them' }).click();
+    await see(dialog.getByText('They are being dropped.')).toBeVisible();
+    await until('none is held', async () => (await state()).held === 0);
+    expect(subscriber.received().slice(before)).toEqual([]);
+  });
+});

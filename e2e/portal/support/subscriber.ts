@@ -1,0 +1,70 @@
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect } from 'vitest';
+import type { Team } from '../../api/support/portal.ts';
+import type { Json, World } from '../../api/support/world.ts';
+import { type Received, startReceiver } from '../../receiver/receiver.ts';
+
+/** A receiver of this file's own; each team's deliveries go to a path of its own. */
+export const openReceiver = async () => {
+  const receiver = await startReceiver();
+  cleanUp(() => receiver.close());
+  return receiver;
+};
+
+export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
+
+/** What a test needs besides the window: real records, and what arrived of them. */
+export interface Subscriber {
+  /** The address that deliveries of this team go to. */
+  readonly url: string;
+  readonly path: string;
+  received(): readonly Received[];
+  /** From now on: what the receiver does, as `status=500`; nothing: it takes everything. */
+  behave(behaviour?: string): void;
+  /** Through the portal, as a member; answers the subscription with its secret. */
+  subscribe(more?: object): Promise<Json>;
+  /** Real clients, by an API key; each causes `client.created`. */
+  createClients(count: number): Promise<void>;
+  key(): Promise<string>;
+}
+
+export const openSubscriber = (world: World, receiver: Receiver, team: Team): Subscriber => {
+  const path = `/${team.companyId}`;
+  const url = `${receiver.url}${path}`;
+  let made: Promise<string> | undefined;
+  const key = (): Promise<string> => {
+    made ??= world.operator
+      .ask('createKey', {
+        company_id: team.companyId,
+        name: 'Website',
+        scopes: ['integrations:read', 'integrations:write', 'events:read'],
+      })
+      .then(({ value }) => value);
+    return made;
+  };
+  return {
+    url,
+    path,
+    received: () => receiver.received.filter((one) => one.path === path),
+    behave: (behaviour) => receiver.behave(path, behaviour),
+    subscribe: async (more) => {
+      const body = { url, name: 'Billing', eventTypes: ['client.created'], ...more };
+      const { status, json } = await team.owner.browser.ask('POST', '/subscriptions', body);
+      expect(status, JSON.stringify(json)).toBe(201);
+      return json;
+    },
+    createClients: async (count) => {
+      const value = await key();
+      for (let at = 1; at <= count; at++) {
+        const body = JSON.stringify({
+          first_name: 'Käthe',
+          last_name: `Kollwitz ${at}`,
+          email: `kaethe${at}@example.com`,
+        });
+        const { status } = await world.ask('/integrations/clients', { method: 'POST', key: value, body });
+        expect(status).toBe(201);
+      }
+    },
+    key,
+  };
+};
