@@ -26,7 +26,9 @@ export {
   isDeadlock,
   isLockWaitTimeout,
 } from './database/errors.ts';
+export { bigint, type Columns, datetime, jsonTable, sqlTime, type Value } from './database/json-table.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
+export { perCountFor } from './database/per-count.ts';
 export { acrossTenants, TenantGuardError, tenantIn } from './database/tenant-guard.ts';
 export { type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';

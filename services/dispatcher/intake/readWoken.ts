@@ -3,7 +3,7 @@ import { acrossTenants, type Database, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { deliveryName, type Job, type QueueKey, queueName } from '../job.ts';
 import { noteDue } from '../queues/noteDue.ts';
-import { deliveryTable, onDelivery } from '../store/jsonTable.ts';
+import { deliveryTable, onDelivery } from '../store/keyTables.ts';
 import { readBodies, readTargets, readWaiting } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
 

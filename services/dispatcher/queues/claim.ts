@@ -1,8 +1,8 @@
 import { failuresUntilProbing } from '@causeway/proto';
-import { acrossTenants, type Database, transaction } from '@causeway/runtime';
+import { acrossTenants, type Database, datetime, sqlTime, transaction } from '@causeway/runtime';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import { datetime, deliveryTable, onDelivery, onQueue, queueTable, sqlTime } from '../store/jsonTable.ts';
+import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/keyTables.ts';
 import { perCount } from '../store/perCount.ts';
 import { type FoundTarget, readTargets, type WaitingDelivery } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
@@ -45,7 +45,7 @@ export interface ClaimOptions {
  * its subscription fails, it is further away than the one attempt that was taken can last.
  */
 export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) => Promise<Claimed>) => {
-  const lockDue = perCount<Take, Date, WaitingDelivery>(
+  const lockDue = perCount<Take, WaitingDelivery, Date>(
     (takes, now) =>
       takes.flatMap(({ target, take }) => [target.company_id, target.subscription_id, now, take]),
     (db, takes, now) =>
@@ -54,7 +54,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
         db,
       ),
   );
-  const earliest = perCount<QueueKey, undefined, QueueKey & { due_utc: Date }>(
+  const earliest = perCount<QueueKey, QueueKey & { due_utc: Date }>(
     (keys) => keys.flatMap((key) => [key.company_id, key.subscription_id]),
     (db, keys) => unionOf(keys.map(earliestOf), db),
   );
@@ -89,7 +89,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       const read = claims
         .filter((claim) => !guarded.includes(claim) && !claim.more)
         .map(({ target }) => target);
-      const next = read.length > 0 ? (await earliest(all, read, undefined)).rows : [];
+      const next = read.length > 0 ? (await earliest(all, read)).rows : [];
       const nextMs = new Map(next.map((row) => [queueName(row), row.due_utc.getTime()]));
       await setNextDue(all, [
         ...closed.map((queue) => ({ queue, dueMs: left.has(queueName(queue)) ? now.getTime() : null })),

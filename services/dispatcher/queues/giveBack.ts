@@ -1,8 +1,16 @@
 import type { DeliveryKey } from '@causeway/proto';
-import { acrossTenants, type Database, type Log, type Metrics, transaction } from '@causeway/runtime';
+import {
+  acrossTenants,
+  type Database,
+  datetime,
+  type Log,
+  type Metrics,
+  sqlTime,
+  transaction,
+} from '@causeway/runtime';
 import { sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import { datetime, deliveryTable, onDelivery, sqlTime } from '../store/jsonTable.ts';
+import { deliveryTable, onDelivery } from '../store/keyTables.ts';
 import type { Tables } from '../tables.ts';
 import { noteDue } from './noteDue.ts';
 

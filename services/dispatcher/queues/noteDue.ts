@@ -1,7 +1,8 @@
 import { failuresUntilProbing, leaseMs } from '@causeway/proto';
+import { datetime, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey } from '../job.ts';
-import { datetime, onQueue, queueTable, sqlTime } from '../store/jsonTable.ts';
+import { onQueue, queueTable } from '../store/keyTables.ts';
 import type { Tables } from '../tables.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { elapsedBoundsMs } from '@causeway/proto';
-import { acrossTenants, type Database, type Log } from '@causeway/runtime';
+import { acrossTenants, bigint, type Database, type Log, sqlTime } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import { bigint, queueTable, sqlTime } from '../store/jsonTable.ts';
+import { queueTable } from '../store/keyTables.ts';
 import type { ElapsedColumn, Tables } from '../tables.ts';
 
 /** Adds attempts up by minute and subscription, for the dashboards. */

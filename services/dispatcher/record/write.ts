@@ -1,18 +1,18 @@
 import type { DeliveryKey, DeliveryQueueRow, DeliveryRow } from '@causeway/proto';
-import { acrossTenants, type Database, transaction, writeAudit } from '@causeway/runtime';
+import {
+  acrossTenants,
+  bigint,
+  type Database,
+  datetime,
+  jsonTable,
+  sqlTime,
+  transaction,
+  writeAudit,
+} from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
 import { putAside } from '../queues/putAside.ts';
-import {
-  bigint,
-  datetime,
-  deliveryTable,
-  jsonTable,
-  onDelivery,
-  onQueue,
-  queueTable,
-  sqlTime,
-} from '../store/jsonTable.ts';
+import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/keyTables.ts';
 import { perCount } from '../store/perCount.ts';
 import type { Tables } from '../tables.ts';
 import { attemptColumns, attemptRow } from './attemptRow.ts';
@@ -67,7 +67,7 @@ export const createWriter = (): ((
       const queues = await lockQueues(all, counted);
       const checked = finished.filter((one) => !isPlain(one));
       const rows = await lockDeliveries(all, checked);
-      await insertAttempts(all, finished.map(attemptRow), undefined);
+      await insertAttempts(all, finished.map(attemptRow));
       await succeed(all, finished.filter(isPlain), options.now);
       const changes = new Map(checked.map((one) => [one, changeOf(one, rows.get(deliveryName(one.job)))]));
       await change(all, changes, options.now);

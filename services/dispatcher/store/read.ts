@@ -1,8 +1,9 @@
 import { type DeliveryKey, type DeliveryRow, encodeEnvelope, type StoredEvent } from '@causeway/proto';
+import { bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName, type Target } from '../job.ts';
 import type { Tables } from '../tables.ts';
-import { bigint, datetime, deliveryTable, jsonTable, onDelivery, queueTable, sqlTime } from './jsonTable.ts';
+import { deliveryTable, onDelivery, queueTable } from './keyTables.ts';
 
 /** What a look at a delivery tells whoever wants to attempt it. */
 export type WaitingDelivery = DeliveryKey &

@@ -1,7 +1,6 @@
 import type { DeliveryRow } from '@causeway/proto';
-import { acrossTenants } from '@causeway/runtime';
+import { acrossTenants, bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { bigint, datetime, jsonTable, sqlTime } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
 
 /** A delivery that is to wait until its time. */

@@ -1,9 +1,8 @@
 import { type DeliveryKey, type EventType, leaseMs, type StoredEvent } from '@causeway/proto';
-import { acrossTenants, type Database, transaction } from '@causeway/runtime';
+import { acrossTenants, bigint, type Database, jsonTable, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { addDeliveries } from '../deliveries/addDeliveries.ts';
 import { noteDue } from '../deliveries/noteDue.ts';
-import { bigint, jsonTable } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
 import { planDeliveries } from './planDeliveries.ts';
 

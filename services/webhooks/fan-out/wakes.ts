@@ -2,15 +2,18 @@ import { type DeliveryKey, deliverySubject, encodeWake, maxWakeDeliveries } from
 import {
   acrossTenants,
   type Bus,
+  bigint,
   type Database,
+  datetime,
+  jsonTable,
   type Log,
   type Metrics,
+  sqlTime,
   transaction,
 } from '@causeway/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import { sql } from 'kysely';
 import { noteDue } from '../deliveries/noteDue.ts';
-import { bigint, datetime, jsonTable, sqlTime } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
 
 /** Brings first attempts to the dispatchers. */

@@ -5,9 +5,8 @@ import {
   invalidField,
   maxReplayDeliveries,
 } from '@causeway/proto';
-import { tenantIn } from '@causeway/runtime';
+import { bigint, jsonTable, tenantIn } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { bigint, jsonTable } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
 import type { Selection } from './selection.ts';
 

@@ -1,8 +1,7 @@
 import type { DeliveryRow, ReplayRow } from '@causeway/proto';
-import { type Trx, tenantIn } from '@causeway/runtime';
+import { bigint, datetime, jsonTable, sqlTime, type Trx, tenantIn } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { noteDue } from '../deliveries/noteDue.ts';
-import { bigint, datetime, jsonTable, sqlTime } from '../store/jsonTable.ts';
 import type { Tables } from '../tables.ts';
 
 /** Lets the oldest of what is held be tried now. @returns how many there were. */

@@ -1,5 +1,6 @@
 import type { DeliveryQueueRow } from '@causeway/proto';
-import type { Trx } from '@causeway/runtime';
+import { type Trx, tenantIn } from '@causeway/runtime';
+import { sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -12,16 +13,13 @@ export const holdWaiting = async (
   { company_id, subscription_id }: Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'>,
   now: Date,
 ): Promise<void> => {
-  await trx
-    .updateTable('deliveries')
-    .set({ state: 'held', due_utc: null, updated_utc: now })
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
-    // Of all states, only a waiting delivery has a due time; this way the index finds them.
-    .where('due_utc', 'is not', null)
-    .orderBy('due_utc')
-    .limit(chunk)
-    .execute();
+  // Of all states, only a waiting delivery has a due time; the index on it leaves a long history out.
+  await sql`
+    UPDATE deliveries FORCE INDEX (due)
+    SET state = 'held', due_utc = NULL, updated_utc = ${now}
+    WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
+      AND due_utc > '2000-01-01'
+    LIMIT ${sql.lit(chunk)}`.execute(trx);
   await makeDue(trx, { company_id, subscription_id }, now);
 };
 

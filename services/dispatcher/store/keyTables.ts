@@ -1,27 +1,7 @@
 import type { DeliveryKey } from '@causeway/proto';
+import { bigint, type Columns, datetime, jsonTable, sqlTime, type Value } from '@causeway/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
-
-/** A column's name, and its type as SQL writes it. */
-type Columns = Readonly<Record<string, string>>;
-type Value = string | number | null;
-
-/**
- * Rows as a table of a query, handed over as one parameter: the statement is the same for any number of them, so
- * it is built in no time, where a list of values would be built anew for each number.
- * @param rows values in the order of the columns; times as `sqlTime` writes them.
- */
-export const jsonTable = (columns: Columns, rows: readonly (readonly Value[])[]): RawBuilder<unknown> => {
-  const paths = Object.entries(columns).map(([name, type], at) => `${name} ${type} PATH '$[${at}]'`);
-  return sql`JSON_TABLE(${JSON.stringify(rows)}, '$[*]' COLUMNS (${sql.raw(paths.join(', '))}))`;
-};
-
-/** A time as DATETIME(3) reads it. */
-export const sqlTime = (time: Date | number): string =>
-  new Date(time).toISOString().slice(0, 23).replace('T', ' ');
-
-export const bigint = 'BIGINT UNSIGNED';
-export const datetime = 'DATETIME(3)';
 
 /** Subscriptions (and with `more` something about each) as a table. */
 export const queueTable = <Key extends QueueKey>(
