@@ -119,7 +119,8 @@ describe('an event', () => {
     for (const row of made)
       expect(row).toMatchObject({ company_id: company, replay_id: 0, state: 'waiting', attempts: 0 });
     expect(made[0]).toMatchObject({ event_type: 'client.created', created_utc: client!.created_utc });
-    expect(wakes.flatMap((wake) => wake.deliveries)).toHaveLength(3);
+    // They are sent after the commit.
+    await until('the wakes', async () => wakes.flatMap((wake) => wake.deliveries).length === 3);
   });
 
   test('is written under a lease, of which dispatchers hear at once', async () => {
