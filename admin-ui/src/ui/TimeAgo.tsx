@@ -30,11 +30,12 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 /** A moment, relative to now; hovering shows it in full, with the same in UTC. */
 export function TimeAgo({ time }: { readonly time: string }) {
+  // The shared clock says when to look again; what has just happened is never ahead of it.
   const at = useNow();
   const date = new Date(time);
   return (
     <time dateTime={time} title={`${absolute(time)}\n${date.toISOString()}`}>
-      {relative(date.getTime(), at)}
+      {relative(date.getTime(), Math.max(at, Date.now()))}
     </time>
   );
 }

@@ -26,9 +26,9 @@ export function Shell() {
           Skip to content
         </a>
         <div className={s.shell}>
-          <aside className={s.sidebar}>
+          <div className={s.sidebar}>
             <Navigation />
-          </aside>
+          </div>
           <div className={s.column}>
             <header className={s.header}>
               <IconButton

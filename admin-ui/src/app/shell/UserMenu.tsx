@@ -5,11 +5,12 @@ import { call } from '../../api/client.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Menu } from '../../ui/Menu.tsx';
 import { toastError } from '../../ui/Toast.tsx';
-import { leave, useSession } from '../session.ts';
+import { leave, nameOfMember, useSession } from '../session.ts';
 import s from './UserMenu.module.css';
 
 export function UserMenu() {
   const { user, company } = useSession();
+  const name = nameOfMember(user);
   const navigate = useNavigate();
   const router = useRouter();
   const queryClient = useQueryClient();
@@ -21,14 +22,14 @@ export function UserMenu() {
   return (
     <Menu
       trigger={
-        <button type="button" className={s.trigger} aria-label={`Your account: ${user.name}`}>
-          {initials(user.name)}
+        <button type="button" className={s.trigger} aria-label={`Your account: ${name} (${initials(name)})`}>
+          {initials(name)}
         </button>
       }
       heading={
         <>
-          <p className={s.name}>{user.name}</p>
-          <p className={s.email}>{user.email}</p>
+          <p className={s.name}>{name}</p>
+          {user.name !== '' && <p className={s.email}>{user.email}</p>}
           <p className={s.company}>
             {company.name} <Badge tone="accent">{user.role}</Badge>
           </p>

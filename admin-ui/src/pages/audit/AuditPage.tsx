@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { operationQuery } from '../../api/query.ts';
-import { useRefusal } from '../../app/session.ts';
+import { nameOfMember, useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Field, Select } from '../../ui/Field.tsx';
@@ -82,7 +82,7 @@ function Log() {
             <option value="">Anybody</option>
             {members.map((member) => (
               <option key={member.id} value={member.id}>
-                {member.name}
+                {nameOfMember(member)}
               </option>
             ))}
           </Select>

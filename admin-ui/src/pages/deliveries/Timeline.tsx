@@ -27,10 +27,12 @@ export function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
               type="button"
               className={s.attempt}
               aria-pressed={one.attempt === chosen}
-              aria-label={`Show attempt ${one.attempt}`}
               onClick={() => onChoose(one.attempt)}
             >
-              <span className={s.number}>{one.attempt}</span>
+              <span className={s.number}>
+                <span className="visually-hidden">Attempt </span>
+                {one.attempt}
+              </span>
               <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />
               <span className={s.text}>{cause ? cause.title : 'Delivered'}</span>
               <Quiet small>{milliseconds(one.elapsedMs)}</Quiet>

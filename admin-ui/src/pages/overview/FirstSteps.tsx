@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/Card.tsx';
+import { Skeleton, SkeletonLines } from '../../ui/States.tsx';
 import { TimeAgo } from '../../ui/TimeAgo.tsx';
 import s from './FirstSteps.module.css';
 import { firstDeliveryStepsQuery, firstStepsQuery } from './queries.ts';
@@ -18,7 +19,7 @@ interface Step {
 export function FirstSteps() {
   const own = useQuery({ ...firstStepsQuery, refetchInterval: 15_000 }).data;
   const delivered = useQuery({ ...firstDeliveryStepsQuery, refetchInterval: 15_000 }).data;
-  if (!own || !delivered) return null;
+  if (!own || !delivered) return wereDone() ? null : <Waiting />;
   const steps: readonly Step[] = [
     { title: 'Create an API key', link: <Link to="/keys">API keys</Link>, done: own.keyCreatedUtc },
     {
@@ -43,7 +44,10 @@ export function FirstSteps() {
     },
   ];
   const doneCount = steps.filter((step) => step.done !== null).length;
-  if (doneCount === steps.length) return null;
+  if (doneCount === steps.length) {
+    rememberDone();
+    return null;
+  }
   const next = steps.findIndex((step) => step.done === null);
   return (
     <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
@@ -70,3 +74,30 @@ export function FirstSteps() {
     </Card>
   );
 }
+
+function Waiting() {
+  return (
+    <Card title="First steps" description={<Skeleton width="5rem" />}>
+      <div aria-busy="true">
+        <SkeletonLines lines={2} />
+      </div>
+    </Card>
+  );
+}
+
+/** Whether all steps were done when this browser last looked, so that no room is kept for them in vain. */
+const doneKey = 'causeway.first-steps';
+const wereDone = (): boolean => {
+  try {
+    return localStorage.getItem(doneKey) === 'done';
+  } catch {
+    return false;
+  }
+};
+const rememberDone = (): void => {
+  try {
+    localStorage.setItem(doneKey, 'done');
+  } catch {
+    // Then room is kept for them next time, for a moment.
+  }
+};

@@ -4,7 +4,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { plural } from '../../ui/format.ts';
-import { Facts, Row, Stack } from '../../ui/Layout.tsx';
+import { Facts, Quiet, Row, Stack } from '../../ui/Layout.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { ChangeName } from './ChangeName.tsx';
@@ -29,7 +29,7 @@ export function SecurityPage() {
         <Facts
           columns={12}
           facts={[
-            { label: 'Name', value: user.name },
+            { label: 'Name', value: user.name || <Quiet>Not given yet</Quiet> },
             { label: 'Email', value: user.email },
             { label: 'Role', value: <Badge tone="accent">{user.role}</Badge> },
           ]}

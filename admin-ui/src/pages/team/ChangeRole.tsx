@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { fieldError } from '../../api/errors.ts';
-import { type Role, sessionQuery } from '../../app/session.ts';
+import { nameOfMember, type Role, sessionQuery } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Form } from '../../ui/Form.tsx';
@@ -22,7 +22,7 @@ export function ChangeRole({ member, onClose }: ChangeRoleProps) {
     <Dialog
       open
       onClose={onClose}
-      title={`Change the role of ${member.name}`}
+      title={`Change the role of ${nameOfMember(member)}`}
       description="It holds from the next thing they do."
     >
       <RoleForm member={member} onClose={onClose} />
@@ -38,7 +38,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
       if (member.you) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-      toast(`${member.name} is ${role} now`);
+      toast(`${nameOfMember(member)} is ${role} now`);
       onClose();
     },
   });

@@ -1,6 +1,6 @@
 import { UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
-import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
+import { nameOfMember, roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Quiet, Row, Stack } from '../../ui/Layout.tsx';
 import { RowMenu } from '../../ui/Menu.tsx';
@@ -35,10 +35,10 @@ export function MemberTable({ members, onChangeRole, onRemove }: MemberTableProp
       cell: (member) => (
         <Stack gap="xs">
           <Row gap="s">
-            <strong>{member.name}</strong>
+            <strong>{nameOfMember(member)}</strong>
             {member.you && <Badge>you</Badge>}
           </Row>
-          <Quiet small>{member.email}</Quiet>
+          {member.name !== '' && <Quiet small>{member.email}</Quiet>}
         </Stack>
       ),
     },
@@ -74,7 +74,7 @@ export function MemberTable({ members, onChangeRole, onRemove }: MemberTableProp
       align: 'end',
       cell: (member) => (
         <RowMenu
-          label={member.name}
+          label={nameOfMember(member)}
           actions={[
             {
               label: 'Change role…',

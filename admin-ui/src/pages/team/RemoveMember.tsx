@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
+import { nameOfMember } from '../../app/session.ts';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
 import { toast } from '../../ui/Toast.tsx';
 import type { Member } from './MemberTable.tsx';
@@ -16,7 +17,7 @@ export function RemoveMember({ member, onClose }: RemoveMemberProps) {
     mutationFn: (id: number) => call('removeMember', { params: { id } }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
-      toast(`${member?.name} is removed`);
+      if (member) toast(`${nameOfMember(member)} is removed`);
       onClose();
     },
   });
@@ -25,7 +26,7 @@ export function RemoveMember({ member, onClose }: RemoveMemberProps) {
     <ConfirmDialog
       open
       onClose={onClose}
-      title={member.you ? 'Leave this company?' : `Remove ${member.name}?`}
+      title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
       confirm={member.you ? 'Leave' : 'Remove'}
       danger
       typed={member.role === 'owner' ? member.email : undefined}
