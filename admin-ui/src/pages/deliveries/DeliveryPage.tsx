@@ -15,7 +15,7 @@ import { ChosenAttempt } from './ChosenAttempt.tsx';
 import { DeliveryFacts } from './DeliveryFacts.tsx';
 import { deliveryParams, deliveryQuery } from './queries.ts';
 import { deliveryRoute } from './route.ts';
-import { pathOf, stateOf } from './states.ts';
+import { type Delivery, pathOf, stateOf } from './states.ts';
 import { Timeline } from './Timeline.tsx';
 
 export function DeliveryPage() {
@@ -50,7 +50,7 @@ export function DeliveryPage() {
           <BackLabel>Deliveries</BackLabel>
         </Link>
       }
-      actions={data && <Resend />}
+      actions={data && <Resend state={data.state} />}
     >
       <Loaded
         query={query}
@@ -85,7 +85,13 @@ export function DeliveryPage() {
   );
 }
 
-function Resend() {
+/** The next attempt of what is under way is due by itself, and what is held is its subscription's to release. */
+const notNow: Partial<Record<Delivery['state'], string>> = {
+  waiting: 'It is on its way already; its next attempt comes by itself',
+  held: 'It is held; release it where its subscription is switched on',
+};
+
+function Resend({ state }: { readonly state: Delivery['state'] }) {
   const name = deliveryRoute.useParams();
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
@@ -105,7 +111,7 @@ function Resend() {
       variant="primary"
       icon={<RotateCcw />}
       pending={resend.isPending}
-      disabledReason={refusal}
+      disabledReason={refusal ?? notNow[state]}
       onClick={() => resend.mutate()}
     >
       Resend

@@ -8,7 +8,7 @@ import { Loaded, Skeleton } from '../../ui/States.tsx';
 export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
     <Card title="Delivery attempts" description="Each try to deliver an event to a subscription.">
-      <Loaded query={stats} skeleton={<Skeleton height="14rem" />}>
+      <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <BarChart
             label="Delivery attempts"

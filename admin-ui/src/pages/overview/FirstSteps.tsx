@@ -78,7 +78,7 @@ export function FirstSteps() {
 function Waiting() {
   return (
     <Card title="First steps" description={<Skeleton width="5rem" />}>
-      <div aria-busy="true">
+      <div aria-busy="true" className={s.waiting}>
         <SkeletonLines lines={2} />
       </div>
     </Card>

@@ -70,7 +70,7 @@ function Tile({ label, value, note, bad, failed }: TileProps) {
       <dt>{label}</dt>
       <dd className={s.value}>{value ?? (failed ? '–' : <Skeleton width="4rem" height="1.5rem" />)}</dd>
       <dd className={bad ? s.bad : s.note}>
-        {value === undefined ? (failed ? 'not known now' : ' ') : note}
+        {value === undefined ? (failed ? 'not known now' : '\u00a0') : note}
       </dd>
     </div>
   );

@@ -11,7 +11,7 @@ export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'ge
       title="How fast receivers answer"
       description="Half, 95 and 99 of 100 attempts were done within this time."
     >
-      <Loaded query={stats} skeleton={<Skeleton height="14rem" />}>
+      <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <LineChart
             label="How fast receivers answer"

@@ -24,7 +24,7 @@ const colors: Readonly<Record<Bucket, string>> = {
 export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   return (
     <Card title="API requests" description="By kind, and those refused because a limit was reached.">
-      <Loaded query={usage} skeleton={<Skeleton height="14rem" />}>
+      <Loaded query={usage} skeleton={<Skeleton height="14.75rem" />}>
         {({ buckets }) => {
           const points = buckets[0]?.points ?? [];
           const limited = points.map((_, index) =>
