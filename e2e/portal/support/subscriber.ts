@@ -1,3 +1,5 @@
+import { type EventType, ingestSubject, samplePayload } from '@causeway/proto';
+import { connectBus } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect } from 'vitest';
 import type { Team } from '../../api/support/portal.ts';
@@ -25,6 +27,8 @@ export interface Subscriber {
   subscribe(more?: object): Promise<Json>;
   /** Real clients, by an API key; each causes `client.created`. */
   createClients(count: number): Promise<void>;
+  /** Events as the CRM's other modules make them, by the hundred. */
+  createEvents(count: number, type?: EventType): Promise<void>;
   key(): Promise<string>;
 }
 
@@ -63,6 +67,19 @@ export const openSubscriber = (world: World, receiver: Receiver, team: Team): Su
         });
         const { status } = await world.ask('/integrations/clients', { method: 'POST', key: value, body });
         expect(status).toBe(201);
+      }
+    },
+    createEvents: async (count, type = 'client.created') => {
+      const payload = samplePayload(type, new Date());
+      const request = JSON.stringify({ companyId: team.companyId, type, payload });
+      const bus = await connectBus({ url: world.stack().natsUrl, name: 'test' });
+      try {
+        const made = Array.from({ length: count }, () =>
+          bus.nc.request(ingestSubject, request, { timeout: 10_000 }),
+        );
+        for (const answer of await Promise.all(made)) expect(answer.json()).not.toHaveProperty('error');
+      } finally {
+        await bus.close();
       }
     },
     key,

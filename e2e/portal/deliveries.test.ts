@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../api/support/clock.ts';
+import { command, tabTo } from './support/keyboard.ts';
+import { openPortal, see, visit } from './support/portal.ts';
+import { openReceiver, openSubscriber } from './support/subscriber.ts';
+
+const portal = await openPortal();
+const { world } = portal;
+const receiver = await openReceiver();
+
+const open = async () => {
+  const { team, page } = await portal.openOwner();
+  const subscriber = openSubscriber(world, receiver, team);
+  const subscription = await subscriber.subscribe();
+  const log = async (query = ''): Promise<readonly { state: string }[]> =>
+    (await team.owner.browser.ask('GET', `/deliveries?limit=100${query}`)).json.deliveries;
+  return {
+    team,
+    page,
+    subscriber,
+    subscription,
+    rows: page
+      .getByRole('table', { name: 'Deliveries' })
+      .getByRole('row')
+      .filter({ hasText: 'client.created' }),
+    /** So many deliveries are in this state. */
+    settled: (state: string, count: number) =>
+      until(`${count} deliveries are ${state}`, async () => (await log(`&state=${state}`)).length === count),
+    /** As the dispatcher leaves a delivery after ten attempts, which take their time. */
+    giveUp: () =>
+      world.sql("UPDATE deliveries SET state = 'failed', due_utc = NULL WHERE company_id = ?", [
+        team.companyId,
+      ]),
+  };
+};
+
+describe('The log of deliveries', () => {
+  test('is narrowed by filters that are in the address and survive a reload', async () => {
+    const { page, subscriber, settled, rows } = await open();
+    await subscriber.createClients(2);
+    await settled('succeeded', 2);
+    await visit(page, 'deliveries', 'Deliveries');
+    await see(rows).toHaveCount(2);
+    await page.getByLabel('State').selectOption('failed');
+    await see(page.getByText('No delivery matches')).toBeVisible();
+    await see(page).toHaveURL(/state=failed/);
+    await page.reload();
+    await see(page.getByText('No delivery matches')).toBeVisible();
+    await see(page.getByLabel('State')).toHaveValue('failed');
+    await page.getByRole('button', { name: 'Clear all filters' }).click();
+    await see(rows).toHaveCount(2);
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByLabel('Status code').fill('200');
+    await page.getByLabel('Status code').press('Enter');
+    await see(page).toHaveURL(/status=200/);
+    await see(rows).toHaveCount(2);
+    await page.getByLabel('Status code').fill('500');
+    await page.getByLabel('Status code').press('Enter');
+    await see(page.getByText('No delivery matches')).toBeVisible();
+    await page.goBack();
+  });
+
+  test('shows attempts live; pausing keeps the picture still', async () => {
+    const { page, subscriber } = await open();
+    await visit(page, 'deliveries?view=live', 'Deliveries');
+    await see(page.locator('header').getByText('Live', { exact: true })).toBeVisible();
+    await subscriber.createClients(1);
+    const rows = page
+      .getByRole('table', { name: 'Attempts' })
+      .getByRole('row')
+      .filter({ hasText: 'client.created' });
+    await see(rows).toHaveCount(1);
+    await see(rows).toContainText('200');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await subscriber.createClients(2);
+    await see(page.getByRole('button', { name: 'Go on, 2 new' })).toBeVisible();
+    await see(rows).toHaveCount(1);
+    await page.getByRole('button', { name: 'Go on, 2 new' }).click();
+    await see(rows).toHaveCount(3);
+  });
+});
+
+describe('A delivery', () => {
+  test('that fails shows each attempt, why, and when the next is; it is resent when the receiver works', async () => {
+    const { page, subscriber, rows, giveUp } = await open();
+    subscriber.behave('status=503&retryAfter=3600');
+    await subscriber.createClients(1);
+    await until('the first attempt', () => subscriber.received().length > 0);
+    await visit(page, 'deliveries', 'Deliveries');
+    await see(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      await see(rows).toContainText('503', { timeout: 500 });
+    }).toPass();
+    await rows.getByRole('link', { name: 'client.created' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'client.created' })).toBeFocused();
+    const timeline = page
+      .getByRole('list')
+      .filter({ has: page.getByRole('button', { name: /^Attempt 1/ }) });
+    await see(timeline).toContainText('The receiver failed (503)');
+    await see(timeline).toContainText(/Next attempt (in|0)/);
+    await see(page.getByText('Something went wrong on its side.')).toBeVisible();
+    await see(page.getByText('no, thank you')).toBeVisible();
+    await page.getByRole('tab', { name: 'Request as sent' }).click();
+    await see(page.getByRole('tabpanel').locator('pre')).toHaveText(String(subscriber.received()[0]?.body));
+    await page.getByRole('tab', { name: 'Response' }).click();
+    await see(page.getByRole('region', { name: 'Response headers' })).toContainText('3600');
+
+    const resend = page.getByRole('button', { name: 'Resend' });
+    await see(resend).toHaveAccessibleDescription(/It is on its way already/);
+    await giveUp();
+    subscriber.behave();
+    await page.reload();
+    await see(page.getByText('Given up', { exact: true })).toBeVisible();
+    await resend.click();
+    await see(page.getByText('Sent once more')).toBeVisible();
+    await see(page.getByText('Delivered', { exact: true }).first()).toBeVisible();
+    await until('it arrived again', () => subscriber.received().length === 2);
+    const [first, second] = subscriber.received();
+    expect(second?.id).toBe(first?.id);
+    expect(String(second?.body)).toBe(String(first?.body));
+  });
+
+  test('is found and resent by keyboard alone', async () => {
+    const { page, subscriber, settled, rows } = await open();
+    await subscriber.createClients(1);
+    await settled('succeeded', 1);
+    await visit(page, '', 'Overview');
+    await command(page, 'deliveries');
+    await see(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeFocused();
+    await tabTo(page, rows.getByRole('link', { name: 'client.created' }));
+    await page.keyboard.press('Enter');
+    await see(page.getByRole('heading', { level: 1, name: 'client.created' })).toBeFocused();
+    await tabTo(page, page.getByRole('button', { name: 'Resend' }));
+    await page.keyboard.press('Enter');
+    await until('it arrived again', () => subscriber.received().length === 2);
+  });
+});
+
+describe('A replay', () => {
+  test('counts first, then delivers again what failed, and shows how far it is', async () => {
+    const { page, subscriber, settled, giveUp } = await open();
+    subscriber.behave('status=500&retryAfter=3600');
+    await subscriber.createClients(3);
+    await until('all were tried', () => subscriber.received().length >= 3);
+    await giveUp();
+    await settled('failed', 3);
+    subscriber.behave();
+    await visit(page, 'deliveries', 'Deliveries');
+    await page.getByRole('button', { name: 'Replay…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+    await see(dialog.getByText('3 deliveries, in about')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Replay 3 deliveries' }).click();
+    await see(page.getByRole('heading', { level: 1, name: /^Replay \d+$/ })).toBeVisible();
+    await see(page.getByRole('progressbar', { name: 'Deliveries made' })).toHaveAttribute(
+      'aria-valuenow',
+      '3',
+    );
+    await until('all arrive', () => subscriber.received().length >= 6);
+    await see(page.getByText('3 of 3')).toBeVisible();
+    await page.getByRole('link', { name: 'Its deliveries' }).click();
+    await see(page.getByRole('row').filter({ hasText: 'client.created' })).toHaveCount(3);
+    await page.getByRole('tab', { name: 'Replays' }).click();
+    await see(page.getByRole('table', { name: 'Replays' }).getByRole('row')).toHaveCount(2);
+  });
+
+  test('that is on its way is cancelled', async () => {
+    const { page, team, subscriber } = await open();
+    await subscriber.createEvents(300, 'payment.failed');
+    subscriber.behave('delay=500');
+    await subscriber.subscribe({ name: 'Late', eventTypes: ['payment.failed'] });
+    await visit(page, 'deliveries', 'Deliveries');
+    await page.getByRole('button', { name: 'Replay…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+    await dialog.getByLabel('To').selectOption('Late');
+    await dialog.getByRole('radio', { name: 'What was missed' }).check();
+    await dialog.getByRole('button', { name: 'Replay 300 deliveries' }).click();
+    await page.getByRole('button', { name: 'Cancel replay' }).click();
+    await see(page.getByText('Cancelled', { exact: true })).toBeVisible();
+    await see(page.getByRole('button', { name: 'Cancel replay' })).toBeHidden();
+    const { json } = await team.owner.browser.ask('GET', '/replays');
+    expect(json.replays[0]).toMatchObject({ state: 'cancelled' });
+    expect(json.replays[0].made).toBeLessThan(json.replays[0].total);
+  });
+});

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { command, tabTo } from './support/keyboard.ts';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
+import { openReceiver, openSubscriber } from './support/subscriber.ts';
+
+const portal = await openPortal();
+const receiver = await openReceiver();
+const run = promisify(execFile);
+
+const open = async () => {
+  const { team, page } = await portal.openOwner();
+  const subscriber = openSubscriber(portal.world, receiver, team);
+  const subscription = await subscriber.subscribe({ eventTypes: ['client.created', 'payment.failed'] });
+  return { team, page, subscriber, subscription };
+};
+
+describe('A test delivery', () => {
+  test('of a sample shows what came back and exactly what was sent, as a command that can be run', async () => {
+    const { page, subscriber, subscription } = await open();
+    receiver.trust(subscription.signingSecret);
+    await visit(page, 'test', 'Test delivery');
+    await page.getByLabel('Event type').selectOption('payment.failed');
+    await page.getByLabel('Status override').fill('Client - Paused');
+    await page.getByRole('button', { name: 'Send test delivery' }).click();
+    await see(page.getByText('The receiver has taken the delivery.')).toBeVisible();
+    await see(page.getByText('thank you')).toBeVisible();
+    const [arrived] = subscriber.received();
+    expect(arrived?.verdict).toBe('valid');
+    const envelope = JSON.parse(String(arrived?.body));
+    expect(envelope).toMatchObject({
+      type: 'payment.failed',
+      metadata: { test: true, status: 'Client - Paused' },
+    });
+
+    await page.getByRole('tab', { name: 'Request as sent' }).click();
+    await see(page.getByText(`POST ${subscriber.url}`)).toBeVisible();
+    const panel = page.getByRole('tabpanel');
+    await see(panel.locator('pre')).toHaveText(String(arrived?.body));
+    await see(panel.getByRole('region', { name: 'Request headers' })).toContainText(
+      arrived?.header('x-webhook-signature') ?? 'a signature',
+    );
+    await panel.getByRole('button', { name: 'Copy as curl' }).click();
+    await run('bash', ['-c', await clipboard(page)]);
+    const [, again] = subscriber.received();
+    expect(String(again?.body)).toBe(String(arrived?.body));
+    expect(again?.verdict).toBe('valid');
+    expect(again?.header('x-webhook-signature')).toBe(arrived?.header('x-webhook-signature'));
+  });
+
+  test('of a receiver that fails says what happened and what to do', async () => {
+    const { page, subscriber } = await open();
+    subscriber.behave('status=401');
+    await visit(page, 'test', 'Test delivery');
+    await page.getByRole('button', { name: 'Send test delivery' }).click();
+    await see(page.getByText('The receiver refused the delivery (401)')).toBeVisible();
+    await see(page.getByText('It probably checks the signature with another secret.')).toBeVisible();
+    await see(page.getByText('no, thank you')).toBeVisible();
+    await page.getByRole('tab', { name: 'Timings' }).click();
+    await see(page.getByRole('tabpanel')).toContainText(/ms/);
+  });
+
+  test('of one’s own JSON marks what differs from the schema, refuses what is none, and sends it as it is', async () => {
+    const { page, subscriber } = await open();
+    await visit(page, 'test?type=client.created', 'Test delivery');
+    await page.getByRole('radio', { name: 'Own JSON' }).check();
+    const editor = page.getByRole('textbox', { name: 'Payload as JSON' });
+    await see(editor).toContainText('client_id');
+    await editor.click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText('{"client_id": "seven"}');
+    const mark = page.locator('.cm-lint-marker-warning');
+    await see(mark).toBeVisible();
+    await mark.hover();
+    await see(page.getByText(/client_id .*(number|integer)/)).toBeVisible();
+    await page.getByRole('button', { name: 'Send test delivery' }).click();
+    await see(page.getByText('The receiver has taken the delivery.')).toBeVisible();
+    expect(JSON.parse(String(subscriber.received()[0]?.body)).payload).toEqual({ client_id: 'seven' });
+
+    await editor.click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText('{"client_id": ');
+    await page.getByRole('button', { name: 'Send test delivery' }).click();
+    await see(page.getByRole('alert')).toContainText('The payload is not valid JSON');
+    expect(subscriber.received()).toHaveLength(1);
+  });
+
+  test('is sent by keyboard alone, and the editor does not catch the keyboard', async () => {
+    const { page, subscriber } = await open();
+    await visit(page, '', 'Overview');
+    await command(page, 'test delivery');
+    await see(page.getByRole('heading', { level: 1, name: 'Test delivery' })).toBeFocused();
+    await tabTo(page, page.getByRole('radio', { name: 'Sample' }));
+    await page.keyboard.press('ArrowRight');
+    const editor = page.getByRole('textbox', { name: 'Payload as JSON' });
+    await see(page.locator('.cm-content')).toBeVisible();
+    await tabTo(page, editor);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    await see(page.getByLabel('Status override')).toBeFocused();
+    await page.keyboard.press('Enter');
+    await see(page.getByText('The receiver has taken the delivery.')).toBeVisible();
+    expect(subscriber.received()).toHaveLength(1);
+  });
+});
