@@ -26,9 +26,9 @@ export function Shell() {
           Skip to content
         </a>
         <div className={s.shell}>
-          <div className={s.sidebar}>
+          <aside className={s.sidebar} aria-label="Sidebar">
             <Navigation />
-          </div>
+          </aside>
           <div className={s.column}>
             <header className={s.header}>
               <IconButton

@@ -22,8 +22,9 @@ export function UserMenu() {
   return (
     <Menu
       trigger={
-        <button type="button" className={s.trigger} aria-label={`Your account: ${name} (${initials(name)})`}>
-          {initials(name)}
+        <button type="button" className={s.trigger}>
+          <span aria-hidden="true">{initials(name)}</span>
+          <span className="visually-hidden">Your account: {name}</span>
         </button>
       }
       heading={
