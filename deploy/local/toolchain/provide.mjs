@@ -9,7 +9,8 @@ import { Unprovided } from './terminal.mjs';
 /**
  * Programs that only some commands need, fetched the first time one asks for them: those on PATH are taken
  * as they are, the others come from Debian packages in `cache`.
- * @param wanted package by program: `{wrk: 'wrk'}`; the program is looked for in the package's `usr/bin`.
+ * @param wanted package by program: `{wrk: 'wrk'}`; the program is looked for in the package's `usr/bin` and
+ *   `usr/sbin`.
  * @returns `{command, args}` by program; `args` come before any others.
  */
 export async function providePrograms(cache, wanted) {
@@ -31,9 +32,10 @@ export async function providePrograms(cache, wanted) {
   }
   const { triplet, loader } = machines[process.arch];
   const lib = join(tree, 'usr/lib', triplet);
+  const folderOf = (name) => (existsSync(join(tree, 'usr/sbin', name)) ? 'usr/sbin' : 'usr/bin');
   const unpacked = (name) => ({
     command: join(lib, loader),
-    args: ['--library-path', lib, join(tree, 'usr/bin', name)],
+    args: ['--library-path', lib, join(tree, folderOf(name), name)],
   });
   return Object.fromEntries(
     Object.keys(wanted).map((name) => [
