@@ -1,0 +1,72 @@
+/** What `package-lock.json` says of one folder; the parts of it that are used here. */
+interface LockEntry {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+export interface Lock {
+  readonly packages: Readonly<Record<string, LockEntry>>;
+}
+
+/** A package of somebody else's that an image contains. */
+export interface ForeignPackage {
+  readonly name: string;
+  readonly version: string;
+  /** As the package names it: an SPDX expression. */
+  readonly licence: string;
+  readonly integrity: string | undefined;
+  readonly hasInstallScript: boolean;
+}
+
+/**
+ * What is installed of these workspaces without development's and optional dependencies
+ * (`npm ci --omit=dev --omit=optional --workspace …`), by name.
+ */
+export const closureOf = (lock: Lock, workspaces: readonly string[]): readonly ForeignPackage[] => {
+  const seen = new Set<string>();
+  const visit = (folder: string): void => {
+    if (seen.has(folder)) return;
+    seen.add(folder);
+    const entry = lock.packages[folder];
+    if (!entry) throw new Error(`the lock file has no ${folder}`);
+    for (const name of needs(entry)) {
+      const found = lookUp(lock, folder, name);
+      if (!found) throw new Error(`the lock file has no ${name} for ${folder}`);
+      visit(found);
+    }
+  };
+  for (const workspace of workspaces) visit(workspace);
+  return [...seen]
+    .filter((folder) => folder.includes('node_modules/'))
+    .map((folder) => foreign(folder, lock.packages[folder]!))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+const needs = ({ dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }: LockEntry) => [
+  ...Object.keys(dependencies),
+  ...Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional),
+];
+
+/** As Node looks for it: in the folder itself, then in each above. */
+const lookUp = (lock: Lock, from: string, name: string): string | undefined => {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
+    const candidate = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
+    const entry = lock.packages[candidate];
+    if (entry) return entry.link ? entry.resolved : candidate;
+    if (folder === '') return undefined;
+  }
+};
+
+const foreign = (folder: string, entry: LockEntry): ForeignPackage => ({
+  name: folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length),
+  version: entry.version ?? '',
+  licence: entry.license ?? 'none',
+  integrity: entry.integrity,
+  hasInstallScript: entry.hasInstallScript ?? false,
+});
