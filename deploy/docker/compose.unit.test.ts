@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { passwordVariable, userNames } from '../nats/production/users.ts';
+import { readers, required, variablesOf } from '../settings/readers.ts';
+import { type ComposeService, compose, composeText, interpolate } from './testing/compose.ts';
+
+const deploy = resolve(import.meta.dirname, '..');
+const readme = readFileSync(resolve(deploy, 'README.md'), 'utf8');
+
+const asked = [...new Set([...composeText.matchAll(/\$\{([A-Z_]+):\?\}/g)].map((match) => match[1]!))];
+/** What the guide has a person put into `.env`. */
+const made = Object.fromEntries(asked.map((name) => [name, required[name] ?? `a1b2-${name.toLowerCase()}`]));
+
+const own = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('causeway/services'));
+const environmentOf = ({ environment = {} }: ComposeService) =>
+  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, made)]));
+
+test('it asks for the secrets that the guide makes, and for no other', () => {
+  const loops = [...readme.matchAll(/for name in ([A-Z_\s\\]+); do/g)].flatMap(
+    (match) => match[1]!.match(/[A-Z_]+/g) ?? [],
+  );
+  expect([...loops].sort()).toEqual([...asked].sort());
+});
+
+test('it runs every service', () => {
+  expect(own.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort());
+});
+
+describe.each(own)('%s', (name, service) => {
+  const env = environmentOf(service);
+
+  test('runs its own program', () => {
+    expect(service.command).toEqual([
+      name === 'migrate' ? 'deploy/migrate/main.ts' : `services/${name}/main.ts`,
+    ]);
+  });
+
+  test('can use its settings, and knows each of them', () => {
+    expect(() => readers[name]!(env)).not.toThrow();
+    expect(Object.keys(env).filter((variable) => !variablesOf(readers[name]!).has(variable))).toEqual([]);
+  });
+
+  test('enters NATS as itself', () => {
+    if (name === 'migrate') return expect(env.NATS_URL).toBeUndefined();
+    const { username, password, host } = new URL(env.NATS_URL!);
+    expect({ username, password, host }).toEqual({
+      username: name,
+      password: made[passwordVariable(name)],
+      host: 'nats:4222',
+    });
+  });
+
+  test('has longer to stop than it takes', () => {
+    if (name === 'migrate') return expect(env.DRAIN_TIMEOUT_MS).toBeUndefined();
+    const graceS = Number.parseInt(service.stop_grace_period ?? '0', 10);
+    const lingerMs = Number(env.DRAIN_LINGER_MS ?? 0);
+    expect(graceS * 1000).toBeGreaterThan(Number(env.DRAIN_TIMEOUT_MS) + lingerMs);
+  });
+});
+
+test('whatever is ours or faces the network is hardened', () => {
+  const bare = Object.entries(compose.services).filter(
+    ([name, { read_only, cap_drop, user }]) =>
+      /causeway\/|^nats:/.test(compose.services[name]!.image) &&
+      name !== 'nats-volume' &&
+      !(read_only && cap_drop?.includes('ALL') && /^[1-9]/.test(user ?? '')),
+  );
+  expect(bare.map(([name]) => name)).toEqual([]);
+});
+
+test('whatever is waited for until it is healthy has a way to tell', () => {
+  const awaited = Object.values(compose.services).flatMap(({ depends_on = {} }) =>
+    Object.entries(depends_on).flatMap(([name, { condition }]) =>
+      condition === 'service_healthy' ? [name] : [],
+    ),
+  );
+  expect(awaited.length).toBeGreaterThan(3);
+  const mute = awaited.filter((name) => !compose.services[name]?.healthcheck?.test);
+  expect(mute).toEqual([]);
+});
+
+test('NATS is given the password of each of its users, in quotes', () => {
+  const { environment = {} } = compose.services.nats!;
+  for (const user of userNames) {
+    expect(environment[passwordVariable(user)]).toBe(`"\${${passwordVariable(user)}:?}"`);
+  }
+});
+
+test('only dispatchers have a way out, and only the edge and the dashboards are reached from outside', () => {
+  expect(compose.networks.inside?.internal).toBe(true);
+  const out = own.filter(([, { networks = [] }]) => networks.some((network) => network !== 'inside'));
+  expect(out.map(([name]) => name)).toEqual(['dispatcher']);
+  const open = Object.entries(compose.services).filter(([, { ports }]) => ports);
+  expect(open.map(([name]) => name)).toEqual(['admin-ui', 'prometheus', 'grafana']);
+  for (const [, { ports = [] }] of open) {
+    for (const port of ports) expect(interpolate(port, {})).toMatch(/^127\.0\.0\.1:/);
+  }
+});
+
+test('every file that is mounted or built from is there', () => {
+  const paths = Object.values(compose.services).flatMap(({ volumes = [], build }) => [
+    ...volumes
+      .filter((volume) => volume.startsWith('.'))
+      .map((volume) => resolve(deploy, volume.split(':')[0]!)),
+    ...(build ? [resolve(deploy, build.context, build.dockerfile)] : []),
+  ]);
+  expect(paths.length).toBeGreaterThan(5);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});

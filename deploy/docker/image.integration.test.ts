@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { withDatabase } from '@causeway/runtime';
+import { cleanUp, provided, testNats } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
+import { expect, test } from 'vitest';
+import { imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
+import { authorization } from '../nats/config.ts';
+import { natsUsers } from '../nats/permissions.ts';
+import { passwordVariable } from '../nats/production/users.ts';
+import { required } from '../settings/readers.ts';
+import { compose, interpolate } from './testing/compose.ts';
+import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
+
+// The image's own files with production's packages and the settings of the compose file, on this machine:
+// what a container would run, without the container.
+
+const dockerfile = 'deploy/docker/services.Dockerfile';
+
+/** Lays the image's `/app` out in a folder. */
+const layOut = (): string => {
+  const app = mkdtempSync(join(tmpdir(), 'causeway-image-'));
+  cleanUp(() => rmSync(app, { recursive: true, force: true }));
+  const context = contextOf(dockerfile);
+  for (const stage of readStages(dockerfile)) {
+    for (const [to, from] of filesOf(stage, context)) {
+      mkdirSync(join(app, dirname(to)), { recursive: true });
+      cpSync(join(root, from), join(app, to));
+    }
+  }
+  const otherBinary = (file: string): boolean =>
+    /\/uws_[^/]+\.node$/.test(file) && !file.endsWith(`_${process.arch}_${process.versions.modules}.node`);
+  for (const { name } of packagesOf('causeway/services')) {
+    const place = join('node_modules', name);
+    cpSync(join(root, place), join(app, place), { recursive: true, filter: (file) => !otherBinary(file) });
+  }
+  mkdirSync(join(app, 'node_modules/@causeway'));
+  for (const workspace of imageWorkspaces['causeway/services']) {
+    symlinkSync(
+      join(app, workspace),
+      join(app, 'node_modules/@causeway', workspace.replace('services/', '')),
+    );
+  }
+  return app;
+};
+
+const app = layOut();
+const natsPassword = (user: string): string => `password-of-${user}`;
+const nats = await testNats({
+  authorization: authorization(natsUsers((secret) => natsPassword(secret.replace('nats ', '')))),
+});
+const database = `image_${randomBytes(6).toString('hex')}`;
+const mysqlUrl = withDatabase(provided('mysqlUrl'), database);
+cleanUp(async () => {
+  const connection = await createConnection(provided('mysqlUrl'));
+  await connection.query('DROP DATABASE IF EXISTS ??', [database]);
+  await connection.end();
+});
+
+/** The settings that the compose file gives, with the servers and ports of this machine. */
+const environmentOf = (name: string): NodeJS.ProcessEnv => {
+  const passwords = natsUsers(() => '').map((user) => [passwordVariable(user.name), natsPassword(user.name)]);
+  const secrets = { ...required, MYSQL_PASSWORD: 'unused', ...Object.fromEntries(passwords) };
+  const given = Object.entries(compose.services[name]?.environment ?? {});
+  const env = Object.fromEntries(given.map(([variable, value]) => [variable, interpolate(value, secrets)]));
+  if (env.NATS_URL) env.NATS_URL = env.NATS_URL.replace('nats:4222', nats.url.replace('nats://', ''));
+  if (env.MYSQL_URL) env.MYSQL_URL = `${mysqlUrl}${new URL(env.MYSQL_URL).search}`;
+  for (const variable of ['METRICS_PORT', 'PORT']) if (env[variable]) env[variable] = '0';
+  for (const variable of ['METRICS_HOST', 'HOST']) if (env[variable]) env[variable] = '127.0.0.1';
+  return env;
+};
+
+const commandOf = (name: string): string => join(app, compose.services[name]!.command![0]!);
+
+/** Starts a service and resolves with where its health is asked for. */
+const start = async (name: string): Promise<{ metricsUrl: string; child: ChildProcess }> => {
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.execPath, commandOf(name)], {
+    cwd: app,
+    env: { PATH: process.env.PATH, ...environmentOf(name) },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (text) => (output += text));
+  cleanUp(() => void child.kill('SIGKILL'));
+  return new Promise((done, reject) => {
+    child.once('message', (message) => done({ ...(message as { metricsUrl: string }), child }));
+    child.once('exit', (code) => reject(new Error(`${name} ended (${code}):\n${output}`)));
+  });
+};
+
+test('every service gets ready from the image and the settings of the compose file, and stops when it is told', async () => {
+  const migrated = spawnSync(process.execPath, [commandOf('migrate')], {
+    env: environmentOf('migrate'),
+    encoding: 'utf8',
+  });
+  expect(migrated.stderr).toBe('');
+
+  const first = ['access', 'crm', 'webhooks'];
+  const running = await Promise.all(first.map(start));
+  running.push(...(await Promise.all(['dispatcher', 'gateway'].map(start))));
+  const ready = await Promise.all(
+    running.map(async ({ metricsUrl }) => (await fetch(`${metricsUrl}/readyz`)).text()),
+  );
+  expect(ready).toEqual(ready.map(() => 'ready\n'));
+
+  const codes = await Promise.all(
+    running.toReversed().map(({ child }) => {
+      const ended = new Promise((done) => child.once('exit', (code) => done(code)));
+      child.kill('SIGTERM');
+      return ended;
+    }),
+  );
+  expect(codes).toEqual([0, 0, 0, 0, 0]);
+});

@@ -1,0 +1,117 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type ImageName, imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
+import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
+
+const dockerfiles: Readonly<Record<ImageName, string>> = {
+  'causeway/services': 'deploy/docker/services.Dockerfile',
+  'causeway/admin-ui': 'deploy/docker/admin-ui.Dockerfile',
+};
+
+describe.each(Object.entries(dockerfiles))('%s', (image, dockerfile) => {
+  const stages = readStages(dockerfile);
+  const context = contextOf(dockerfile);
+
+  test('copies nothing that is not in its context', () => {
+    const missing = stages.flatMap(({ copies }) =>
+      copies.flatMap(({ sources }) =>
+        sources.filter((source) => {
+          const folder = source.replace(/\/$/, '');
+          return !context.some((file) => file === folder || file.startsWith(`${folder}/`));
+        }),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('installs from the manifests of all workspaces, as the lock file speaks of all', () => {
+    const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const manifests = globSync(
+      (workspaces as string[]).map((workspace) => `${workspace}/package.json`),
+      { cwd: root },
+    );
+    const copied = [...filesOf(stages[0]!, context).keys()];
+    expect(copied).toEqual(expect.arrayContaining(['package.json', 'package-lock.json', ...manifests]));
+  });
+
+  test('installs what the list of licences is made of', () => {
+    const install = stages.map(({ text }) => text).find((text) => text.includes('npm ci'));
+    const named = [...(install ?? '').matchAll(/--workspace (\S+)/g)].map((match) => match[1]!);
+    expect(named).toEqual(expect.arrayContaining([...imageWorkspaces[image as ImageName]]));
+  });
+
+  test('runs as a user with a number, who is not root', () => {
+    expect(stages.at(-1)?.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  });
+
+  test('is sent no tests, no installed packages and no secrets', () => {
+    const unwanted = context.filter((file) => /\.test\.ts$|node_modules|(^|\/)\.env/.test(file));
+    expect(unwanted).toEqual([]);
+  });
+});
+
+describe('the files of causeway/services', () => {
+  const context = contextOf(dockerfiles['causeway/services']);
+  const stages = readStages(dockerfiles['causeway/services']);
+  const files = new Set(stages.flatMap((stage) => [...filesOf(stage, context).keys()]));
+  const packages = new Set(packagesOf('causeway/services').map(({ name }) => name));
+  const entries = [
+    ...globSync('services/*/main.ts', { cwd: root }),
+    'services/access/cli/main.ts',
+    'deploy/migrate/main.ts',
+  ];
+
+  /** What a file needs when it runs: imports but for those of types, and files named by their place beside it. */
+  const needsOf = (file: string): string[] =>
+    [
+      ...readFileSync(join(root, file), 'utf8').matchAll(
+        /(?:^|\n)\s*(?:import|export)\s(?!type\s)[^;'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|new URL\('([^']+)', import\.meta\.url\)|(?:require|createRequire\(import\.meta\.url\))\('([^']+)'\)/g,
+      ),
+    ].map(
+      (match) => match[1] ?? match[2] ?? match[4] ?? (/^\./.test(match[3]!) ? match[3]! : `./${match[3]}`),
+    );
+
+  const exportsOf = (room: string): Record<string, string> =>
+    JSON.parse(readFileSync(join(root, room, 'package.json'), 'utf8')).exports;
+
+  /** The file of our own that a need leads to; undefined for a package of somebody else's. */
+  const resolveOwn = (from: string, need: string): string | undefined => {
+    if (need.startsWith('.')) return posix.join(dirname(from), need);
+    const [, name, door = ''] = /^@causeway\/([\w-]+)(\/.*)?$/.exec(need) ?? [];
+    if (!name) return undefined;
+    const room = name === 'proto' ? 'proto' : `services/${name}`;
+    return posix.join(room, exportsOf(room)[`.${door}`]!);
+  };
+
+  test.each(entries)('%s finds everything that it needs', (entry) => {
+    const seen = new Set<string>();
+    const missing: string[] = [];
+    const visit = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      if (!files.has(file)) return void missing.push(file);
+      if (!/\.(ts|mjs)$/.test(file)) return;
+      for (const need of needsOf(file)) {
+        const own = resolveOwn(file, need);
+        if (own) visit(own);
+        else if (!need.startsWith('node:')) {
+          const name = need
+            .split('/')
+            .slice(0, need.startsWith('@') ? 2 : 1)
+            .join('/');
+          if (!packages.has(name)) missing.push(`${name} of ${file}`);
+        }
+      }
+    };
+    visit(entry);
+    expect(missing).toEqual([]);
+    expect(seen.size).toBeGreaterThan(3);
+  });
+
+  test('have the migrations of everybody who has any', () => {
+    const migrations = globSync('services/*/migrations/*.sql', { cwd: root });
+    expect(migrations.length).toBeGreaterThan(10);
+    expect(migrations.filter((file) => !files.has(file))).toEqual([]);
+  });
+});

@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
+
+const dockerfile = 'deploy/docker/admin-ui.Dockerfile';
+
+test('the portal can be built from what the image is sent, by the command that the image runs', () => {
+  const app = mkdtempSync(join(tmpdir(), 'causeway-portal-image-'));
+  cleanUp(() => rmSync(app, { recursive: true, force: true }));
+  const [build] = readStages(dockerfile);
+  for (const [to, from] of filesOf(build!, contextOf(dockerfile))) {
+    mkdirSync(join(app, dirname(to)), { recursive: true });
+    cpSync(join(root, from), join(app, to));
+  }
+  symlinkSync(join(root, 'node_modules'), join(app, 'node_modules'));
+  const script = /^RUN node (\S+)$/m.exec(build!.text)?.[1] ?? '';
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: app, encoding: 'utf8' });
+  expect(`${stdout}${stderr}`).toMatch(/The portal is built/);
+  expect(status).toBe(0);
+  // What nginx puts the nonce in place of, and the folder that it lets be kept for ever.
+  expect(readFileSync(join(app, 'admin-ui/dist/index.html'), 'utf8')).toMatch(/src="\/portal\/assets\//);
+});

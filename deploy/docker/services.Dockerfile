@@ -1,0 +1,40 @@
+# syntax=docker/dockerfile:1
+# One image for every service and for the migration job: `docker run <image> services/crm/main.ts`.
+# Build from the repository: docker build -f deploy/docker/services.Dockerfile -t causeway/services .
+
+# glibc 2.38 or newer: the prebuilt uWebSockets.js needs it, so neither bookworm nor Alpine will do.
+FROM node:24-trixie-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY proto/package.json proto/
+COPY services/access/package.json services/access/
+COPY services/crm/package.json services/crm/
+COPY services/dispatcher/package.json services/dispatcher/
+COPY services/gateway/package.json services/gateway/
+COPY services/runtime/package.json services/runtime/
+COPY services/webhooks/package.json services/webhooks/
+COPY admin-ui/package.json admin-ui/
+COPY deploy/local/package.json deploy/local/
+COPY e2e/package.json e2e/
+# No install script runs: nothing here needs one, and one that came with an update would run as root.
+# Of uWebSockets.js only the binary of this Node and processor is kept, a tenth of the image.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+    --workspace proto --workspace services/access --workspace services/crm --workspace services/dispatcher \
+    --workspace services/gateway --workspace services/runtime --workspace services/webhooks \
+  && find node_modules/uWebSockets.js -name '*.node' \
+    ! -name "uws_linux_$(node -p process.arch)_$(node -p process.versions.modules).node" -delete \
+  && node -e "require('uWebSockets.js')"
+
+FROM node:24-trixie-slim
+WORKDIR /app
+COPY --from=dependencies /app ./
+COPY proto proto
+COPY services services
+COPY deploy/migrate deploy/migrate
+# The gateway's welcome page.
+COPY admin-ui/public admin-ui/public
+# `node` of the base image, by number, so that Kubernetes can see that it is not root.
+USER 1000:1000
+EXPOSE 8080 9090
+# Node runs the TypeScript as it is, and as process 1: it handles SIGTERM itself and has no children.
+ENTRYPOINT ["node"]

@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, posix, resolve } from 'node:path';
+
+export const root = resolve(import.meta.dirname, '../../..');
+
+/** One `FROM` and what follows it. */
+export interface Stage {
+  readonly base: string;
+  readonly name: string | undefined;
+  /** Files of the context and where they go, relative to the working directory unless absolute. */
+  readonly copies: readonly { readonly sources: readonly string[]; readonly target: string }[];
+  readonly user: string | undefined;
+  readonly text: string;
+}
+
+export const readStages = (dockerfile: string): readonly Stage[] => {
+  const lines = readFileSync(join(root, dockerfile), 'utf8')
+    .replace(/^#.*\n/gm, '')
+    .replace(/\\\n/g, ' ')
+    .split('\n');
+  const stages: string[][] = [];
+  for (const line of lines) {
+    if (line.startsWith('FROM ')) stages.push([]);
+    if (line.trim()) stages.at(-1)?.push(line);
+  }
+  return stages.map((stage) => {
+    const [, base = '', name] = /^FROM (\S+)(?: AS (\S+))?$/.exec(stage[0] ?? '') ?? [];
+    const copies = stage
+      .filter((line) => /^COPY (?!--from)/.test(line))
+      .map((line) => {
+        const words = line.split(/\s+/).slice(1);
+        return { sources: words.slice(0, -1), target: words.at(-1) ?? '' };
+      });
+    const user = stage.findLast((line) => line.startsWith('USER '))?.slice(5);
+    return { base, name, copies, user, text: stage.join('\n') };
+  });
+};
+
+/** The files that Docker is sent: those of the repository that the ignore file beside the Dockerfile lets pass. */
+export const contextOf = (dockerfile: string): readonly string[] => {
+  const ignored = readIgnore(`${dockerfile}.dockerignore`);
+  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((file) => file !== '' && existsSync(join(root, file)) && !ignored(file));
+};
+
+/** Docker's rules: of the patterns that match a file or a folder above it, the last decides. */
+const readIgnore = (file: string): ((path: string) => boolean) => {
+  const patterns = readFileSync(join(root, file), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const glob = line.replace(/^!/, '');
+      const regex = glob
+        .replace(/[.+^${}()|[\]]/g, '\\$&')
+        .replace(/\*\*\/|\*/g, (stars) => (stars === '*' ? '[^/]*' : '(?:.*/)?'));
+      return { keeps: line.startsWith('!'), matches: new RegExp(`^${regex}(?:/.*)?$`) };
+    });
+  return (path) => {
+    const decisive = patterns.findLast(({ matches }) => matches.test(path));
+    return decisive !== undefined && !decisive.keeps;
+  };
+};
+
+/** Where files of the context are in a stage, as `{inImage: inContext}`; paths in the image begin below `/app`. */
+export const filesOf = (stage: Stage, context: readonly string[]): ReadonlyMap<string, string> => {
+  const files = new Map<string, string>();
+  for (const { sources, target } of stage.copies) {
+    for (const source of sources) {
+      const folder = source.replace(/\/$/, '');
+      for (const file of context) {
+        if (file === folder) {
+          const into = target.endsWith('/') || target === '.' || target === './';
+          files.set(posix.normalize(into ? posix.join(target, posix.basename(file)) : target), file);
+        } else if (file.startsWith(`${folder}/`)) {
+          files.set(posix.join(target, file.slice(folder.length + 1)), file);
+        }
+      }
+    }
+  }
+  return files;
+};
