@@ -1,0 +1,318 @@
+import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { join } from 'node:path';
+import { deliveryConsumer, deliveryStream, services } from '@causeway/proto';
+import { describe, expect, test } from 'vitest';
+import { addressProblem } from '../../proto/deliveries/addresses.ts';
+import { readers, required, variablesOf } from '../settings/readers.ts';
+import {
+  type Container,
+  environmentOf,
+  type Manifest,
+  overlays,
+  type PodTemplate,
+  podsOf,
+  renderOverlays,
+  selects,
+} from './testing/manifests.ts';
+
+const rendered = await renderOverlays();
+const production = rendered['overlays/production'];
+const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
+  manifests.filter((manifest) => manifest.kind === kind);
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+
+/** Our own processes: those that run the image of the services. */
+const ownPods = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
+  podsOf(manifests).filter(({ spec }) => spec.containers[0]?.args?.[0]?.endsWith('main.ts'));
+const processOf = ({ spec }: PodTemplate): string => spec.containers[0]!.args![0]!.split('/').at(-2)!;
+
+/** The value of a variable that comes from elsewhere, as a secret would have it. */
+const secret = ({ name, valueFrom }: { name: string; valueFrom?: object }): string =>
+  required[name] ?? (valueFrom && 'fieldRef' in valueFrom ? 'pod-7d9c-x2x' : 'given');
+
+describe.each(overlays)('%s', (overlay) => {
+  const manifests = rendered[overlay];
+  const pods = podsOf(manifests);
+  const containers = pods.flatMap(({ owner, spec }) =>
+    spec.containers.map((container) => ({ title: `${owner.kind} ${owner.metadata.name}`, container, spec })),
+  );
+
+  test.each(containers)(
+    '$title may not become root, write to its image or use the cluster',
+    ({ container, spec }) => {
+      expect(spec.automountServiceAccountToken).toBe(false);
+      expect(spec.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    },
+  );
+
+  test.each(containers)('$title says what it needs, and how much memory it may have', ({ container }) => {
+    expect(container.resources?.requests).toHaveProperty('cpu');
+    expect(container.resources?.requests).toHaveProperty('memory');
+    expect(container.resources?.limits).toHaveProperty('memory');
+  });
+
+  test.each(containers)('$title has each variable before it is used', ({ container }) => {
+    const left = Object.entries(environmentOf(container, secret)).filter(([, value]) => value.includes('$('));
+    expect(left).toEqual([]);
+  });
+
+  test.each(containers)(
+    '$title takes every secret and setting from a place that is there or in the guide',
+    ({ container, spec }) => {
+      const keysOf = (name: string): readonly string[] => {
+        const made = manifests.find(
+          ({ kind, metadata }) => /Secret|ConfigMap/.test(kind) && metadata.name === name,
+        );
+        if (made) return Object.keys(made.data ?? {});
+        const row = readme.split('\n').find((line) => line.startsWith(`| \`${name}\``)) ?? '';
+        return [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+      };
+      for (const { valueFrom } of container.env ?? []) {
+        if (valueFrom?.secretKeyRef)
+          expect(keysOf(valueFrom.secretKeyRef.name)).toContain(valueFrom.secretKeyRef.key);
+      }
+      for (const { configMap } of spec.volumes ?? []) {
+        if (configMap) expect(keysOf(configMap.name)).not.toEqual([]);
+      }
+    },
+  );
+});
+
+describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay) => {
+  const manifests = rendered[overlay];
+  const pods = podsOf(manifests);
+
+  test('runs every service, and the migrations', () => {
+    const found = ownPods(manifests).map(processOf).sort();
+    expect(found).toEqual([...services, 'dispatcher', 'gateway', 'migrate'].sort());
+  });
+
+  describe.each(ownPods(manifests).map((pod) => ({ name: processOf(pod), pod })))(
+    '$name',
+    ({ name, pod }) => {
+      const [container] = pod.spec.containers as [Container];
+      const env = environmentOf(container, secret);
+      const read = readers[name]!;
+
+      test('can use its settings as they are', () => {
+        expect(() => read(env)).not.toThrow();
+      });
+
+      test('knows each of its variables, or builds one that it knows with it', () => {
+        const texts = (container.env ?? []).map(({ value = '' }) => value);
+        const strangers = Object.keys(env).filter(
+          (variable) =>
+            !variablesOf(read).has(variable) && !texts.some((text) => text.includes(`$(${variable})`)),
+        );
+        expect(strangers).toEqual([]);
+      });
+
+      test('has longer to stop than it takes', () => {
+        if (name === 'migrate') return expect(container.lifecycle).toBeUndefined();
+        const drainS = Number(env.DRAIN_TIMEOUT_MS) / 1000;
+        const leavesS = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
+        expect(leavesS).toBeGreaterThanOrEqual(5);
+        expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(leavesS + drainS);
+      });
+
+      test('is asked for its health where it answers', () => {
+        if (name === 'migrate') return expect(container.livenessProbe).toBeUndefined();
+        const metrics = container.ports?.find((port) => port.name === 'metrics');
+        expect(String(metrics?.containerPort)).toBe(env.METRICS_PORT);
+        const asked = { port: 'metrics', path: '/healthz' };
+        expect(container.startupProbe?.httpGet).toEqual(asked);
+        expect(container.livenessProbe?.httpGet).toEqual(asked);
+        expect(container.readinessProbe?.httpGet).toEqual({ ...asked, path: '/readyz' });
+      });
+    },
+  );
+
+  test('every selector meets the pods that it is for', () => {
+    const targets = manifests.flatMap(({ kind, metadata, spec }) => {
+      const title = `${kind} ${metadata.name}`;
+      if (kind === 'Service') return [{ title, selector: { matchLabels: spec.selector } }];
+      if (kind === 'PodDisruptionBudget' || kind === 'PodMonitor')
+        return [{ title, selector: spec.selector }];
+      if (kind === 'NetworkPolicy') return [{ title, selector: spec.podSelector }];
+      if (/Deployment|StatefulSet/.test(kind)) return [{ title, selector: spec.selector }];
+      return [];
+    });
+    const idle = targets.filter(({ selector }) => !pods.some(({ labels }) => selects(selector, labels)));
+    expect(idle.map(({ title }) => title)).toEqual([]);
+  });
+
+  test('whatever points at a workload points at one that is there', () => {
+    const names = new Set(pods.map(({ owner }) => owner.metadata.name));
+    const pointers = manifests
+      .filter(({ spec }) => spec?.scaleTargetRef)
+      .map(({ spec }) => spec.scaleTargetRef.name);
+    expect(pointers.length).toBeGreaterThan(1);
+    expect(pointers.filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  test('each workload that is kept running has a budget for disruptions', () => {
+    const kept = pods.filter(
+      ({ owner }) => /Deployment|StatefulSet/.test(owner.kind) && owner.metadata.name !== 'mysql',
+    );
+    const budgets = ofKind(manifests, 'PodDisruptionBudget');
+    const without = kept.filter(({ labels }) => !budgets.some(({ spec }) => selects(spec.selector, labels)));
+    expect(without.map(({ owner }) => owner.metadata.name)).toEqual([]);
+  });
+
+  test('ports that are named are those of the pods', () => {
+    const named = ofKind(manifests, 'Service').flatMap(({ metadata, spec }) =>
+      spec.ports.map(({ targetPort, port }: { targetPort: string; port: number }) => ({
+        name: `${metadata.name} ${targetPort}`,
+        found: pods
+          .filter(({ labels }) => selects({ matchLabels: spec.selector }, labels))
+          .flatMap((pod) => pod.spec.containers.flatMap(({ ports = [] }) => ports))
+          .some((open) => open.name === targetPort && open.containerPort === port),
+      })),
+    );
+    expect(named.filter(({ found }) => !found)).toEqual([]);
+  });
+
+  test('the ingress leads to services that are there', () => {
+    const [ingress] = ofKind(manifests, 'Ingress');
+    const paths = ingress!.spec.rules[0].http.paths as {
+      path: string;
+      backend: { service: { name: string } };
+    }[];
+    const led = Object.fromEntries(paths.map(({ path, backend }) => [path, backend.service.name]));
+    expect(led).toEqual({ '/api': 'gateway', '/portal/api': 'gateway', '/portal': 'admin-ui' });
+    const present = ofKind(manifests, 'Service').map(({ metadata }) => metadata.name);
+    expect(present).toEqual(expect.arrayContaining(Object.values(led)));
+  });
+
+  test('streams have as many copies as there are servers', () => {
+    const [nats] = manifests.filter(
+      ({ kind, metadata }) => kind === 'StatefulSet' && metadata.name === 'nats',
+    );
+    expect(nats!.spec.replicas).toBe(3);
+    const copies = ownPods(manifests).flatMap(
+      ({ spec }) => environmentOf(spec.containers[0]!, secret).NATS_REPLICAS ?? [],
+    );
+    expect(copies).toEqual(['3', '3', '3']);
+  });
+});
+
+describe('the network of production', () => {
+  const policies = ofKind(production, 'NetworkPolicy');
+  const pods = podsOf(production);
+  interface Peer {
+    readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  }
+  const waysOut = ({ labels }: PodTemplate): readonly Peer[] =>
+    policies
+      .filter(({ spec }) => spec.policyTypes.includes('Egress') && selects(spec.podSelector, labels))
+      .flatMap(({ spec }) =>
+        (spec.egress ?? []).flatMap(
+          (rule: { to?: Peer[] }) => rule.to ?? [{ ipBlock: { cidr: '0.0.0.0/0' } }],
+        ),
+      );
+  const listOf = (prefixes: readonly string[]): BlockList => {
+    const list = new BlockList();
+    for (const prefix of prefixes) {
+      const [address = '', bits] = prefix.split('/');
+      list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    }
+    return list;
+  };
+  const reaches = (pod: PodTemplate, address: string): boolean =>
+    waysOut(pod).some(({ ipBlock }) => {
+      if (!ipBlock) return false;
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      return (
+        listOf([ipBlock.cidr]).check(address, family) && !listOf(ipBlock.except ?? []).check(address, family)
+      );
+    });
+  const reaching = (address: string): string[] =>
+    pods.filter((pod) => reaches(pod, address)).map(({ owner }) => owner.metadata.name);
+
+  test('nothing is allowed that is not said', () => {
+    const [closed] = policies.filter(({ metadata }) => metadata.name === 'nothing-by-default');
+    expect(closed?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+  });
+
+  test.each(['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111'])(
+    'only dispatchers reach %s of the internet',
+    (address) => {
+      expect(reaching(address)).toEqual(['dispatcher']);
+    },
+  );
+
+  test.each([
+    ...[
+      '169.254.169.254',
+      '100.100.100.200',
+      '168.63.129.16',
+      '192.0.0.192',
+      'fd00:ec2::254',
+      'fd20:ce::254',
+    ],
+    ...['127.0.0.1', '10.0.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '0.0.0.0', '224.0.0.1'],
+    ...['255.255.255.255', '::1', 'fe80::1', 'fc00::1', '2002:a9fe:a9fe::', '64:ff9b::a9fe:a9fe', '3fff::1'],
+  ])('nobody reaches %s, and the dispatcher would refuse it itself', (address) => {
+    expect(reaching(address)).toEqual([]);
+    expect(addressProblem(address)).toBeDefined();
+  });
+
+  test('MySQL is reached by those who have its password, and by nobody else', () => {
+    const [policy] = policies.filter(({ metadata }) => metadata.name === 'to-mysql');
+    const may = pods
+      .filter(({ labels }) => selects(policy!.spec.podSelector, labels))
+      .map(({ owner }) => owner.metadata.name);
+    const has = pods
+      .filter(({ spec }) =>
+        spec.containers.some(({ env = [] }) => env.some(({ name }) => name === 'MYSQL_URL')),
+      )
+      .map(({ owner }) => owner.metadata.name);
+    expect(may.sort()).toEqual(has.sort());
+    expect(may).not.toContain('gateway');
+  });
+});
+
+describe('scaling in production', () => {
+  test.each(['gateway', 'crm'])('%s grows with its processors, from more than one', (name) => {
+    const [scaler] = ofKind(production, 'HorizontalPodAutoscaler').filter(
+      ({ metadata }) => metadata.name === name,
+    );
+    expect(scaler?.spec.minReplicas).toBeGreaterThan(1);
+    const [deployment] = ofKind(production, 'Deployment').filter(({ metadata }) => metadata.name === name);
+    // Else each release would set it back.
+    expect(deployment?.spec).not.toHaveProperty('replicas');
+  });
+
+  test('dispatchers grow with the queue that they pull from', () => {
+    const [scaled] = ofKind(production, 'ScaledObject');
+    const trigger = scaled?.spec.triggers.find(({ type }: { type: string }) => type === 'nats-jetstream');
+    expect(trigger.metadata).toMatchObject({
+      stream: deliveryStream,
+      consumer: deliveryConsumer,
+      account: '$G',
+    });
+    const [host, port] = trigger.metadata.natsServerMonitoringEndpoint.split(':');
+    const [nats] = ofKind(production, 'Service').filter(({ metadata }) => metadata.name === 'nats');
+    expect(host).toBe(`${nats!.metadata.name}.${nats!.metadata.namespace}.svc.cluster.local`);
+    expect(nats!.spec.ports).toContainEqual(expect.objectContaining({ port: Number(port), name: 'monitor' }));
+    expect(scaled?.spec.minReplicaCount).toBeGreaterThan(1);
+  });
+
+  test('whoever has a fixed number has more than one', () => {
+    const fixed = ofKind(production, 'Deployment').filter(({ spec }) => 'replicas' in spec);
+    expect(fixed.map(({ metadata, spec }) => [metadata.name, spec.replicas])).toEqual([
+      ['access', 2],
+      ['admin-ui', 2],
+      ['webhooks', 2],
+    ]);
+  });
+});

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { dirname, join, resolve } from 'node:path';
+import { readEnv } from '@causeway/runtime';
+import { parseAllDocuments } from 'yaml';
+import { providePrograms } from '../../local/toolchain/provide.mjs';
+
+/** A manifest, with the parts that several tests look at. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Labels;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: its schema is checked by schemas.integration.test.ts.
+  readonly spec?: any;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface PodTemplate {
+  readonly owner: Manifest;
+  readonly labels: Labels;
+  readonly spec: PodSpec;
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly {
+    readonly name: string;
+    readonly configMap?: { readonly name: string };
+    readonly secret?: { readonly secretName: string };
+  }[];
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly automountServiceAccountToken?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly Variable[];
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly resources?: { readonly requests?: unknown; readonly limits?: Readonly<Record<string, string>> };
+  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
+  readonly [probe: `${string}Probe`]: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: {
+    readonly secretKeyRef?: { readonly name: string; readonly key: string };
+    readonly fieldRef?: { readonly fieldPath: string };
+  };
+}
+
+/** Everything that is applied somewhere. */
+export const overlays = ['overlays/local', 'overlays/production', 'operator'] as const;
+export type Overlay = (typeof overlays)[number];
+
+/** What `kubectl apply --kustomize` would send, rendered by kubectl itself. */
+export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonly Manifest[]>>> => {
+  const cache = dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? '');
+  const { kubectl } = await providePrograms(cache, { kubectl: 'kubernetes-client' });
+  const render = (overlay: Overlay): readonly Manifest[] => {
+    const folder = join(resolve(import.meta.dirname, '..'), overlay);
+    const text = execFileSync(kubectl.command, [...kubectl.args, 'kustomize', folder], { encoding: 'utf8' });
+    return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+  };
+  return {
+    'overlays/local': render('overlays/local'),
+    'overlays/production': render('overlays/production'),
+    operator: render('operator'),
+  };
+};
+
+/** The pods that manifests make. */
+export const podsOf = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
+  manifests.flatMap((owner) => {
+    if (owner.kind === 'Pod') return [{ owner, labels: owner.metadata.labels ?? {}, spec: owner.spec }];
+    const template = owner.spec?.template;
+    return template?.spec?.containers
+      ? [{ owner, labels: template.metadata.labels as Labels, spec: template.spec as PodSpec }]
+      : [];
+  });
+
+interface Selector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** @throws for an operator that is not used here. */
+export const selects = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key, operator, values = [] }) => {
+    if (operator !== 'In') throw new Error(`a selector with ${operator}`);
+    return values.includes(labels[key] ?? '');
+  });
+
+/** A container's variables with `$(NAME)` filled in as the kubelet does: from those that come before. */
+export const environmentOf = (
+  { env = [] }: Container,
+  given: (variable: Variable) => string,
+): Readonly<Record<string, string>> => {
+  const known: Record<string, string> = {};
+  for (const variable of env) {
+    const text = variable.value ?? given(variable);
+    known[variable.name] = text.replace(/\$\(([A-Z_0-9]+)\)/g, (whole, name: string) => known[name] ?? whole);
+  }
+  return known;
+};
