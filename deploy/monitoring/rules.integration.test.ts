@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readEnv } from '@causeway/runtime';
+import { expect, test } from 'vitest';
+import { providePrograms } from '../local/toolchain/provide.mjs';
+
+const { promtool } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? ''), {
+  promtool: 'prometheus',
+});
+
+/** What Prometheus's own tool says. */
+const say = (...args: readonly string[]): { readonly status: number | null; readonly words: string } => {
+  const { status, stdout, stderr } = spawnSync(promtool.command, [...promtool.args, ...args], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  });
+  return { status, words: `${stdout}${stderr}` };
+};
+
+test('Prometheus takes the rules', () => {
+  const { status, words } = say('check', 'rules', 'rules.yaml');
+  expect(words).toMatch(/SUCCESS: \d\d rules found/);
+  expect(status).toBe(0);
+});
+
+test('Prometheus takes its configuration', () => {
+  const { status, words } = say('check', 'config', '--syntax-only', 'prometheus.yaml');
+  expect(words).toMatch(/SUCCESS/);
+  expect(status).toBe(0);
+});
+
+test('every alert is raised over the samples that want it, and over no others', () => {
+  const { status, words } = say('test', 'rules', 'rules.test.yaml');
+  expect(words).not.toMatch(/FAILED/);
+  expect(status).toBe(0);
+});
+
+test('Prometheus can read every expression of the dashboard', () => {
+  const { panels } = JSON.parse(
+    readFileSync(join(import.meta.dirname, 'dashboards/causeway.json'), 'utf8'),
+  ) as {
+    panels: { title: string; targets?: { expr: string }[] }[];
+  };
+  // As rules, so that one run of the tool reads them all.
+  const rules = panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
+  );
+  expect(rules.length).toBeGreaterThan(20);
+  const named = rules.map((expr, at) => ({ record: `panel:${at}`, expr }));
+  const { status, stdout, stderr } = spawnSync(promtool.command, [...promtool.args, 'check', 'rules'], {
+    input: JSON.stringify({ groups: [{ name: 'dashboard', rules: named }] }),
+    encoding: 'utf8',
+  });
+  expect(`${stdout}${stderr}`).toMatch(new RegExp(`SUCCESS: ${rules.length} rules found`));
+  expect(status).toBe(0);
+});

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { renderRule, ruleFile } from './operator/rule.ts';
+import { seriesNames, seriesOf } from './testing/metrics.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+const read = (file: string): string => readFileSync(join(import.meta.dirname, file), 'utf8');
+const { groups } = parse(read('rules.yaml')) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const { tests } = parse(read('rules.test.yaml')) as {
+  tests: { name: string; promql_expr_test: { exp_samples: unknown[] }[] }[];
+};
+const runbook = read('runbook.md');
+const sections = [...runbook.matchAll(/^## (\w+)$/gm)].map((match) => match[1]!);
+const known = await seriesNames();
+
+describe.each(rules)('$alert', ({ alert, expr, labels, annotations }) => {
+  test('asks for series that the processes have', () => {
+    const asked = seriesOf(expr);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('has a section of the runbook, and says whether it wakes somebody', () => {
+    const [file, anchor] = annotations.runbook.split('#');
+    expect(resolve(import.meta.dirname, '../..', file!)).toBe(join(import.meta.dirname, 'runbook.md'));
+    expect(anchor).toBe(alert.toLowerCase());
+    expect(sections).toContain(alert);
+    expect(['page', 'ticket']).toContain(labels.severity);
+  });
+
+  test('is tried both ways: where it has to be raised, and where it must not be', () => {
+    const tried = tests.filter(({ name }) => name.startsWith(`${alert}: `));
+    const raised = tried.map(({ promql_expr_test: [first] }) => (first?.exp_samples.length ?? 0) > 0);
+    expect(new Set(raised)).toEqual(new Set([true, false]));
+  });
+});
+
+test('the runbook has no section of an alert that is gone', () => {
+  expect(sections).toEqual(rules.map(({ alert }) => alert));
+});
+
+test('links inside of the runbook lead to its sections', () => {
+  const targets = [...runbook.matchAll(/\]\(#([\w-]+)\)/g)].map((match) => match[1]!);
+  expect(targets.filter((target) => !sections.some((name) => name.toLowerCase() === target))).toEqual([]);
+});
+
+test("the rules for Prometheus's operator are the same", () => {
+  expect(readFileSync(ruleFile, 'utf8')).toBe(renderRule());
+});
+
+describe('the dashboard', () => {
+  interface Panel {
+    readonly id: number;
+    readonly title: string;
+    readonly type: string;
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+    readonly targets?: readonly { readonly expr: string }[];
+  }
+  const { panels } = JSON.parse(read('dashboards/causeway.json')) as { panels: Panel[] };
+  const charts = panels.filter(({ type }) => type !== 'row');
+
+  test.each(charts)(
+    '$title shows series that the processes have, in a unit',
+    ({ targets = [], fieldConfig }) => {
+      const asked = targets.flatMap(({ expr }) => seriesOf(expr.replaceAll('$__rate_interval', '5m')));
+      expect(asked.length).toBeGreaterThan(0);
+      expect(asked.filter((name) => !known.has(name))).toEqual([]);
+      expect(fieldConfig?.defaults.unit).toBeTruthy();
+    },
+  );
+
+  test('has no two panels in one place, and none beyond the edge', () => {
+    const taken = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
+    );
+    expect(new Set(taken).size).toBe(taken.length);
+    expect(Math.max(...panels.map(({ gridPos }) => gridPos.x + gridPos.w))).toBe(24);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  });
+});
+
+test('a series that nobody has would be noticed', () => {
+  const expression =
+    'sum by (lane) (rate(lane_client_calls_total{lane="crm"}[5m])) / sum(no_such_series) > 1e3';
+  expect(seriesOf(expression)).toEqual(['lane_client_calls_total', 'no_such_series']);
+  expect(known.has('lane_client_calls_total')).toBe(true);
+  expect(known.has('no_such_series')).toBe(false);
+});
