@@ -1,0 +1,46 @@
+import { parseConfig } from '@causeway/runtime';
+import { readConfig as readAccess } from '../../services/access/config.ts';
+import { crmConfig } from '../../services/crm/config.ts';
+import { dispatcherConfig } from '../../services/dispatcher/config.ts';
+import { gatewayConfig } from '../../services/gateway/config.ts';
+import { webhooksConfig } from '../../services/webhooks/config.ts';
+import { migrateConfig } from '../migrate/config.ts';
+
+type Reader = (env: NodeJS.ProcessEnv) => Readonly<Record<string, unknown>>;
+
+/** How each process reads its environment: what manifests and documents say of settings is checked against it. */
+export const readers: Readonly<Record<string, Reader>> = {
+  access: readAccess,
+  crm: (env) => parseConfig(crmConfig, env),
+  dispatcher: (env) => parseConfig(dispatcherConfig, env),
+  gateway: (env) => parseConfig(gatewayConfig, env),
+  webhooks: (env) => parseConfig(webhooksConfig, env),
+  migrate: (env) => parseConfig(migrateConfig, env),
+};
+
+/** Every variable that a process looks at. */
+export const variablesOf = (reader: Reader): ReadonlySet<string> => {
+  const seen = new Set<string>();
+  const watched = new Proxy<NodeJS.ProcessEnv>(
+    {},
+    {
+      get: (_, name) => {
+        if (typeof name === 'string') seen.add(name);
+        return undefined;
+      },
+    },
+  );
+  try {
+    reader(watched);
+  } catch {
+    // Something is required; by then everything has been looked at.
+  }
+  return seen;
+};
+
+/** What has no default. */
+export const required: Readonly<NodeJS.ProcessEnv> = {
+  MYSQL_URL: 'mysql://user:password@host:3306/causeway',
+  PORTAL_SECRET_KEYS: `one:${Buffer.alloc(32, 1).toString('base64')}`,
+  WEBHOOKS_SECRET_KEYS: `one:${Buffer.alloc(32, 2).toString('base64')}`,
+};

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readers, required, variablesOf } from './readers.ts';
+
+const text = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+
+/** `| NAME | read by | default | meaning |` */
+const rows = [...text.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].map(
+  ([, name = '', readBy = '', fallback = '', meaning = '']) => ({
+    name,
+    readBy: readBy.trim(),
+    fallback: fallback.trim(),
+    meaning: meaning.trim(),
+  }),
+);
+
+/** "`8`; access `5`": a service's own default comes after the others'. */
+const defaultOf = (fallback: string, service: string): string => {
+  const [common = '', ...own] = fallback.split('; ');
+  const mine = own.find((entry) => entry.startsWith(`${service} `));
+  return (mine?.slice(service.length + 1) ?? common).replaceAll('`', '');
+};
+
+const everyReader = Object.keys(readers);
+const services = everyReader.filter((name) => name !== 'migrate');
+const readBy = (variable: string): string[] =>
+  everyReader.filter((name) => variablesOf(readers[name]!).has(variable));
+const variables = [...new Set(everyReader.flatMap((name) => [...variablesOf(readers[name]!)]))].sort();
+
+test('every setting has its row in the reference, and no other has', () => {
+  expect(rows.map(({ name }) => name).sort()).toEqual(variables);
+});
+
+describe.each(rows)('the row of $name', ({ name, readBy: told, fallback, meaning }) => {
+  test('names who reads it', () => {
+    const readByAll =
+      services.every((service) => readBy(name).includes(service)) && readBy(name).length === 5;
+    expect(told).toBe(readByAll ? 'all' : readBy(name).join(', '));
+  });
+
+  test('tells the default, and what it means', () => {
+    expect(meaning).not.toBe('');
+    for (const service of readBy(name)) {
+      const read = readers[service]!;
+      if (fallback === 'required') {
+        const { [name]: _, ...others } = required;
+        expect(() => read(others)).toThrow(`${name} is required`);
+        continue;
+      }
+      const without = read(required);
+      if (fallback === 'none') expect(without[name]).toBeUndefined();
+      else expect(read({ ...required, [name]: defaultOf(fallback, service) })).toEqual(without);
+    }
+  });
+});
