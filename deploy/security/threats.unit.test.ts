@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { natsUsers } from '../nats/permissions.ts';
+import { required } from '../settings/readers.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const text = readFileSync(join(root, 'SECURITY.md'), 'utf8');
+
+const section = (title: string): string => text.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
+const rowsOf = (title: string): readonly (readonly string[])[] =>
+  [...section(title).matchAll(/^\| (.+) \|$/gm)].slice(1).map((match) => match[1]!.split(' | '));
+
+const threats = rowsOf('Threats').map(([threat = '', , shown = '']) => ({
+  threat,
+  tests: [...shown.matchAll(/`([^`]+)`/g)].map((match) => match[1]!),
+}));
+
+test('there are threats', () => {
+  expect(threats.length).toBeGreaterThan(20);
+});
+
+describe.each(threats)('$threat', ({ tests }) => {
+  test('is shown to be met by tests that are there, and run', () => {
+    expect(tests).not.toEqual([]);
+    for (const file of tests) {
+      expect(file).toMatch(/(\.(unit|integration)\.test\.ts|^e2e\/api\/[\w-]+\.test\.ts)$/);
+      expect([file, existsSync(join(root, file))]).toEqual([file, true]);
+    }
+  });
+});
+
+test('every credential has its row of what is reached with it', () => {
+  const told = rowsOf('What an attacker').map(([credential]) => credential ?? '');
+  const users = natsUsers(() => '').map(({ name }) => `NATS \`${name}\``);
+  const rings = Object.keys(required).filter((name) => name.endsWith('_KEYS'));
+  for (const credential of [...users, ...rings, 'MySQL', 'an API key', 'password', 'cookie']) {
+    expect(told.some((row) => row.includes(credential)) ? credential : told).toBe(credential);
+  }
+});
