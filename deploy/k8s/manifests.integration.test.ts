@@ -4,32 +4,24 @@ import { join } from 'node:path';
 import { deliveryConsumer, deliveryStream, services } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
 import { addressProblem } from '../../proto/deliveries/addresses.ts';
-import { readers, required, variablesOf } from '../settings/readers.ts';
+import { readers, variablesOf } from '../settings/readers.ts';
 import {
   type Container,
   environmentOf,
-  type Manifest,
+  ofKind,
   overlays,
+  ownPods,
   type PodTemplate,
   podsOf,
+  processOf,
   renderOverlays,
+  secret,
   selects,
 } from './testing/manifests.ts';
 
 const rendered = await renderOverlays();
 const production = rendered['overlays/production'];
-const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
-  manifests.filter((manifest) => manifest.kind === kind);
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
-
-/** Our own processes: those that run the image of the services. */
-const ownPods = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
-  podsOf(manifests).filter(({ spec }) => spec.containers[0]?.args?.[0]?.endsWith('main.ts'));
-const processOf = ({ spec }: PodTemplate): string => spec.containers[0]!.args![0]!.split('/').at(-2)!;
-
-/** The value of a variable that comes from elsewhere, as a secret would have it. */
-const secret = ({ name, valueFrom }: { name: string; valueFrom?: object }): string =>
-  required[name] ?? (valueFrom && 'fieldRef' in valueFrom ? 'pod-7d9c-x2x' : 'given');
 
 describe.each(overlays)('%s', (overlay) => {
   const manifests = rendered[overlay];

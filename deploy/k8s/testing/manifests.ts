@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { parseAllDocuments } from 'yaml';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
+import { required } from '../../settings/readers.ts';
 
 /** A manifest, with the parts that several tests look at. */
 export interface Manifest {
@@ -118,3 +119,15 @@ export const environmentOf = (
   }
   return known;
 };
+
+export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
+  manifests.filter((manifest) => manifest.kind === kind);
+
+/** Our own processes: those that run the image of the services. */
+export const ownPods = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
+  podsOf(manifests).filter(({ spec }) => spec.containers[0]?.args?.[0]?.endsWith('main.ts'));
+export const processOf = ({ spec }: PodTemplate): string => spec.containers[0]!.args![0]!.split('/').at(-2)!;
+
+/** The value of a variable that comes from elsewhere, as a secret would have it. */
+export const secret = ({ name, valueFrom }: { name: string; valueFrom?: object }): string =>
+  required[name] ?? (valueFrom && 'fieldRef' in valueFrom ? 'pod-7d9c-x2x' : 'given');

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { compose, interpolate } from '../docker/testing/compose.ts';
+import { readers, required, variablesOf } from '../settings/readers.ts';
+import {
+  type Container,
+  environmentOf,
+  type Manifest,
+  ofKind,
+  ownPods,
+  podsOf,
+  processOf,
+  renderOverlays,
+  secret,
+} from './testing/manifests.ts';
+
+const rendered = await renderOverlays();
+const production = rendered['overlays/production'];
+
+/** Where the two are different places, and what only one of them has. */
+const ofThePlace = new Set(['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL']);
+
+const anyPassword = new Proxy({ ...required } as Record<string, string>, {
+  get: (given, name: string) => given[name] ?? (/PASSWORD/.test(name) ? 'given' : ''),
+});
+
+test.each(ownPods(production).map((pod) => ({ name: processOf(pod), pod })))(
+  'the compose file and production run $name by the same program, with the same settings',
+  ({ name, pod }) => {
+    const [container] = pod.spec.containers as [Container];
+    const service = compose.services[name]!;
+    expect(container.args).toEqual(service.command);
+    const known = variablesOf(readers[name]!);
+    const here = Object.entries(environmentOf(container, secret)).filter(([variable]) => known.has(variable));
+    const there = Object.entries(service.environment ?? {}).map(([variable, value]) => [
+      variable,
+      interpolate(value, anyPassword),
+    ]);
+    const comparable = (pairs: readonly (readonly unknown[])[]) =>
+      Object.fromEntries(pairs.filter(([variable]) => !ofThePlace.has(String(variable))));
+    expect(comparable(here)).toEqual(comparable(there));
+  },
+);
+
+test('the compose file and production use the same servers and have the same ports open', () => {
+  const imageOf = (manifests: readonly Manifest[], name: string) =>
+    podsOf(manifests).find(({ owner }) => owner.metadata.name === name)?.spec.containers[0]?.image;
+  expect(compose.services.nats?.image).toBe(imageOf(production, 'nats'));
+  expect(compose.services.mysql?.image).toBe(imageOf(rendered['overlays/local'], 'mysql'));
+  const [edge] = compose.services['admin-ui']!.ports!;
+  const [adminUi] = ofKind(production, 'Service').filter(({ metadata }) => metadata.name === 'admin-ui');
+  expect(edge?.split(':').at(-1)).toBe(String(adminUi!.spec.ports[0].port));
+});
