@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { renderRule, ruleFile } from './operator/rule.ts';
-import { seriesNames, seriesOf } from './testing/metrics.ts';
+import { knownSeries, labelsOf, seriesOf } from './testing/metrics.ts';
 
 interface Rule {
   readonly alert: string;
@@ -20,13 +20,20 @@ const { tests } = parse(read('rules.test.yaml')) as {
 };
 const runbook = read('runbook.md');
 const sections = [...runbook.matchAll(/^## (\w+)$/gm)].map((match) => match[1]!);
-const known = await seriesNames();
+const known = await knownSeries();
+
+/** Labels of an expression that none of its series has. */
+const strangeLabels = (expression: string): string[] => {
+  const own = new Set(seriesOf(expression).flatMap((name) => known.get(name) ?? []));
+  return labelsOf(expression).filter((label) => !own.has(label));
+};
 
 describe.each(rules)('$alert', ({ alert, expr, labels, annotations }) => {
   test('asks for series that the processes have', () => {
     const asked = seriesOf(expr);
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((name) => !known.has(name))).toEqual([]);
+    expect(strangeLabels(expr)).toEqual([]);
   });
 
   test('has a section of the runbook, and says whether it wakes somebody', () => {
@@ -75,6 +82,7 @@ describe('the dashboard', () => {
       const asked = targets.flatMap(({ expr }) => seriesOf(expr.replaceAll('$__rate_interval', '5m')));
       expect(asked.length).toBeGreaterThan(0);
       expect(asked.filter((name) => !known.has(name))).toEqual([]);
+      expect(targets.flatMap(({ expr }) => strangeLabels(expr))).toEqual([]);
       expect(fieldConfig?.defaults.unit).toBeTruthy();
     },
   );
@@ -89,10 +97,13 @@ describe('the dashboard', () => {
   });
 });
 
-test('a series that nobody has would be noticed', () => {
+test('a series or a label that nobody has would be noticed', () => {
   const expression =
     'sum by (lane) (rate(lane_client_calls_total{lane="crm"}[5m])) / sum(no_such_series) > 1e3';
   expect(seriesOf(expression)).toEqual(['lane_client_calls_total', 'no_such_series']);
   expect(known.has('lane_client_calls_total')).toBe(true);
   expect(known.has('no_such_series')).toBe(false);
+  expect(known.get('lane_client_failures_total')).toEqual(['service', 'instance', 'lane', 'code']);
+  expect(known.get('dispatcher_oldest_due_seconds')).toContain('kind');
+  expect(strangeLabels('lane_client_calls_total{operation="x"}')).toEqual(['operation']);
 });
