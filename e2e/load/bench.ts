@@ -26,7 +26,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|lim
   --rounds N         turns of each, after a warm-up (5)
   --seconds N        length of a turn (8)
   --lookup NAME      gateway: employees or client-statuses (employees)
-  --profile          gateway: also where gateway and crm spend their CPU time
+  --profile          gateway, deliveries: also where the busiest services spend their CPU time
   --gateways N, --crm N   gateway, actions: processes of the cluster (1)
 `;
 

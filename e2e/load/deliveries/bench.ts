@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
+import { profileTables, profilingEnv } from '../gateway/profile.ts';
 import { median, micros, ratio, whole, withRange } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
@@ -15,10 +16,14 @@ const concurrency = 64;
 const fanOuts = [1, 10] as const;
 const dispatcherCounts = [1, 2] as const;
 
+const profiled = ['dispatcher-1', 'webhooks-1'];
+
 /** Deliveries from end to end, beside the same posts by undici alone, in turn. */
 export const benchDeliveries = async (context: BenchContext): Promise<void> => {
   const { onEnd, say, options, toolchain } = context;
   const measured: Measured[] = [];
+  const profiles = options.profile ? mkdtempSync(join(tmpdir(), 'causeway-profiles-')) : undefined;
+  if (profiles) onEnd(async () => rmSync(profiles, { recursive: true, force: true }));
   for (const dispatchers of dispatcherCounts) {
     const ends: (() => Promise<void>)[] = [];
     const end = async () => {
@@ -30,7 +35,11 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
     say(`starting MySQL, the receiver and a cluster with ${dispatchers} dispatcher(s) …`);
     const world = await startDeliveryWorld(
       { ...context, onEnd: (one) => ends.push(one) },
-      { home, args: ['--dispatchers', `${dispatchers}`, ...options.startArgs], settings: {} },
+      {
+        home,
+        args: ['--dispatchers', `${dispatchers}`, ...options.startArgs],
+        settings: profiles ? profilingEnv(profiles) : {},
+      },
     );
     for (const copies of fanOuts) {
       const tenants = await world.tenants(tenantCount);
@@ -52,7 +61,11 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
       }
       measured.push(one);
     }
+    const { processes } = world;
     await end();
+    // Written when the processes end.
+    for (const table of profiles ? profileTables(profiles, processes, profiled) : [])
+      process.stdout.write(`${toTerminal(table)}\n`);
   }
   const tables = [
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
