@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // Test files say by their name what they need: `*.unit.test.ts` nothing, `*.integration.test.ts` real
 // servers, and those under e2e a running cluster. The setups start these, once a run, when files want them.
-const ours = '{proto,services,deploy}';
+const ours = '{proto,services,deploy,admin-ui}';
 
 export default defineConfig({
   test: {

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { buildPortal } from './portal.ts';
+import { terminalReport } from './report.ts';
 import { add, type Counts, countsOfReport, none } from './test-counts.ts';
 import { giveUp, step } from './toolchain/terminal.mjs';
 
@@ -11,13 +13,21 @@ const program = (path: string): string => join(root, 'node_modules', path);
 const main = async (filters: readonly string[]): Promise<number> => {
   const results = [
     await check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
+    await check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
     await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
-    await vitest('unit and integration tests', ['unit', 'integration'], filters, 330),
-    await vitest('API tests against a cluster', ['api'], filters, 330),
+    await vitest('unit and integration tests', ['unit', 'integration'], filters, 420),
+    await vitest('API tests against a cluster', ['api'], filters, 420),
+    await sizeOfPortal(),
+    await vitest('the portal in a browser', ['portal'], filters, 420),
   ];
   const { passed, failed, skipped } = results.reduce(add, none);
   process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   return failed === 0 ? 0 : 1;
+};
+
+const sizeOfPortal = async (): Promise<Counts> => {
+  await buildPortal(root, terminalReport);
+  return check('size of the portal', ['admin-ui/scripts/check-size.ts'], 60);
 };
 
 /** A program whose exit code is the verdict: one test. */
