@@ -93,9 +93,7 @@ describe('A delivery', () => {
     }).toPass();
     await rows.getByRole('link', { name: 'client.created' }).click();
     await see(page.getByRole('heading', { level: 1, name: 'client.created' })).toBeFocused();
-    const timeline = page
-      .getByRole('list')
-      .filter({ has: page.getByRole('button', { name: /^Attempt 1/ }) });
+    const timeline = page.getByRole('list').filter({ has: page.getByRole('button', { name: /^Attempt 1/ }) });
     await see(timeline).toContainText('The receiver failed (503)');
     await see(timeline).toContainText(/Next attempt (in|0)/);
     await see(page.getByText('Something went wrong on its side.')).toBeVisible();

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../api/support/clock.ts';
+import { openPortal, see, visit } from './support/portal.ts';
+import { openReceiver, openSubscriber } from './support/subscriber.ts';
+
+const portal = await openPortal();
+const receiver = await openReceiver();
+
+const open = async () => {
+  const { team, page } = await portal.openOwner();
+  return { team, page, subscriber: openSubscriber(portal.world, receiver, team) };
+};
+
+describe('The events', () => {
+  test('are paged from the newest to the oldest, and narrowed to a type', async () => {
+    const { page, subscriber } = await open();
+    await subscriber.createEvents(55, 'payment.succeeded');
+    await subscriber.createEvents(1, 'lead.created');
+    await visit(page, 'events', 'Events');
+    const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');
+    await see(rows.nth(1)).toContainText('lead.created');
+    const first = await rows.count();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await see(page).toHaveURL(/cursor=/);
+    await see(rows).toHaveCount(56 - (first - 1) + 1);
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await see(rows.nth(1)).toContainText('lead.created');
+    await page.getByLabel('Event type').selectOption('lead.created');
+    await see(page).toHaveURL(/type=lead\.created/);
+    await see(rows).toHaveCount(2);
+  });
+
+  test('show their payload, and where they were delivered to', async () => {
+    const { page, subscriber } = await open();
+    await subscriber.subscribe();
+    await subscriber.createClients(1);
+    await until('it arrives', () => subscriber.received().length === 1);
+    await visit(page, 'events', 'Events');
+    await page.getByRole('link', { name: 'client.created' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'client.created' })).toBeFocused();
+    await see(page.getByRole('figure').first()).toContainText('Käthe');
+    const delivery = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
+    await see(delivery).toContainText('Billing');
+    await see(delivery).toContainText('Delivered');
+    await delivery.getByRole('link').first().click();
+    await see(page.getByRole('heading', { level: 1, name: 'client.created' })).toBeVisible();
+    await see(page).toHaveURL(/\/deliveries\/\d+\/\d+\/0/);
+  });
+
+  test('are made for a test, and go to whoever subscribes', async () => {
+    const { page, subscriber } = await open();
+    await subscriber.subscribe({ eventTypes: ['affiliate.created'] });
+    await visit(page, 'events', 'Events');
+    await page.getByRole('button', { name: 'Send test event' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Send a test event' });
+    await see(dialog.getByText('This is a real event')).toBeVisible();
+    await dialog.getByLabel('Event type').selectOption('affiliate.created');
+    await dialog.getByRole('button', { name: 'Send event' }).click();
+    await see(page.getByText('Sent to 1 subscription')).toBeVisible();
+    await see(page.getByRole('heading', { level: 1, name: 'affiliate.created' })).toBeVisible();
+    await until('it arrives', () => subscriber.received().length === 1);
+    expect(subscriber.received()[0]?.type).toBe('affiliate.created');
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../api/support/clock.ts';
+import { openTeam } from '../api/support/portal.ts';
+import { furnish } from './support/furnish.ts';
+import { openPortal, see, visit } from './support/portal.ts';
+import { openReceiver, openSubscriber } from './support/subscriber.ts';
+
+const portal = await openPortal();
+const { world } = portal;
+const receiver = await openReceiver();
+
+describe('A viewer', () => {
+  test('sees personal data masked, in events and in what was sent', async () => {
+    const team = await openTeam(world);
+    const subscriber = openSubscriber(world, receiver, team);
+    await subscriber.subscribe();
+    await subscriber.createClients(1);
+    await until('it arrives', () => subscriber.received().length === 1);
+    const page = await portal.open(await team.join('viewer'));
+    await visit(page, 'events', 'Events');
+    await page.getByRole('link', { name: 'client.created' }).click();
+    await see(page.getByText('Personal data is hidden from your role.')).toBeVisible();
+    await see(page.getByRole('figure').first()).toContainText('client_id');
+    expect(await page.content()).not.toMatch(/Käthe|Kollwitz|kaethe1@/);
+    await page.getByRole('table', { name: 'Deliveries' }).getByRole('link').first().click();
+    await see(page.getByText('Personal data is hidden from your role, so the signature')).toBeVisible();
+    await page.getByRole('tab', { name: 'Request as sent' }).click();
+    await see(page.getByRole('tabpanel')).toContainText('client_id');
+    expect(await page.content()).not.toMatch(/Käthe|Kollwitz|kaethe1@/);
+  });
+
+  test('finds every control that changes something switched off, with the reason', async () => {
+    const team = await openTeam(world);
+    const { healthy, delivery } = await furnish(world, receiver, team);
+    const page = await portal.open(await team.join('viewer'));
+    const reason = /Your role is viewer; this needs developer/;
+    const off: [string, string, string][] = [
+      ['keys', 'API keys', 'Create API key'],
+      ['subscriptions', 'Subscriptions', 'Add subscription'],
+      [`subscriptions/${healthy}`, 'Billing', 'Edit'],
+      [`subscriptions/${healthy}`, 'Billing', 'Renew secret…'],
+      ['deliveries', 'Deliveries', 'Replay…'],
+      [`deliveries/${delivery}`, 'payment.failed', 'Resend'],
+      ['events', 'Events', 'Send test event'],
+    ];
+    for (const [path, heading, name] of off) {
+      await visit(page, path, heading);
+      const button = page.getByRole('button', { name }).first();
+      await see(button, name).toHaveAttribute('aria-disabled', 'true');
+      await see(button, name).toHaveAccessibleDescription(reason);
+    }
+    await visit(page, 'test', 'Test delivery');
+    await see(page.getByText(reason)).toBeVisible();
+    await visit(page, 'audit', 'Audit log');
+    await see(page.getByText(/this needs admin/)).toBeVisible();
+    await page.goto('keys?dialog=create');
+    await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
+    await see(page.getByRole('dialog')).toHaveCount(0);
+  });
+});
+
+test('Another company’s things do not exist', async () => {
+  const theirs = await furnish(world, receiver, await openTeam(world));
+  const { page } = await portal.openOwner();
+  for (const path of [
+    `subscriptions/${theirs.healthy}`,
+    `subscriptions/${theirs.healthy}/edit`,
+    `deliveries/${theirs.delivery}`,
+    `events/${theirs.event}`,
+    `replays/${theirs.replay}`,
+  ]) {
+    await page.goto(path);
+    await see(page.getByText('This does not exist, or not any more').first(), path).toBeVisible();
+    await see(page.getByText('Billing'), path).toHaveCount(0);
+  }
+  await page.goto(`keys?revoke=${theirs.key}`);
+  await see(page.getByText('No API keys yet')).toBeVisible();
+  await see(page.getByRole('dialog')).toHaveCount(0);
+});

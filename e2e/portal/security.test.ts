@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { totpCode } from '../../services/access/sessions/totp.ts';
+import { forgetAttempts, goodPassword, openBrowser } from '../api/support/portal.ts';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
+import { fillSignIn } from './support/sign-in.ts';
+
+const portal = await openPortal();
+beforeEach(() => forgetAttempts(portal.world));
+
+describe('One’s own security', () => {
+  test('changes the password, which signs out everywhere else', async () => {
+    const { page, team } = await portal.openOwner();
+    const elsewhere = openBrowser(portal.world);
+    await elsewhere.signIn(team.owner);
+    await visit(page, 'security', 'Your security');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change your password' });
+    await dialog.getByLabel('Your present password').fill('not this one');
+    await dialog.getByLabel('The new one').fill('short');
+    await dialog.getByRole('button', { name: 'Change password' }).click();
+    await see(dialog.getByLabel('The new one')).toHaveAccessibleDescription(/12 characters/);
+    await dialog.getByLabel('Your present password').fill(goodPassword);
+    await dialog.getByLabel('The new one').fill('eleven violins hum softly');
+    await dialog.getByRole('button', { name: 'Change password' }).click();
+    await see(page.getByText('Your password is changed')).toBeVisible();
+    expect((await elsewhere.ask('GET', '/session')).status).toBe(401);
+    expect(
+      (await openBrowser(portal.world).signIn({ ...team.owner, password: 'eleven violins hum softly' }))
+        .status,
+    ).toBe(200);
+  });
+
+  test('switches the second factor on with an app’s code, shows recovery codes once, and asks for it from then on', async () => {
+    const { page, team } = await portal.openOwner();
+    await visit(page, 'security', 'Your security');
+    await page.getByRole('button', { name: 'Switch on' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Switch two-factor sign-in on' });
+    await dialog.getByLabel('Your password').fill(goodPassword);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await see(dialog.getByRole('img')).toBeVisible();
+    const secret = /[A-Z2-7]{32}/.exec((await dialog.textContent())?.replaceAll(/\s/g, '') ?? '')?.[0] ?? '';
+    await dialog
+      .getByLabel('The code that the app shows')
+      .fill(totpCode(secret, Math.floor(Date.now() / 30_000)));
+    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    const codes = page.getByRole('dialog', { name: 'Two-factor sign-in is on' });
+    await codes.getByRole('button', { name: /^Copy/ }).click();
+    const [first = '', ...others] = (await clipboard(page)).split('\n');
+    expect(others).toHaveLength(9);
+    await codes.getByRole('button', { name: 'Done' }).click();
+    await see(page.getByText('10 recovery codes left')).toBeVisible();
+
+    const fresh = await portal.open();
+    await visit(fresh, 'sign-in', 'Sign in');
+    await fillSignIn(fresh, team.owner);
+    await fresh.getByRole('button', { name: 'Use a recovery code' }).click();
+    await fresh.getByLabel('Recovery code').fill(first);
+    await fresh.getByRole('button', { name: 'Continue' }).click();
+    await see(fresh.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+
+    await visit(page, 'security', 'Your security');
+    await see(page.getByText('9 recovery codes left')).toBeVisible();
+    await page.getByRole('button', { name: 'Switch off' }).click();
+    const off = page.getByRole('dialog', { name: 'Switch two-factor sign-in off?' });
+    await off.getByLabel('Your password').fill(goodPassword);
+    await off.getByRole('button', { name: 'Switch off' }).click();
+    await see(page.getByText('Two-factor sign-in is off')).toBeVisible();
+  });
+
+  test('ends the session of another browser, which is signed out', async () => {
+    const { page, team } = await portal.openOwner();
+    const elsewhere = openBrowser(portal.world);
+    await elsewhere.signIn(team.owner);
+    const other = await portal.open({ browser: elsewhere });
+    await visit(other, 'keys', 'API keys');
+    await visit(page, 'security', 'Your security');
+    const sessions = page.getByRole('table', { name: 'Sessions' });
+    await see(sessions.getByRole('row')).toHaveCount(3);
+    await see(sessions.getByRole('row').filter({ hasText: 'this one' })).toHaveCount(1);
+    await sessions.getByRole('button', { name: /^End the session of/ }).click();
+    await see(page.getByText('The session has ended')).toBeVisible();
+    await see(sessions.getByRole('row')).toHaveCount(2);
+    await other.getByRole('link', { name: 'Events' }).click();
+    await see(other.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+    await see(page.getByRole('button', { name: 'End all others…' })).toHaveAccessibleDescription(
+      'You are signed in nowhere else',
+    );
+  });
+});

@@ -1,0 +1,76 @@
+import type { Page } from '@playwright/test';
+import type { Furnished } from './furnish.ts';
+import { see } from './portal.ts';
+
+export interface Place {
+  /** As a file may be called. */
+  readonly name: string;
+  /** Below `/portal/`. */
+  readonly path: string;
+  /** What is in sight when the place is whole: a heading or a dialog of this name. */
+  readonly heading?: string | RegExp;
+  readonly dialog?: string | RegExp;
+}
+
+/** Every page behind the sign-in, as a furnished company has it. */
+export const pagesOf = (one: Furnished): readonly Place[] => [
+  { name: 'overview', path: '', heading: 'Overview' },
+  { name: 'subscriptions', path: 'subscriptions', heading: 'Subscriptions' },
+  { name: 'subscription-new', path: 'subscriptions/new', heading: 'Add a subscription' },
+  { name: 'subscription', path: `subscriptions/${one.healthy}`, heading: 'Billing' },
+  { name: 'subscription-off', path: `subscriptions/${one.off}`, heading: 'Old bridge' },
+  { name: 'subscription-edit', path: `subscriptions/${one.healthy}/edit`, heading: 'Edit subscription' },
+  { name: 'deliveries', path: 'deliveries', heading: 'Deliveries' },
+  { name: 'deliveries-filtered', path: 'deliveries?status=503&state=waiting', heading: 'Deliveries' },
+  { name: 'deliveries-live', path: 'deliveries?view=live', heading: 'Deliveries' },
+  { name: 'deliveries-replays', path: 'deliveries?view=replays', heading: 'Deliveries' },
+  { name: 'delivery', path: `deliveries/${one.delivery}`, heading: 'payment.failed' },
+  { name: 'replay', path: `replays/${one.replay}`, heading: `Replay ${one.replay}` },
+  { name: 'events', path: 'events', heading: 'Events' },
+  { name: 'event', path: `events/${one.event}`, heading: 'payment.failed' },
+  { name: 'test', path: `test?subscription=${one.healthy}`, heading: 'Test delivery' },
+  { name: 'keys', path: 'keys', heading: 'API keys' },
+  { name: 'keys-revoked', path: 'keys?show=revoked', heading: 'API keys' },
+  { name: 'developers', path: 'developers', heading: 'Developers' },
+  { name: 'developers-signatures', path: 'developers?tab=signatures&language=python', heading: 'Developers' },
+  { name: 'developers-checker', path: 'developers?tab=checker', heading: 'Developers' },
+  { name: 'developers-reference', path: 'developers?tab=reference', heading: 'Developers' },
+  { name: 'team', path: 'team', heading: 'Team' },
+  { name: 'audit', path: 'audit', heading: 'Audit log' },
+  { name: 'security', path: 'security', heading: 'Your security' },
+  { name: 'not-found', path: 'nowhere', heading: 'There is no such page' },
+];
+
+/** Every dialog that an address opens. */
+export const dialogsOf = (one: Furnished): readonly Place[] => [
+  { name: 'dialog-key', path: 'keys?dialog=create', dialog: 'Create an API key' },
+  { name: 'dialog-revoke', path: `keys?revoke=${one.key}`, dialog: 'Revoke “Zapier”?' },
+  {
+    name: 'dialog-rotate',
+    path: `subscriptions/${one.healthy}?dialog=rotate`,
+    dialog: 'Renew the signing secret',
+  },
+  { name: 'dialog-delete', path: `subscriptions/${one.healthy}?dialog=delete`, dialog: 'Delete “Billing”?' },
+  {
+    name: 'dialog-disable',
+    path: `subscriptions/${one.healthy}?dialog=disable`,
+    dialog: 'Switch “Billing” off?',
+  },
+  { name: 'dialog-repair', path: `subscriptions/${one.off}?dialog=repair`, dialog: 'Switch “Old bridge” on' },
+  { name: 'dialog-replay', path: 'deliveries?dialog=replay', dialog: 'Replay deliveries' },
+  { name: 'dialog-test-event', path: 'events?dialog=send', dialog: 'Send a test event' },
+  { name: 'dialog-invite', path: 'team?dialog=invite', dialog: 'Invite someone' },
+  { name: 'dialog-role', path: `team?role=${one.member}`, dialog: /^Change the role of/ },
+  { name: 'dialog-remove', path: `team?remove=${one.member}`, dialog: /^Remove/ },
+  { name: 'dialog-name', path: 'security?dialog=name', dialog: 'Change your name' },
+  { name: 'dialog-password', path: 'security?dialog=password', dialog: 'Change your password' },
+  { name: 'dialog-two-factor', path: 'security?dialog=totp-on', dialog: 'Switch two-factor sign-in on' },
+];
+
+/** Goes there, and waits until nothing is on its way any more. */
+export const goTo = async (page: Page, { path, heading, dialog }: Place): Promise<void> => {
+  await page.goto(path);
+  if (heading !== undefined) await see(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();
+  if (dialog !== undefined) await see(page.getByRole('dialog', { name: dialog })).toBeVisible();
+  await see(page.locator('[aria-busy="true"]')).toHaveCount(0);
+};

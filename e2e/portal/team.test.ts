@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { goodPassword } from '../api/support/portal.ts';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
+
+const portal = await openPortal();
+
+describe('The team', () => {
+  test('grows by a link that somebody opens in a browser of their own, and works once', async () => {
+    const { page, team } = await portal.openOwner();
+    const email = `grace-${team.companyId}@example.com`;
+    await visit(page, 'team', 'Team');
+    await page.getByRole('button', { name: 'Invite someone' }).click();
+    const form = page.getByRole('dialog', { name: 'Invite someone' });
+    await form.getByLabel('Email').fill(email);
+    await form.getByRole('radio', { name: 'Viewer' }).check();
+    await form.getByRole('button', { name: 'Make invitation link' }).click();
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    const link = await clipboard(page);
+    expect(link).toMatch(/^http.*\/portal\/invitation#/);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await see(page.getByRole('table', { name: 'Open invitations' })).toContainText(email);
+
+    const theirs = await portal.open();
+    await theirs.goto(link);
+    await see(theirs.getByRole('heading', { level: 1, name: /^Join / })).toBeVisible();
+    await see(theirs.getByText(email)).toBeVisible();
+    await theirs.getByLabel('Your name').fill('Grace Hopper');
+    await theirs.getByLabel('Choose a password').fill('password1234');
+    await theirs.getByRole('button', { name: 'Join and sign in' }).click();
+    await see(theirs.getByLabel('Choose a password')).toHaveAccessibleDescription(/common|guess/i);
+    await theirs.getByLabel('Choose a password').fill(goodPassword);
+    await theirs.getByRole('button', { name: 'Join and sign in' }).click();
+    await see(theirs.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+
+    await page.reload();
+    const row = page
+      .getByRole('table', { name: 'Members' })
+      .getByRole('row')
+      .filter({ hasText: 'Grace Hopper' });
+    await see(row).toContainText('viewer');
+    await see(page.getByRole('table', { name: 'Open invitations' })).toBeHidden();
+    const late = await portal.open();
+    await late.goto(link);
+    await see(late.getByText('This invitation is no longer valid')).toBeVisible();
+  });
+
+  test('changes a member’s role, with effect on what they may do next', async () => {
+    const { page, team } = await portal.openOwner();
+    const member = await team.join('viewer');
+    const theirs = await portal.open(member);
+    await visit(theirs, 'keys', 'API keys');
+    await see(theirs.getByRole('button', { name: 'Create API key' }).first()).toHaveAttribute(
+      'aria-disabled',
+      'true',
+    );
+    await visit(page, 'team', 'Team');
+    await page.getByRole('button', { name: 'Actions for Test viewer' }).click();
+    await page.getByRole('menuitem', { name: 'Change role…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change the role of Test viewer' });
+    await see(dialog.getByRole('button', { name: 'Change role' })).toHaveAttribute('aria-disabled', 'true');
+    await dialog.getByRole('radio', { name: 'Developer' }).check();
+    await dialog.getByRole('button', { name: 'Change role' }).click();
+    await see(page.getByText('Test viewer is developer now')).toBeVisible();
+    await theirs.reload();
+    await see(theirs.getByRole('button', { name: 'Create API key' }).first()).not.toHaveAttribute(
+      'aria-disabled',
+      'true',
+    );
+  });
+
+  test('keeps its last owner', async () => {
+    const { page } = await portal.openOwner();
+    await visit(page, 'team', 'Team');
+    await page.getByRole('button', { name: /^Actions for/ }).click();
+    for (const name of ['Change role…', 'Leave…']) {
+      const item = page.getByRole('menuitem', { name });
+      await see(item).toHaveAttribute('aria-disabled', 'true');
+      await see(item).toHaveAttribute('title', /The last owner has to stay/);
+    }
+  });
+
+  test('loses a member, who is signed out at once', async () => {
+    const { page, team } = await portal.openOwner();
+    const theirs = await portal.open(await team.join('developer'));
+    await visit(theirs, 'keys', 'API keys');
+    await visit(page, 'team', 'Team');
+    await page.getByRole('button', { name: 'Actions for Test developer' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
+    await page
+      .getByRole('dialog', { name: 'Remove Test developer?' })
+      .getByRole('button', { name: 'Remove' })
+      .click();
+    await see(page.getByRole('table', { name: 'Members' }).getByRole('row')).toHaveCount(2);
+    await theirs.getByRole('link', { name: 'Deliveries' }).click();
+    await see(theirs.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+  });
+
+  test('is written into the audit log: who did what to whom, and what it was before', async () => {
+    const { page, team } = await portal.openOwner();
+    const member = await team.join('viewer');
+    await team.owner.browser.ask('PATCH', `/team/members/${member.id}`, { role: 'admin' });
+    await team.owner.browser.ask('POST', '/keys', { name: 'Zapier', scopes: ['events:read'] });
+    await visit(page, 'audit', 'Audit log');
+    const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
+    await see(rows.nth(1)).toContainText('created the API key Zapier');
+    const change = rows.filter({ hasText: 'changed the role of Test viewer' });
+    await see(change.locator('del')).toHaveText('viewer');
+    await see(change.locator('ins')).toHaveText('admin');
+    await see(change).toContainText('127.0.0.1');
+    await page.getByLabel('Kind of thing').selectOption('key');
+    await see(page).toHaveURL(/kind=key/);
+    await see(rows).toHaveCount(2);
+  });
+});
