@@ -103,6 +103,7 @@ test('The reference lists every operation of the interface, and shows one with i
   const operations = page.getByRole('navigation', { name: /operations/i });
   for (const summary of summaries)
     await see(operations.getByText(summary, { exact: true }).first(), summary).toBeAttached();
-  await operations.getByRole('link', { name: summaries[0]! }).first().click();
+  await operations.getByRole('button', { name: summaries[0]! }).first().click();
   await see(page).toHaveURL(/operation=/);
+  await see(page.getByRole('heading', { level: 2, name: summaries[0]! })).toBeVisible();
 });

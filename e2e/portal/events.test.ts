@@ -51,7 +51,7 @@ describe('The events', () => {
     const { page, subscriber } = await open();
     await subscriber.subscribe({ eventTypes: ['affiliate.created'] });
     await visit(page, 'events', 'Events');
-    await page.getByRole('button', { name: 'Send test event' }).first().click();
+    await page.getByRole('button', { name: 'Send a test event' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Send a test event' });
     await see(dialog.getByText('This is a real event')).toBeVisible();
     await dialog.getByLabel('Event type').selectOption('affiliate.created');

@@ -41,7 +41,7 @@ describe('A viewer', () => {
       [`subscriptions/${healthy}`, 'Billing', 'Renew secret…'],
       ['deliveries', 'Deliveries', 'Replay…'],
       [`deliveries/${delivery}`, 'payment.failed', 'Resend'],
-      ['events', 'Events', 'Send test event'],
+      ['events', 'Events', 'Send a test event'],
     ];
     for (const [path, heading, name] of off) {
       await visit(page, path, heading);

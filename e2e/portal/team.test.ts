@@ -103,7 +103,7 @@ describe('The team', () => {
     await visit(page, 'audit', 'Audit log');
     const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
     await see(rows.nth(1)).toContainText('created the API key Zapier');
-    const change = rows.filter({ hasText: 'changed the role of Test viewer' });
+    const change = rows.filter({ hasText: `changed the role of ${member.email}` });
     await see(change.locator('del')).toHaveText('viewer');
     await see(change.locator('ins')).toHaveText('admin');
     await see(change).toContainText('127.0.0.1');
