@@ -105,8 +105,8 @@ describe('A page', () => {
     const light = await ground();
     await page.getByRole('button', { name: /^Theme/ }).click();
     await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await see.poll(ground).not.toBe(light);
     const dark = await ground();
-    expect(dark).not.toBe(light);
     await page.addInitScript(`document.addEventListener('DOMContentLoaded', () => {
       window.atFirst = getComputedStyle(document.body).backgroundColor;
     })`);
