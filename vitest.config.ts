@@ -50,6 +50,16 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        test: {
+          // Of `npm run screenshots` alone.
+          name: 'screenshots',
+          include: ['e2e/portal/screenshots/*.shots.ts'],
+          globalSetup: ['deploy/local/test-portal.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });
