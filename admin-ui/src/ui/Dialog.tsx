@@ -60,4 +60,7 @@ export function Dialog(props: DialogProps) {
 
 /** What is to be filled in has the focus, else the dialog itself, so that its name and text are read. */
 const firstField = (popup: HTMLElement | null): HTMLElement | null =>
-  popup?.querySelector<HTMLElement>('input:not([type="hidden"]), select, textarea, nav a') ?? popup;
+  popup?.querySelector<HTMLElement>(fields) ?? popup;
+
+/** Of a group of choices the chosen one, as the Tab key has it. */
+const fields = 'input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea, nav a';

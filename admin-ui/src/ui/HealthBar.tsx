@@ -14,7 +14,7 @@ export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
   return (
     <span className={s.health} title={`${number(succeeded)} succeeded, ${number(failed)} failed`}>
       <span className={s.bar} style={{ width: wide ? '100%' : '4.5rem' }} aria-hidden="true">
-        <span className={s.good} style={{ flexGrow: succeeded }} />
+        {succeeded > 0 && <span className={s.good} style={{ flexGrow: succeeded }} />}
         {failed > 0 && <span className={s.bad} style={{ flexGrow: failed }} />}
       </span>
       <span className={s.share}>{share(succeeded, total)}</span>

@@ -34,7 +34,13 @@ export function DevelopersPage() {
         {tab === 'signatures' && <Signatures />}
         {tab === 'checker' && <SignatureChecker />}
         {tab === 'reference' && (
-          <Suspense fallback={<SkeletonLines lines={14} />}>
+          <Suspense
+            fallback={
+              <div aria-busy="true">
+                <SkeletonLines lines={14} />
+              </div>
+            }
+          >
             <Reference />
           </Suspense>
         )}

@@ -8,6 +8,7 @@ import { type Document, type Listed, type Response, resolve } from './document.t
 import { FieldList, fieldsOf } from './FieldList.tsx';
 import { MethodBadge } from './MethodBadge.tsx';
 import { Prose } from './Prose.tsx';
+import s from './Reference.module.css';
 
 interface OperationViewProps {
   readonly document: Document;
@@ -23,7 +24,7 @@ export function OperationView({ document, listed: { method, path, operation } }:
       <Card title={operation.summary}>
         <Stack>
           <Row nowrap justify="space-between">
-            <code>
+            <code className={s.path}>
               <MethodBadge method={method} /> {path}
             </code>
             <CopyButton value={url} label="Copy URL" />
