@@ -74,14 +74,18 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
 });
 
 describe('A page', () => {
-  test('on a narrow screen does not scroll sideways', async () => {
+  test('like a dialog does not scroll sideways on a narrow screen', async () => {
     const page = await portal.open(team.owner, { viewport: { width: 320, height: 640 } });
+    const over = (selector: string) =>
+      page.evaluate(`(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(${selector})`);
     for (const place of pagesOf(furnished)) {
       await goTo(page, place);
-      const over = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      expect(over, place.name).toBe(0);
+      expect(await over('document.documentElement'), place.name).toBe(0);
+    }
+    for (const place of dialogsOf(furnished)) {
+      await goTo(page, place);
+      const dialog = await page.getByRole('dialog').boundingBox();
+      expect(dialog!.x + dialog!.width, place.name).toBeLessThanOrEqual(320);
     }
   });
 
