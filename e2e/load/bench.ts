@@ -11,9 +11,10 @@ import { benchDeliveries } from './deliveries/bench.ts';
 import { benchNeighbours } from './deliveries/neighbours.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLimiter } from './limiter/bench.ts';
+import { benchPortal } from './portal/bench.ts';
 import { runSearch } from './search-run.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|limiter|search [options]
+const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|limiter|search|portal [options]
 
   gateway            the whole path, beside a reference monolith
   actions            creates and updates of leads, beside the same monolith
@@ -21,6 +22,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|lim
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
   limiter            the counters alone, beside counters in the NATS server
   search             the client search over two million people
+  portal             its first page and its answers to input, in a browser slowed down
 
   --write            puts the figures into e2e/load/RESULTS.md
   --rounds N         turns of each, after a warm-up (5)
@@ -36,6 +38,7 @@ const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>
   gateway: benchGateway,
   limiter: benchLimiter,
   neighbours: benchNeighbours,
+  portal: benchPortal,
   search: runSearch,
 };
 

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from '@playwright/test';
+import { provideChromium } from '../../../deploy/local/chromium.ts';
+import { freePort } from '../../../deploy/local/ports.ts';
+import { terminalReport } from '../../../deploy/local/report.ts';
+import { chromiumArgs } from '../../portal/support/chromium-args.ts';
+import { fillSignIn } from '../../portal/support/sign-in.ts';
+import { startBenchCluster, startBenchMysql } from '../cluster.ts';
+import type { BenchContext } from '../context.ts';
+import { percentile, whole } from '../report/figures.ts';
+import { describeMachine } from '../report/machine.ts';
+import { writeResults } from '../report/results.ts';
+import { type Table, toTerminal } from '../report/table.ts';
+import { observeVitals, readVitals, type Vitals } from './vitals.ts';
+
+/** A phone of the lower middle class has about a quarter of a laptop's speed. */
+const cpuSlowdown = 4;
+/** "Slow 4G": 1.6 Mbit/s, 150 ms. */
+const slowNetwork = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
+const goals = { lcpMs: 2500, cls: 0.02, inpMs: 100 };
+
+/** The first page after the sign-in, cold, and working with the portal from there, in a browser slowed down. */
+export const benchPortal = async (context: BenchContext): Promise<void> => {
+  const { env, toolchain, onEnd, options, say } = context;
+  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
+  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  say('starting MySQL and the cluster …');
+  const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
+  const port = await freePort();
+  const bench = { home, env: { ...env, MYSQL_URL: mysql.url }, port, args: options.startArgs, onEnd };
+  const { stack } = await startBenchCluster(bench);
+  const executablePath = await provideChromium(terminalReport);
+  const browser = await chromium.launch({ executablePath, args: chromiumArgs });
+  onEnd(() => browser.close());
+  const session = await signIn(browser, `${stack.portalUrl}/`, {
+    email: stack.portalEmail,
+    password: stack.portalPassword,
+  });
+
+  const rows: string[][] = [];
+  for (const [name, network] of [
+    ['CPU four times slower', null],
+    ['and on slow 4G', slowNetwork],
+  ] as const) {
+    const measured: Vitals[] = [];
+    for (let round = 0; round <= options.rounds; round++) {
+      const cold = await browser.newContext({ ...session, viewport: { width: 1280, height: 800 } });
+      const page = await cold.newPage();
+      const cdp = await cold.newCDPSession(page);
+      await cdp.send('Emulation.setCPUThrottlingRate', { rate: cpuSlowdown });
+      if (network) {
+        await cdp.send('Network.enable');
+        await cdp.send('Network.emulateNetworkConditions', network);
+      }
+      await observeVitals(page);
+      await page.goto(`${stack.portalUrl}/`);
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const { lcpMs } = await readVitals(page);
+      await work(page);
+      const vitals = { ...(await readVitals(page)), lcpMs };
+      if (round > 0) measured.push(vitals);
+      say(`${round === 0 ? 'warm-up' : `round ${round}`}, ${name}: ${inWords(vitals)}`);
+      await cold.close();
+    }
+    rows.push(...rowsOf(name, measured));
+  }
+
+  const tables: Table[] = [
+    await describeMachine({}),
+    {
+      title: 'The portal in a slow browser',
+      texts: 2,
+      columns: ['browser', 'measure', 'median', 'worst', 'goal'],
+      rows,
+    },
+  ];
+  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
+  if (options.write) writeResults('portal', howMeasured(options.rounds), tables);
+};
+
+const signIn = async (browser: Browser, url: string, member: { email: string; password: string }) => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(url);
+  await fillSignIn(page, member);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const storageState = await context.storageState();
+  await context.close();
+  return { storageState };
+};
+
+/** What people do most, one after the other, without leaving the first document. */
+const work = async (page: Page): Promise<void> => {
+  const navigation = page.getByRole('navigation', { name: 'Main' });
+  const open = async (name: string): Promise<void> => {
+    await navigation.getByRole('link', { name }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  };
+  await page.getByRole('radio', { name: '7 days' }).check();
+  await open('API keys');
+  await page.getByRole('button', { name: 'Create API key' }).first().click();
+  await page.getByRole('dialog').getByLabel('Name').pressSequentially('Website form', { delay: 40 });
+  await page.getByRole('checkbox').first().check();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await open('Deliveries');
+  await page.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('tab', { name: 'Replays' }).click();
+  await open('Events');
+  await page.keyboard.press('Control+K');
+  await page.getByRole('combobox', { name: 'Go to a page' }).pressSequentially('subscr', { delay: 40 });
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();
+};
+
+const inWords = ({ lcpMs, cls, inpMs, slowest }: Vitals): string =>
+  `LCP ${whole(lcpMs)} ms, CLS ${cls.toFixed(3)}, INP ${whole(inpMs)} ms (${slowest})`;
+
+const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
+  const row = (measure: string, key: keyof typeof goals, text: (value: number) => string): string[] => {
+    const values = measured.map((one) => one[key]);
+    return [name, measure, text(percentile(values, 0.5)), text(Math.max(...values)), `≤ ${text(goals[key])}`];
+  };
+  return [
+    row('LCP of the first page, cold', 'lcpMs', (ms) => `${whole(ms)} ms`),
+    row('INP of everything done', 'inpMs', (ms) => `${whole(ms)} ms`),
+    row('CLS of everything seen', 'cls', (shift) => shift.toFixed(3)),
+  ];
+};
+
+const howMeasured = (rounds: number): string => `
+Chromium with an empty cache and a session opens the overview at ${cpuSlowdown}× CPU slow-down, and is then used: another
+period, four pages, a dialog that is typed into, the command menu. ${rounds} rounds after a warm-up. The goals hold for the
+slow CPU; slow 4G (1.6 Mbit/s, 150 ms) is beside it for comparison.`;

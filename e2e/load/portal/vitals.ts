@@ -1,0 +1,44 @@
+import type { Page } from '@playwright/test';
+
+/** What a person feels of a page, as browsers measure it (Web Vitals). */
+export interface Vitals {
+  /** Largest contentful paint, ms after the navigation began. */
+  readonly lcpMs: number;
+  /** Cumulative layout shift: the worst burst of shifts that nobody's input caused. */
+  readonly cls: number;
+  /** The slowest interaction, ms from the input to the next paint. */
+  readonly inpMs: number;
+  /** Which it was: `click on button Create API key`. */
+  readonly slowest: string;
+}
+
+/** Runs in the page before anything else. A burst of shifts is at most 5 s long and has no pause of 1 s. */
+const observer = `
+  window.vitals = { lcpMs: 0, cls: 0, inpMs: 0, slowest: '' };
+  const observe = (type, take, more) => new PerformanceObserver((list) => list.getEntries().forEach(take))
+    .observe({ type, buffered: true, ...more });
+  observe('largest-contentful-paint', (entry) => { vitals.lcpMs = entry.startTime; });
+  observe('event', (entry) => {
+    if (entry.interactionId === 0 || entry.duration <= vitals.inpMs) return;
+    vitals.inpMs = entry.duration;
+    const { localName = 'page', textContent = '' } = entry.target ?? {};
+    vitals.slowest = [entry.name, 'on', localName, textContent.slice(0, 30)].join(' ').trim();
+  }, { durationThreshold: 16 });
+  let burst = 0, began = 0, last = 0;
+  observe('layout-shift', (entry) => {
+    if (entry.hadRecentInput) return;
+    const goesOn = entry.startTime - last < 1000 && entry.startTime - began < 5000;
+    if (!goesOn) { burst = 0; began = entry.startTime; }
+    last = entry.startTime;
+    burst += entry.value;
+    vitals.cls = Math.max(vitals.cls, burst);
+  });
+`;
+
+export const observeVitals = (page: Page): Promise<unknown> => page.addInitScript(observer);
+
+/** Two frames later, so that what is still being painted counts. */
+export const readVitals = (page: Page): Promise<Vitals> =>
+  page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(vitals))))',
+  ) as Promise<Vitals>;
