@@ -112,7 +112,7 @@ test('every file is used: imported, started or named by a package', () => {
   const isEntry = (file: string): boolean => /\/main\.tsx?$|^admin-ui\/vite\.config\.ts$/.test(file);
   const entries = new Set([...named, ...started, ...sources.filter(isEntry)]);
   const dead = sources.filter(
-    (file) => !imported.has(file) && !entries.has(file) && !/\.test\.ts$/.test(file),
+    (file) => !imported.has(file) && !entries.has(file) && !/\.(test|shots)\.ts$/.test(file),
   );
   expect(dead).toEqual([]);
 });
