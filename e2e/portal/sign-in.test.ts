@@ -147,10 +147,13 @@ describe('A session', () => {
     const { team, page } = await portal.openOwner();
     const other = await page.context().newPage();
     await visit(other, 'keys', 'API keys');
+    // What is behind another tab is hardly painted.
+    await page.bringToFront();
     await visit(page, '', 'Overview');
     await page.getByRole('button', { name: /^Your account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await see(page.getByText('You are signed out.')).toBeVisible();
+    await other.bringToFront();
     await other.reload();
     await see(other.getByRole('heading', { name: 'Sign in' })).toBeVisible();
     expect((await team.owner.browser.ask('GET', '/session')).status).toBe(401);
