@@ -15,10 +15,10 @@ const main = async (filters: readonly string[]): Promise<number> => {
     await check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
     await check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
     await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
-    await vitest('unit and integration tests', ['unit', 'integration'], filters, 420),
-    await vitest('API tests against a cluster', ['api'], filters, 420),
+    await vitest('unit and integration tests', ['unit', 'integration'], filters, 540),
+    await vitest('API tests against a cluster', ['api'], filters, 540),
     await sizeOfPortal(),
-    await vitest('the portal in a browser', ['portal'], filters, 420),
+    await vitest('the portal in a browser', ['portal'], filters, 540),
   ];
   const { passed, failed, skipped } = results.reduce(add, none);
   process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
