@@ -64,12 +64,16 @@ const keyTable = (keys: readonly Pick<EventKey, 'company_id' | 'event_id'>[]) =>
     keys.map(({ company_id, event_id }) => [company_id, event_id]),
   );
 
-/** A row that lies there is an event that is still to be fanned out. */
+/**
+ * A row that lies there is an event that is still to be fanned out. By the key alone: a scan of a short table would
+ * lock rows of others for a moment, and they would pass these over.
+ */
 const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[]) => {
   const { rows } = await sql<Pick<StoredEvent, 'company_id' | 'event_id' | 'created_utc'>>`
     SELECT o.company_id, o.event_id, o.created_utc
     FROM ${keyTable(events)} AS k
-    STRAIGHT_JOIN event_outbox AS o ON o.company_id = k.company_id AND o.event_id = k.event_id
+    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
+      ON o.company_id = k.company_id AND o.event_id = k.event_id
     FOR UPDATE OF o SKIP LOCKED`.execute(db);
   const types = new Map(events.map(({ event_id, type }) => [event_id, type]));
   return rows.map((row) => ({ ...row, type: types.get(row.event_id) ?? null }));
@@ -78,7 +82,8 @@ const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[]) =
 const deleteOutboxRows = async (db: Kysely<Tables>, keys: readonly EventKey[]): Promise<void> => {
   await sql`
     DELETE o FROM ${keyTable(keys)} AS k
-    STRAIGHT_JOIN event_outbox AS o ON o.company_id = k.company_id AND o.event_id = k.event_id`.execute(db);
+    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
+      ON o.company_id = k.company_id AND o.event_id = k.event_id`.execute(db);
 };
 
 const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>) =>
