@@ -1,34 +1,27 @@
 import { buckets, type RequestCount, type RequestReport, requestsCountedSubject } from '@causeway/proto';
 import type { Bus, Database, Log } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { gatherReports, type ReportWriter } from '../gather-reports.ts';
 import type { AccessTables } from '../schema.ts';
 
 const minuteMs = 60_000;
-/** Reports of several gateways arrive close together; they become one batch. */
-const gatherMs = 1000;
-const maxRowsPerInsert = 500;
 /** Beyond this, while the database is away, counts are given up: they are for charts. */
 const maxGathered = 100_000;
 
-export interface RequestCounts {
-  /** Takes no more reports and writes those it has. */
-  drain(): Promise<void>;
-}
-
-/** Adds up what the gateways report of their requests, as one replica of a queue group. */
-export const recordRequests = ({ bus, db, log, now }: RequestCountsOptions): RequestCounts => {
-  let gathered = new Map<string, RequestCount>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing = Promise.resolve();
-
-  const take = (counts: readonly RequestCount[]): void => {
-    const thisMinute = Math.floor(now().getTime() / minuteMs);
-    for (const [company, key, bucket, reported, answered, limited, failed] of counts) {
+/** Adds up what the gateways report of their requests. */
+export const recordRequests = ({ bus, db, log, now }: RequestCountsOptions): ReportWriter =>
+  gatherReports<RequestCount>({
+    bus,
+    log,
+    subject: requestsCountedSubject,
+    what: 'request counts',
+    read: readReport,
+    add: (gathered, [company, key, bucket, reported, answered, limited, failed]) => {
       // A gateway's clock that is ahead must not write into the future.
-      const minute = Math.min(reported, thisMinute);
+      const minute = Math.min(reported, Math.floor(now().getTime() / minuteMs));
       const name = `${company} ${key} ${bucket} ${minute}`;
       const known = gathered.get(name);
-      if (!known && gathered.size >= maxGathered) continue;
+      if (!known && gathered.size >= maxGathered) return;
       gathered.set(name, [
         company,
         key,
@@ -38,48 +31,9 @@ export const recordRequests = ({ bus, db, log, now }: RequestCountsOptions): Req
         limited + (known?.[5] ?? 0),
         failed + (known?.[6] ?? 0),
       ]);
-    }
-    if (gathered.size > 0) timer ??= setTimeout(() => void flush(), gatherMs);
-  };
-
-  const flush = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    const counts = [...gathered.values()];
-    gathered = new Map();
-    writing = writing.then(async () => {
-      let at = 0;
-      try {
-        for (; at < counts.length; at += maxRowsPerInsert)
-          await addCounts(db, counts.slice(at, at + maxRowsPerInsert));
-      } catch (error) {
-        log.warn({ error, rows: counts.length - at }, 'request counts could not be written; trying again');
-        take(counts.slice(at));
-      }
-    });
-    return writing;
-  };
-
-  const subscription = bus.nc.subscribe(requestsCountedSubject, {
-    queue: 'access',
-    callback: (error, message) => {
-      if (error) return;
-      try {
-        take(readReport(message.data));
-      } catch (cause) {
-        log.error({ error: cause }, 'report of requests cannot be read');
-      }
     },
+    write: (counts) => addCounts(db, counts),
   });
-
-  return {
-    drain: async () => {
-      subscription.unsubscribe();
-      await flush();
-      clearTimeout(timer);
-    },
-  };
-};
 
 export interface RequestCountsOptions {
   readonly bus: Bus;
@@ -88,7 +42,6 @@ export interface RequestCountsOptions {
   readonly now: () => Date;
 }
 
-/** @throws on anything that is not a report: one wrong value would spoil the statement for all. */
 const readReport = (data: Uint8Array): RequestReport => {
   const counts = JSON.parse(Buffer.from(data).toString()) as RequestReport;
   if (!Array.isArray(counts) || !counts.every(isCount)) throw new Error('not a list of request counts');
