@@ -1,5 +1,4 @@
-import { parseKeyRing } from '@causeway/proto';
-import { commonConfig, duration, flag, integer, parseConfig } from '@causeway/runtime';
+import { commonConfig, duration, flag, integer, keyRing, parseConfig } from '@causeway/runtime';
 import { z } from 'zod';
 import type { PortalSettings } from './context.ts';
 
@@ -20,15 +19,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
         .default('crm'),
       /** Copies of each NATS bucket: 1 on a single server, 3 in a cluster. */
       NATS_REPLICAS: integer(1, 5).default(1),
-      /** What second factors are sealed with: `name:key,…`, each key 32 bytes in base64; the first seals. */
-      PORTAL_SECRET_KEYS: z.string({ error: 'is required' }).transform((text, context) => {
-        try {
-          return parseKeyRing(text);
-        } catch (error) {
-          context.issues.push({ code: 'custom', input: undefined, message: (error as Error).message });
-          return z.NEVER;
-        }
-      }),
+      /** What second factors are sealed with. */
+      PORTAL_SECRET_KEYS: keyRing(),
       /** A session of the portal ends when nothing was asked for so long, */
       PORTAL_IDLE_TIMEOUT: duration(1000, days(30)).default(8 * 3_600_000),
       /** and so long after it began, whatever was asked. */

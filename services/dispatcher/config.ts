@@ -1,5 +1,4 @@
-import { parseKeyRing } from '@causeway/proto';
-import { commonConfig, duration, durations, flag, integer } from '@causeway/runtime';
+import { commonConfig, duration, durations, flag, integer, keyRing } from '@causeway/runtime';
 import { z } from 'zod';
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000] as const;
@@ -24,15 +23,8 @@ export const dispatcherConfig = {
   /** `mysql://user:password@host:port/database` */
   MYSQL_URL: z.string(),
   MYSQL_POOL_SIZE: integer(1, 1000).default(8),
-  /** The keys that signing secrets are sealed with: `name:key,name:key`; all open. */
-  WEBHOOKS_SECRET_KEYS: z.string().transform((text, context) => {
-    try {
-      return parseKeyRing(text);
-    } catch (error) {
-      context.issues.push({ code: 'custom', input: '', message: (error as Error).message });
-      return z.NEVER;
-    }
-  }),
+  /** What signing secrets are sealed with. */
+  WEBHOOKS_SECRET_KEYS: keyRing(),
   /** Whether a delivery may go over plain http. */
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
   /** Whether a delivery may go to an address of a private network. */

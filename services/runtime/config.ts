@@ -1,3 +1,4 @@
+import { parseKeyRing } from '@causeway/proto';
 import { z } from 'zod';
 
 /** The only reader of `process.env`; everything else gets what it returns. */
@@ -66,6 +67,17 @@ export const durations = (maxCount: number, maxMs: number) =>
     .transform((text) => text.split(',').map(toMs))
     .refine((list) => list.every((ms) => ms <= maxMs), `each ${durationText}, at most ${maxMs} ms`)
     .refine((list) => list.length <= maxCount, `must be at most ${maxCount}`);
+
+/** Keys that secrets are sealed with, `name:key,name:key`, each key 32 bytes in base64; the first seals, all open. */
+export const keyRing = () =>
+  z.string().transform((text, context) => {
+    try {
+      return parseKeyRing(text);
+    } catch (error) {
+      context.issues.push({ code: 'custom', input: '', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
 
 /** What every process of the cluster reads, whatever it does. */
 export const commonConfig = {

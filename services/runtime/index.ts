@@ -14,6 +14,7 @@ export {
   durations,
   flag,
   integer,
+  keyRing,
   parseConfig,
   readEnv,
 } from './config.ts';

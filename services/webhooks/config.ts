@@ -1,5 +1,4 @@
-import { parseKeyRing } from '@causeway/proto';
-import { commonConfig, flag, integer } from '@causeway/runtime';
+import { commonConfig, flag, integer, keyRing } from '@causeway/runtime';
 import { z } from 'zod';
 
 /** What the webhooks service reads from its environment. */
@@ -8,15 +7,8 @@ export const webhooksConfig = {
   /** `mysql://user:password@host:port/database` */
   MYSQL_URL: z.string(),
   MYSQL_POOL_SIZE: integer(1, 1000).default(8),
-  /** The keys that signing secrets are sealed with: `name:key,name:key`; the first seals, all open. */
-  WEBHOOKS_SECRET_KEYS: z.string().transform((text, context) => {
-    try {
-      return parseKeyRing(text);
-    } catch (error) {
-      context.issues.push({ code: 'custom', input: '', message: (error as Error).message });
-      return z.NEVER;
-    }
-  }),
+  /** What signing secrets are sealed with. */
+  WEBHOOKS_SECRET_KEYS: keyRing(),
   /** Whether plain http is good enough for a subscription's URL. */
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
   /** Whether a subscription's host may be one of a private network. */
