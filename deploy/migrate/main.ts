@@ -7,7 +7,9 @@ import { migrationFolders } from './folders.ts';
 // for a wrong configuration and 1 for a migration that failed; run it again once that is mended.
 try {
   const { MYSQL_URL } = parseConfig(migrateConfig, readEnv());
-  const { applied } = await migrate(MYSQL_URL, migrationFolders(resolve(import.meta.dirname, '../..')));
+  const folders = migrationFolders(resolve(import.meta.dirname, '../..'));
+  const onWait = (file: string) => process.stdout.write(`${file}: its table is in use, trying again\n`);
+  const { applied } = await migrate(MYSQL_URL, folders, { onWait });
   for (const file of applied) process.stdout.write(`applied ${file}\n`);
   process.stdout.write(applied.length === 0 ? 'nothing to apply\n' : `${applied.length} applied\n`);
 } catch (error) {

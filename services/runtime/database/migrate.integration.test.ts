@@ -143,6 +143,49 @@ describe('migrate', () => {
     await expect(migrate(url, [set])).rejects.toThrow('statement 2 of 2 failed: Data too long');
   });
 
+  it('changes a table that a long transaction reads without keeping anybody else from it for long', async () => {
+    const { url } = await freshDatabase();
+    const { set, write } = await folderOf({
+      '001-first.sql': 'CREATE TABLE t (a INT PRIMARY KEY, b INT); INSERT INTO t VALUES (1, 1)',
+    });
+    await migrate(url, [set]);
+    await write('002-second.sql', 'ALTER TABLE t ADD c INT, ALGORITHM = INSTANT');
+
+    const [long, other] = await Promise.all([url, url].map((one) => createConnection(parseMysqlUrl(one))));
+    onTestFinished(async () => void (await Promise.all([long?.end(), other?.end()])));
+    await long!.query('START TRANSACTION');
+    await long!.query('SELECT a FROM t');
+    const waits: string[] = [];
+    const migrating = migrate(url, [set], { onWait: (file) => waits.push(file) });
+    let slowestMs = 0;
+    for (let at = 0; waits.length < 3; at++) {
+      const startedMs = performance.now();
+      await other!.query('UPDATE t SET b = ? WHERE a = 1', [at]);
+      slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+    }
+    await long!.query('COMMIT');
+
+    expect(await migrating).toEqual({ applied: ['set/002-second.sql'] });
+    expect(new Set(waits)).toEqual(new Set(['set/002-second.sql']));
+    // It did get in somebody's way, and for no longer than its wait of a second; the rest is this machine.
+    expect(slowestMs).toBeGreaterThan(500);
+    expect(slowestMs).toBeLessThan(2_500);
+  });
+
+  it('gives up on a table that stays in use, and can be run again', async () => {
+    const { url } = await freshDatabase();
+    const { set, write } = await folderOf({ '001-first.sql': 'CREATE TABLE t (a INT PRIMARY KEY)' });
+    await migrate(url, [set]);
+    await write('002-second.sql', 'ALTER TABLE t ADD b INT, ALGORITHM = INSTANT');
+    const long = await createConnection(parseMysqlUrl(url));
+    onTestFinished(() => long.end());
+    await long.query('START TRANSACTION');
+    await long.query('SELECT a FROM t');
+    await expect(migrate(url, [set], { patienceMs: 500 })).rejects.toThrow('Lock wait timeout exceeded');
+    await long.query('COMMIT');
+    expect(await migrate(url, [set])).toEqual({ applied: ['set/002-second.sql'] });
+  });
+
   it('leaves a server alone whose URL names no database', async () => {
     await expect(migrate(withDatabase(provided('mysqlUrl'), ''), [fixtures])).rejects.toThrow(
       'the MySQL URL names no database',

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { isLockWaitTimeout } from './errors.ts';
 import { sessionSql } from './session.ts';
 import { splitStatements } from './statements.ts';
 import { type MysqlAddress, parseMysqlUrl } from './url.ts';
@@ -27,22 +29,37 @@ export class MigrationError extends Error {
  * (killed between the two); then the next run fails with MySQL's "already exists" and the message says how
  * to mark it as done. Statements that change rows are recorded in their own transaction, so never twice.
  *
+ * A change of a table needs it for itself for a moment, and while it waits for that behind a long transaction
+ * everybody else waits behind it. So it waits for a second at most, lets the others pass, and tries again.
+ *
  * @returns the files that ran, as `set/NNN-name.sql`.
  * @throws MigrationError at a file that changed after it ran, a gap in the numbers, a failing statement.
  */
 export const migrate = async (
   mysqlUrl: string,
   folders: readonly MigrationFolder[],
+  { patienceMs = 600_000, onWait = () => {} }: MigrateOptions = {},
 ): Promise<{ readonly applied: string[] }> => {
   const files = (await Promise.all(folders.map(readFolder))).flat();
   const connection = await openDatabase(parseMysqlUrl(mysqlUrl));
   try {
     if (pendingOf(files, await readRecords(connection)).length === 0) return { applied: [] };
-    return { applied: await withLock(connection, () => applyPending(connection, files)) };
+    const run: RunStatement = (statement, id) =>
+      runPatiently(connection, statement, { patienceMs, onWait: () => onWait(id) });
+    return { applied: await withLock(connection, () => applyPending(connection, files, run)) };
   } finally {
     await connection.end().catch(() => connection.destroy());
   }
 };
+
+export interface MigrateOptions {
+  /** How long a statement is tried again that finds its table in use; ten minutes unless given. */
+  readonly patienceMs?: number;
+  /** Told each time, with the file's name. */
+  readonly onWait?: (file: string) => void;
+}
+
+type RunStatement = (statement: string, file: string) => Promise<void>;
 
 interface MigrationFile {
   readonly set: string;
@@ -60,6 +77,8 @@ interface MigrationRecord {
 
 const fileName = /^(\d{3})-[a-z0-9-]+\.sql$/;
 const lockTimeoutS = 120;
+/** `lock_wait_timeout` is about whole tables, the other about rows. Either is how long others may have to wait. */
+const session = `${sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 0 })}, lock_wait_timeout = 1`;
 
 const readFolder = async ({ name: set, folder }: MigrationFolder): Promise<MigrationFile[]> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
@@ -88,7 +107,7 @@ const openDatabase = async (address: MysqlAddress): Promise<Connection> => {
       timezone: 'Z',
       connectTimeout: 5_000,
     });
-    await connection.query(sessionSql({ lockWaitTimeoutS: 60, selectTimeoutMs: 0 }));
+    await connection.query(session);
     return connection;
   };
   try {
@@ -99,7 +118,7 @@ const openDatabase = async (address: MysqlAddress): Promise<Connection> => {
   const connection = await open('');
   await connection.query('CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4', [address.database]);
   await connection.changeUser({ database: address.database });
-  await connection.query(sessionSql({ lockWaitTimeoutS: 60, selectTimeoutMs: 0 }));
+  await connection.query(session);
   return connection;
 };
 
@@ -155,11 +174,15 @@ const withLock = async <Result>(connection: Connection, work: () => Promise<Resu
   }
 };
 
-const applyPending = async (connection: Connection, files: readonly MigrationFile[]): Promise<string[]> => {
+const applyPending = async (
+  connection: Connection,
+  files: readonly MigrationFile[],
+  run: RunStatement,
+): Promise<string[]> => {
   await connection.query(recordTable);
   const applied: string[] = [];
   for (const { file, done } of pendingOf(files, await readRecords(connection))) {
-    for (let at = done; at < file.statements.length; at++) await runStatement(connection, file, at);
+    for (let at = done; at < file.statements.length; at++) await runStatement(connection, file, at, run);
     if (file.statements.length === 0) await record(connection, file, 0);
     applied.push(idOf(file));
   }
@@ -175,11 +198,14 @@ const recordTable = `
     updated_utc DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)
   )`;
 
-const runStatement = async (connection: Connection, file: MigrationFile, at: number): Promise<void> => {
-  const statement = file.statements[at] ?? '';
+const runStatement = async (
+  connection: Connection,
+  file: MigrationFile,
+  at: number,
+  run: RunStatement,
+): Promise<void> => {
   try {
-    await connection.query('START TRANSACTION');
-    await connection.query(statement);
+    await run(file.statements[at] ?? '', idOf(file));
     await record(connection, file, at + 1);
     await connection.query('COMMIT');
   } catch (error) {
@@ -192,6 +218,31 @@ const runStatement = async (connection: Connection, file: MigrationFile, at: num
     );
   }
 };
+
+/** Begins a transaction and runs the statement in it, however often others are in its way. */
+const runPatiently = async (
+  connection: Connection,
+  statement: string,
+  { patienceMs, onWait }: { readonly patienceMs: number; readonly onWait: () => void },
+): Promise<void> => {
+  const endMs = performance.now() + patienceMs;
+  for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    await connection.query('START TRANSACTION');
+    try {
+      await connection.query(statement);
+      return;
+    } catch (error) {
+      if (!isLockWaitTimeout(error) || performance.now() + pauseMs > endMs) throw error;
+    }
+    // The rows that it had come to before it gave up are locked until then.
+    await connection.query('ROLLBACK');
+    onWait();
+    await sleep(pauseMs);
+  }
+};
+
+/** Others are held up for a second out of six at worst. */
+const maxPauseMs = 5_000;
 
 const record = (
   connection: Connection,
