@@ -1,5 +1,5 @@
 import { outcome } from './clock.ts';
-import type { Ask, Reply, World } from './world.ts';
+import type { Ask, Reply, World } from './open.ts';
 
 /** One request of a load: when it was sent, when it was over, and how. Times as of `performance.now()`. */
 export interface Shot {

@@ -1,6 +1,6 @@
 import type { StackProcess } from '../../../deploy/local/stack.ts';
 import { until } from './clock.ts';
-import type { World } from './world.ts';
+import type { World } from './open.ts';
 
 /** The cluster's processes of one kind: `gateway`, `crm`, `nats`. */
 export const processesOf = ({ stack }: World, kind: string): readonly StackProcess[] =>
@@ -62,7 +62,7 @@ export const allReady = (world: World, gone: readonly number[] = []): Promise<bo
         if (pid === null || gone.includes(pid)) return false;
         if (name === 'mysql' || name === 'receiver') continue;
         if (metricsUrl === null) return false;
-        const ready = await fetch(`${metricsUrl}/${name === 'nats' ? 'healthz' : 'readyz'}`)
+        const ready = await fetch(`${metricsUrl}/${/^nats(-\d+)?$/.test(name) ? 'healthz' : 'readyz'}`)
           .then((response) => response.ok)
           .catch(() => false);
         if (!ready) return false;

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { type Scope, scopes } from '@causeway/proto';
+import { createPool, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { type Dispatcher, Pool } from 'undici';
+import { type Operator, openOperator } from '../../../deploy/local/operator.ts';
+import { readStack, type Stack } from '../../../deploy/local/stack.ts';
+
+/** One answer, read to its end. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The body as JSON; undefined where it is none. */
+  readonly json: Json;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a body holds is what the tests are about.
+export type Json = any;
+
+export interface Ask {
+  readonly method?: string;
+  /** An API key; none is sent without. */
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export interface Key {
+  readonly id: number;
+  readonly value: string;
+}
+
+export interface Company {
+  readonly id: number;
+  /** A key with these scopes, all five unless given. */
+  key(only?: readonly Scope[]): Promise<Key>;
+}
+
+/** The running cluster, as its users and its operator reach it. */
+export interface World {
+  readonly baseUrl: string;
+  readonly home: string;
+  readonly operator: Operator;
+  /** As it is now: processes come and go. */
+  stack(): Stack;
+  /** A company of this test's own; its counters start at nothing. */
+  company(limits?: { read?: number; write?: number; admin?: number }): Promise<Company>;
+  /** @param path below `/api/v1`, or whole where it begins with `//`. */
+  ask(path: string, ask?: Ask): Promise<Reply>;
+  /** Runs SQL as the database's owner. Answers rows, or what a change did. */
+  sql<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  insert(table: string, row: Readonly<Record<string, unknown>>): Promise<number>;
+}
+
+/** More connections than gateways by far, so that the kernel's choice reaches every gateway. */
+const connections = 48;
+
+/** Opens the cluster that runs in a home. Whoever does closes it. */
+export const openWorldAt = async (
+  home: string,
+): Promise<{ readonly world: World; readonly close: () => Promise<void> }> => {
+  const stack = (): Stack => {
+    const read = readStack(home);
+    if (!read) throw new Error(`no cluster runs in ${home}`);
+    return read;
+  };
+  const { baseUrl, natsUrl, mysqlUrl } = stack();
+  const operator = await openOperator(natsUrl);
+  const pool = new Pool(baseUrl, { connections, pipelining: 1 });
+  const database = createPool({ uri: mysqlUrl, connectionLimit: 2, supportBigNumbers: true, timezone: 'Z' });
+  const close = async (): Promise<void> => {
+    await Promise.all([operator.close(), pool.destroy(), database.end()]);
+  };
+
+  const run = async (text: string, values: readonly unknown[]) =>
+    (await database.query<RowDataPacket[] | ResultSetHeader>(text, [...values]))[0];
+
+  const world: World = {
+    baseUrl,
+    home,
+    operator,
+    stack,
+    company: async (limits) => {
+      const { company_id } = await operator.ask('createCompany', { name: `Test ${randomUUID()}` });
+      if (limits) await operator.ask('setLimits', { company_id, ...limits });
+      return {
+        id: company_id,
+        key: async (only = scopes) => {
+          const { id, value } = await operator.ask('createKey', {
+            company_id,
+            name: 'test',
+            scopes: [...only],
+          });
+          return { id, value };
+        },
+      };
+    },
+    ask: (path, ask) => send(pool, path, ask),
+    sql: async (text, values = []) => (await run(text, values)) as never,
+    insert: async (table, row) =>
+      ((await run('INSERT INTO ?? SET ?', [table, row])) as ResultSetHeader).insertId,
+  };
+  return { world, close };
+};
+
+/** One request over an undici dispatcher: a pool, or a client that is one connection. */
+export const send = async (over: Dispatcher, path: string, ask: Ask = {}): Promise<Reply> => {
+  const { statusCode, headers, body } = await over.request({
+    method: (ask.method ?? 'GET') as Dispatcher.HttpMethod,
+    path: path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
+    headers: { ...(ask.key !== undefined && { 'x-api-key': ask.key }), ...ask.headers },
+    ...(ask.body !== undefined && { body: ask.body as string }),
+  });
+  const text = await body.text();
+  return { status: statusCode, headers, text, json: jsonOf(text) };
+};
+
+const jsonOf = (text: string): Json => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
