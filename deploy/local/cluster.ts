@@ -9,7 +9,7 @@ import { startMigrations } from './migrations.ts';
 import type { StartOptions } from './options.ts';
 import { buildPortal } from './portal.ts';
 import { isPortFree } from './ports.ts';
-import { mysqlLauncher, natsLauncher, type ServiceSpec, serviceSpecs } from './programs.ts';
+import { mysqlLauncher, natsLaunchers, type ServiceSpec, serviceSpecs, type Wiring } from './programs.ts';
 import { offerReceiver } from './receiver.ts';
 import type { Report } from './report.ts';
 import { openSecrets } from './secrets.ts';
@@ -30,6 +30,7 @@ export interface ClusterContext {
   readonly report: Report;
   /** Aborted when the start is called off. */
   readonly signal: AbortSignal;
+  readonly wiring?: Wiring;
 }
 
 export interface Cluster {
@@ -98,15 +99,26 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 
   const users = natsUsers(secrets);
   const mysql = mysqlLauncher(context.toolchain, home);
-  const nats = natsLauncher(context.toolchain, home, users);
+  const nats = await natsLaunchers({
+    count: options.nats,
+    toolchain: context.toolchain,
+    home,
+    users,
+    routesPassword: secrets('nats routes'),
+    wiring: context.wiring,
+  });
   const mysqlUrl = () => env.MYSQL_URL || mysql.server().url;
-  const natsUrl = (user: string) => env.NATS_URL || nats.server().urlFor(user);
+  const natsUrl = (user: string) =>
+    env.NATS_URL ||
+    nats.map((one, at) => (at === 0 ? one.server().urlFor(user) : one.server().url)).join(',');
 
   const portalDir = env.PORTAL_DIR || (await buildPortal(root, report));
   await report.step('MySQL and NATS', () =>
     all([
       ...(env.MYSQL_URL ? [answersMysql(env.MYSQL_URL)] : [start({ name: 'mysql', launch: mysql.launch })]),
-      ...(env.NATS_URL ? [answersNats(env.NATS_URL)] : [start({ name: 'nats', launch: nats.launch })]),
+      ...(env.NATS_URL
+        ? [answersNats(env.NATS_URL)]
+        : nats.map(({ name, launch }) => start({ name, launch }))),
     ]),
   );
   await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl()), signal));
@@ -114,29 +126,32 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   const startService = (spec: ServiceSpec): Promise<void>[] =>
     Array.from({ length: options.counts[spec.name] }, (_, at) => {
       const name = `${spec.name}-${at + 1}`;
-      const launch = () =>
-        runService({
+      const launch = async () => {
+        const given = {
+          ...(options.nats >= 3 ? { NATS_REPLICAS: '3' } : {}),
+          ...passedOn(env),
+          [stackMark]: home,
+          INSTANCE: name,
+          NATS_URL: natsUrl(spec.name),
+          METRICS_PORT: '0',
+          ...(spec.usesMysql ? { MYSQL_URL: mysqlUrl() } : {}),
+          ...(spec.keepsSecrets
+            ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
+            : {}),
+          ...(spec.keepsMembers
+            ? { PORTAL_SECRET_KEYS: env.PORTAL_SECRET_KEYS || keyRing(secrets('portal secret key')) }
+            : {}),
+          ...(spec.name === 'gateway'
+            ? { HOST: host, PORT: String(options.port), PORTAL_DIR: portalDir }
+            : {}),
+        };
+        return runService({
           name,
           entry: entryOf(root, spec),
-          env: {
-            ...passedOn(env),
-            [stackMark]: home,
-            INSTANCE: name,
-            NATS_URL: natsUrl(spec.name),
-            METRICS_PORT: '0',
-            ...(spec.usesMysql ? { MYSQL_URL: mysqlUrl() } : {}),
-            ...(spec.keepsSecrets
-              ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
-              : {}),
-            ...(spec.keepsMembers
-              ? { PORTAL_SECRET_KEYS: env.PORTAL_SECRET_KEYS || keyRing(secrets('portal secret key')) }
-              : {}),
-            ...(spec.name === 'gateway'
-              ? { HOST: host, PORT: String(options.port), PORTAL_DIR: portalDir }
-              : {}),
-          },
+          env: (await context.wiring?.environment?.(name, given)) ?? given,
           logFile: join(home, 'logs', `${name}.log`),
         });
+      };
       return start({ name, launch });
     });
   const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
@@ -170,7 +185,7 @@ const requirePort = async (port: number): Promise<void> => {
 };
 
 const stopInOrder = async (kept: readonly Kept[]): Promise<void> => {
-  const isServer = ({ name }: Kept) => name === 'mysql' || name === 'nats';
+  const isServer = ({ name }: Kept) => /^(mysql|nats(-\d+)?)$/.test(name);
   const isEdge = ({ name }: Kept) => name.startsWith('gateway-');
   const stopAll = (parts: readonly Kept[]) => Promise.all(parts.map((part) => part.stop()));
   await stopAll(kept.filter(isEdge));

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type NatsUser, renderNatsConfig } from '../nats/config.ts';
+import { type NatsMember, type NatsUser, renderNatsConfig } from '../nats/config.ts';
 import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
 import type { Program } from './toolchain.ts';
 
@@ -28,6 +28,8 @@ export interface NatsOptions {
   /** To come back on after a crash; otherwise free ones. */
   readonly port?: number;
   readonly monitorPort?: number;
+  /** Makes it one of several. It is healthy when they have found together. */
+  readonly cluster?: NatsMember;
 }
 
 const stopGraceMs = 15_000;
@@ -51,6 +53,7 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
     portsDir: home,
     pidFile,
     users,
+    ...(options.cluster && { cluster: options.cluster }),
   });
   writeFileSync(configFile, config, { mode: 0o600 });
   const server = await spawnGuarded({

@@ -13,6 +13,8 @@ export interface Counts {
 export interface StartOptions {
   readonly port: number;
   readonly counts: Counts;
+  /** NATS servers; from three on, what they store is kept three times. */
+  readonly nats: number;
   readonly detach: boolean;
   readonly help: boolean;
 }
@@ -25,6 +27,7 @@ export const usage = `Usage: npm start -- [options]
   --crm N            processes of crm: lookups, record actions (1)
   --webhooks N       processes of webhooks: subscriptions, events (1)
   --dispatchers N    processes that send deliveries (1)
+  --nats N           NATS servers (1); with 3, any one of them may go away
   --detach           return when ready and keep running; \`npm stop\` ends it
   --help             this text
 
@@ -43,6 +46,7 @@ const flags = {
   crm: { type: 'string', default: '1' },
   webhooks: { type: 'string', default: '1' },
   dispatchers: { type: 'string', default: '1' },
+  nats: { type: 'string', default: '1' },
   detach: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -65,6 +69,7 @@ export const parseOptions = (args: readonly string[]): StartOptions => {
       webhooks: number('webhooks', 1, 32),
       dispatcher: number('dispatchers', 1, 32),
     },
+    nats: number('nats', 1, 5),
     detach: values.detach,
     help: values.help,
   };

@@ -5,16 +5,19 @@ test('without options it is one of each on port 8080, in the foreground', () => 
   expect(parseOptions([])).toEqual({
     port: 8080,
     counts: { gateway: 1, access: 1, crm: 1, webhooks: 1, dispatcher: 1 },
+    nats: 1,
     detach: false,
     help: false,
   });
 });
 
 test('every count and the port can be chosen', () => {
-  const args = '--port 9000 --gateways 4 --access 2 --crm 3 --webhooks 5 --dispatchers=6 --detach'.split(' ');
+  const counts = '--gateways 4 --access 2 --crm 3 --webhooks 5 --dispatchers=6 --nats 3';
+  const args = `--port 9000 ${counts} --detach`.split(' ');
   expect(parseOptions(args)).toEqual({
     port: 9000,
     counts: { gateway: 4, access: 2, crm: 3, webhooks: 5, dispatcher: 6 },
+    nats: 3,
     detach: true,
     help: false,
   });

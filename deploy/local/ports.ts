@@ -10,6 +10,24 @@ export const freePort = (): Promise<number> =>
     });
   });
 
+/** Several at once, no two the same. */
+export const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((done, reject) =>
+          server.once('error', reject).listen(0, '127.0.0.1', () => {
+            const address = server.address();
+            if (address && typeof address === 'object') done(address.port);
+          }),
+        ),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+  return ports;
+};
+
 /** False when something listens there already. */
 export const isPortFree = (port: number, host: string): Promise<boolean> =>
   new Promise((resolve) => {

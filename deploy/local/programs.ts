@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import type { NatsUser } from '../nats/config.ts';
+import type { NatsMember, NatsUser } from '../nats/config.ts';
 import { startMysql } from './mysql.ts';
-import { startNats } from './nats.ts';
+import { type NatsServer, startNats } from './nats.ts';
 import type { Counts } from './options.ts';
+import { freePorts } from './ports.ts';
 import type { Run } from './supervisor.ts';
-import type { Toolchain } from './toolchain.ts';
+import type { Program, Toolchain } from './toolchain.ts';
 
 /** A service of the cluster and what it is given. */
 export interface ServiceSpec {
@@ -39,12 +40,67 @@ export const mysqlLauncher = (toolchain: Toolchain, home: string) =>
     return startMysql(last ? { ...place, port: last.port } : place);
   });
 
-export const natsLauncher = (toolchain: Toolchain, home: string, users: readonly NatsUser[]) =>
-  launcher((last?: { port: number; monitorPort: number }) => {
-    if (!toolchain.natsServer) throw new Error('no nats-server in the toolchain');
-    const place = { home: join(home, 'nats'), program: toolchain.natsServer, users };
-    return startNats(last ? { ...place, port: last.port, monitorPort: last.monitorPort } : place);
+/** One NATS server by the name `nats`, or several, `nats-1` and on, that make a cluster. */
+export const natsLaunchers = async (options: NatsLaunchOptions): Promise<readonly NatsLauncher[]> => {
+  const { count, home, users, routesPassword: password, wiring } = options;
+  if (count === 1) return [natsLauncher(options, 'nats', join(home, 'nats'), async () => undefined)];
+  const ports = await freePorts(count);
+  const nameOf = (at: number): string => `nats-${at + 1}`;
+  return ports.map((port, at) => {
+    const others = ports.flatMap((other, to) => (to === at ? [] : [{ name: nameOf(to), port: other }]));
+    const name = nameOf(at);
+    return natsLauncher(options, name, join(home, 'nats', String(at + 1)), async () => ({
+      ...{ name, port, password },
+      others: await Promise.all(
+        others.map(async (other) => wiring?.routePort?.(name, other.name, other.port) ?? other.port),
+      ),
+    }));
   });
+};
+
+const natsLauncher = (
+  { toolchain, users, wiring }: NatsLaunchOptions,
+  name: string,
+  home: string,
+  cluster: () => Promise<NatsMember | undefined>,
+): NatsLauncher => ({
+  name,
+  ...launcher(async (last?: { port: number; monitorPort: number }) => {
+    if (!toolchain.natsServer) throw new Error('no nats-server in the toolchain');
+    const member = await cluster();
+    return startNats({
+      home,
+      program: wiring?.natsProgram?.(name, home, toolchain.natsServer) ?? toolchain.natsServer,
+      users,
+      ...(member && { cluster: member }),
+      ...(last && { port: last.port, monitorPort: last.monitorPort }),
+    });
+  }),
+});
+
+export interface NatsLauncher extends ServerLauncher<NatsServer> {
+  readonly name: string;
+}
+
+interface NatsLaunchOptions {
+  readonly count: number;
+  readonly toolchain: Toolchain;
+  readonly home: string;
+  readonly users: readonly NatsUser[];
+  /** What the servers of a cluster let each other in with. */
+  readonly routesPassword: string;
+  readonly wiring?: Wiring | undefined;
+}
+
+/** What a test puts between the parts of a cluster; each is asked whenever a part is started. */
+export interface Wiring {
+  /** The environment a service's process gets in place of `env`. */
+  environment?(name: string, env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv>;
+  /** The port at which the NATS server `from` shall reach the one of `to`. */
+  routePort?(from: string, to: string, port: number): Promise<number>;
+  /** The program that is to run as a NATS server. */
+  natsProgram?(name: string, home: string, program: Program): Program;
+}
 
 const launcher = <Server extends Startable>(
   start: (last?: Server) => Promise<Server>,

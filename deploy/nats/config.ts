@@ -21,6 +21,20 @@ export interface NatsConfig {
   readonly portsDir: string;
   readonly pidFile: string;
   readonly users: readonly NatsUser[];
+  /** Absent: it stands alone. */
+  readonly cluster?: NatsMember;
+}
+
+/** One server of a cluster on the loopback. */
+export interface NatsMember {
+  /** Its name among the servers. */
+  readonly name: string;
+  /** Where the others reach it. */
+  readonly port: number;
+  /** Where it reaches the others. */
+  readonly others: readonly number[];
+  /** What the servers let each other in with; of what a URL takes as it is. */
+  readonly password: string;
 }
 
 /** Renders a configuration file of one nats-server on the loopback. JSON is part of its syntax. */
@@ -34,11 +48,21 @@ export const renderNatsConfig = (config: NatsConfig): string =>
       // A body is at most 1 MiB; a frame of several, with their headers, has to fit.
       max_payload: 4 * 2 ** 20,
       jetstream: { store_dir: config.storeDir },
+      ...(config.cluster && { server_name: config.cluster.name, cluster: cluster(config.cluster) }),
       ...(config.users.length === 0 ? {} : { authorization: authorization(config.users) }),
     },
     undefined,
     2,
   )}\n`;
+
+const cluster = ({ port, others, password }: NatsMember) => ({
+  name: 'causeway',
+  listen: `127.0.0.1:${port}`,
+  authorization: { user: 'routes', password, timeout: 3 },
+  routes: others.map((other) => `nats-route://routes:${password}@127.0.0.1:${other}`),
+  // Clients know all servers by their own URL, and reach each only as that says.
+  no_advertise: true,
+});
 
 /** The section that says who may come in, and what each may do. */
 export const authorization = (users: readonly NatsUser[]) => ({ users: users.map(renderUser) });

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +13,7 @@ import { expect, test } from 'vitest';
 import { openKeyBucket } from '../../../services/access/key-table/bucket.ts';
 import { openLimitLog } from '../../../services/gateway/limits/log.ts';
 import { ensureStreams } from '../../../services/webhooks/fan-out/streams.ts';
+import { freePorts } from '../../local/ports.ts';
 import { passwordVariable, userNames } from './users.ts';
 
 // The very files that production's servers read, on three servers of this machine: only where they listen
@@ -78,23 +78,6 @@ const healthy = async (monitorUrl: string, logFile: string): Promise<void> => {
     if (answer?.ok) return;
   }
   throw new Error(`not healthy:\n${await readFile(logFile, 'utf8')}`);
-};
-
-const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((done, reject) =>
-          server.once('error', reject).listen(0, '127.0.0.1', () => {
-            const address = server.address();
-            if (address && typeof address === 'object') done(address.port);
-          }),
-        ),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
-  return ports;
 };
 
 const servers = await startThree();
