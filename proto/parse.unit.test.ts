@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Problem } from './errors.ts';
 import { contract as c, operations } from './operations.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
+import { portalContract } from './portal-operations.ts';
 
 const json = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -343,4 +344,11 @@ test('no bytes whatever make parsing fail with anything but a problem', () => {
       }
     }
   }
+});
+
+test('what tells the kinds of a body apart is told as any other field', () => {
+  const { createReplay } = portalContract;
+  const told = (body: unknown) => refused(() => parseBody(createReplay, json(body)));
+  expect(told({})).toMatchObject({ text: 'kind is required', fields: ['kind'] });
+  expect(told({ kind: 'all' }).text).toMatch(/^kind must be one of \w+, /);
 });

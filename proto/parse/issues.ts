@@ -49,9 +49,18 @@ const predicate = (issue: z.core.$ZodRawIssue): string => {
       return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`;
     case 'too_big':
       return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`;
+    case 'invalid_union':
+      return issue.discriminator === undefined ? 'is not valid' : ofKinds(issue);
     default:
       return 'is not valid';
   }
+};
+
+/** Of the field that tells which of several shapes an object has; the issue's input is the whole object. */
+const ofKinds = ({ input, discriminator, options }: z.core.$ZodRawIssue): string => {
+  const given = (input as Readonly<Record<string, unknown>>)[discriminator as string];
+  if (given === undefined) return 'is required';
+  return `must be one of ${(options as readonly unknown[]).join(', ')}`;
 };
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createKeyValue, parseKeyValue } from './keys.ts';
+
+const prefix = fc.string({ unit: fc.constantFrom(...'abcxyz09_'), minLength: 1, maxLength: 12 });
+const companyId = fc.integer({ min: 1, max: 999_999_999_999_999 });
+const character = fc.nat(0xffff).map((code) => String.fromCharCode(code));
+
+describe('an API key', () => {
+  test('tells its company, whatever its prefix', () => {
+    fc.assert(
+      fc.property(prefix, companyId, (start, id) => {
+        const value = createKeyValue({ prefix: start, companyId: id, random: randomBytes });
+        expect(parseKeyValue(value, start)).toEqual({ companyId: id });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is no key any more when a character of it is another, is gone, or there is one more', () => {
+    fc.assert(
+      fc.property(
+        companyId,
+        fc.nat(999),
+        fc.oneof(character, fc.constantFrom(...'012abcABC_')),
+        fc.nat(2),
+        (id, place, other, way) => {
+          const value = createKeyValue({ prefix: 'crm', companyId: id, random: randomBytes });
+          const at = place % value.length;
+          const changed =
+            value.slice(0, at) + (way === 1 ? '' : other) + value.slice(way === 2 ? at : at + 1);
+          expect(parseKeyValue(changed, 'crm')).toEqual(changed === value ? { companyId: id } : null);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('is not made of anything else', () => {
+    const part = fc.string({ unit: character, maxLength: 60 });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          part,
+          fc.tuple(fc.constantFrom('crm_', 'crm_1_', 'crm_1_0'), part).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          expect(parseKeyValue(text, 'crm')).toBeNull();
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,235 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Problem } from './errors.ts';
+import type { Operation } from './operation.ts';
+import { operations } from './operations.ts';
+import { readJsonObject } from './parse/json-body.ts';
+import { readQueryString } from './parse/query-string.ts';
+import { parseBody, parseId, parseQuery } from './parse.ts';
+import { portalOperations } from './portal-operations.ts';
+
+/** What a parser made of its input: a value, or the 400 (404 for ids) that it threw. Anything else fails. */
+const outcomeOf = <Value>(parse: () => Value): { value: Value } | { problem: Problem } => {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    if (error instanceof Problem) return { problem: error };
+    throw error;
+  }
+};
+
+/** A sentence that is fit for a caller: nothing left to fill in, nothing of the parser's own words. */
+const isTold = ({ code, publicMessage, details = [] }: Problem): boolean =>
+  code === 'invalid_request' &&
+  publicMessage !== '' &&
+  details[0]?.message === publicMessage &&
+  details.every(({ message }) => !/\{field\}|undefined|Zod|\[object/.test(message));
+
+/** Every UTF-16 unit, halves of pairs too. */
+const anyText = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)), maxLength: 40 });
+const wellFormed = fc
+  .string({ unit: 'binary', maxLength: 20 })
+  .filter((text) => !text.includes('\0') && text.isWellFormed());
+
+const queryOf = (pairs: [string, string][]): string => new URLSearchParams(pairs).toString();
+
+describe('a query string', () => {
+  test('gives back what a form has put into it', () => {
+    const pairs = fc.uniqueArray(fc.tuple(wellFormed, wellFormed), {
+      selector: ([name]) => name,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(pairs, (given) => {
+        const { values, problems } = readQueryString(queryOf(given));
+        expect(problems).toEqual([]);
+        expect(Object.entries(values).toSorted()).toEqual(given.toSorted());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is read or refused whatever it is, and what is read has no NUL and no half pair', () => {
+    const part = fc.oneof(
+      anyText,
+      fc.constantFrom('%00', '%', '%ed%a0%80', '%c0%80', '=', '&', '+', '__proto__'),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const outcome = outcomeOf(() => readQueryString(parts.join('')));
+        if ('problem' in outcome) return isTold(outcome.problem);
+        return Object.entries(outcome.value.values)
+          .flat()
+          .every((text) => text.isWellFormed() && !text.includes('\0'));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('names every parameter that was given twice, and no other', () => {
+    const name = fc.constantFrom('a', 'b', 'c', '__proto__', 'toString');
+    fc.assert(
+      fc.property(fc.array(name, { maxLength: 8 }), (names) => {
+        const { problems } = readQueryString(names.map((one) => `${one}=1`).join('&'));
+        const twice = names.filter((one, at) => names.indexOf(one) !== at);
+        expect(new Set(problems.map(({ field }) => field))).toEqual(new Set(twice));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a JSON body', () => {
+  test('gives back an object as it was written', () => {
+    fc.assert(
+      fc.property(fc.dictionary(wellFormed, fc.jsonValue({ maxDepth: 5 })), (object) => {
+        const text = JSON.stringify(object);
+        fc.pre(!text.includes('\\u0000'));
+        expect(JSON.stringify(readJsonObject(Buffer.from(text)))).toBe(text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is read or refused whatever its bytes are', () => {
+    const json = fc.json().map((text) => Buffer.from(text));
+    const bytes = fc.oneof(fc.uint8Array({ maxLength: 60 }), json);
+    fc.assert(
+      fc.property(bytes, (body) => {
+        const outcome = outcomeOf(() => readJsonObject(body));
+        return 'problem' in outcome
+          ? isTold(outcome.problem)
+          : typeof outcome.value === 'object' && !Array.isArray(outcome.value);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is refused for a NUL or half a pair wherever it hides, and for any nesting over 64', () => {
+    const fault = fc.constantFrom('"\\u0000"', '"a\\ud800b"', '{"\\udc00":1}', '{"a\\u0000":1}');
+    const wrap = fc.array(fc.constantFrom(['[', ']'], ['{"a":', '}'], ['[1,', ',"z"]']), { maxLength: 100 });
+    fc.assert(
+      fc.property(fault, wrap, fc.boolean(), (bad, around, hasFault) => {
+        const inner = hasFault ? bad : '1';
+        const text = around.reduce((value, [open, close]) => open + value + close, inner);
+        const outcome = outcomeOf(() => readJsonObject(Buffer.from(`{"field":${text}}`)));
+        expect('problem' in outcome).toBe(hasFault || around.length > 64);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** Values of the kinds that fields have, and of all others. */
+const anyValue = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom(0, -1, 0.1, 2 ** 53, 1e308, '', ' ', 'client.created', 'https://a.example/', 'a@b.example'),
+  fc.string({ unit: 'binary', maxLength: 300 }),
+);
+
+const byId = new Map<string, Parsed>([...operations, ...portalOperations].map((one) => [one.id, one]));
+type Parsed = Pick<Operation, 'id' | 'query' | 'body' | 'params'>;
+
+/** The names that a schema of an object knows. */
+const namesOf = (schema: Operation['query']): readonly string[] =>
+  Object.keys((schema as { readonly shape?: object } | null)?.shape ?? {});
+
+/** An operation, and something with names that it knows and names that it does not. */
+const given = <Value>(part: 'query' | 'body', value: fc.Arbitrary<Value>) =>
+  fc.constantFrom(...byId.keys()).chain((id) => {
+    const known = namesOf(byId.get(id)![part]);
+    const name = fc.oneof(
+      { arbitrary: anyText, weight: 1 },
+      { arbitrary: fc.constantFrom(...known, 'x'), weight: 5 },
+    );
+    return fc.tuple(fc.constant(id), fc.array(fc.tuple(name, value), { maxLength: 6 }));
+  });
+const parse = (id: string, raw: string, body: string) => {
+  const operation = byId.get(id)!;
+  const params = Object.keys(operation.params).map(() => '7');
+  return {
+    query: () => outcomeOf(() => parseQuery(operation, raw)),
+    body: () => outcomeOf(() => parseBody(operation, Buffer.from(body), params)),
+  };
+};
+
+describe('every operation of the interface and the portal', () => {
+  test('takes any body, or says in sentences what is wrong with it', () => {
+    fc.assert(
+      fc.property(given('body', anyValue), ([id, fields]) => {
+        const outcome = parse(id, '', JSON.stringify(Object.fromEntries(fields))).body();
+        if ('problem' in outcome) expect(outcome.problem).toSatisfy(isTold);
+        else
+          expect(namesOf(byId.get(id)!.body)).toEqual(
+            expect.arrayContaining(Object.keys(outcome.value as object)),
+          );
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('takes any query, or says in sentences what is wrong with it', () => {
+    const text = fc.oneof(anyText, fc.constantFrom('1', '25', '0', '-1', 'asc', '', 'client.created', '٣'));
+    fc.assert(
+      fc.property(given('query', text), ([id, pairs]) => {
+        const outcome = parse(id, queryOf(pairs), '').query();
+        if ('problem' in outcome) expect(outcome.problem).toSatisfy(isTold);
+        else
+          expect(namesOf(byId.get(id)!.query)).toEqual(
+            expect.arrayContaining(Object.keys(outcome.value as object)),
+          );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('refuses a field or a parameter that it does not know, whatever its name', () => {
+    const stranger = fc.oneof(wellFormed, fc.constantFrom('__proto__', 'constructor', 'toString', 'length'));
+    fc.assert(
+      fc.property(fc.constantFrom(...byId.keys()), stranger, (id, name) => {
+        const { query, body } = byId.get(id)!;
+        // Which names the shapes of a union know, only its members can tell.
+        fc.pre(body === null || 'shape' in body);
+        fc.pre(!namesOf(query).includes(name) && !namesOf(body).includes(name));
+        const { query: inQuery, body: inBody } = parse(
+          id,
+          queryOf([[name, '1']]),
+          `{${JSON.stringify(name)}:1}`,
+        );
+        for (const outcome of body ? [inQuery(), inBody()] : [inQuery()])
+          expect('problem' in outcome && outcome.problem.publicMessage).toMatch(/^unknown /);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('the id of a path', () => {
+  test('is every whole number from 1 to 2^53-1 in its one spelling', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (id) => {
+        const outcome = outcomeOf(() => parseId(String(id)));
+        expect('value' in outcome ? outcome.value : outcome.problem.code).toBe(id > 0 ? id : 'not_found');
+      }),
+    );
+  });
+
+  test('is nothing else', () => {
+    const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 20 });
+    const text = fc.oneof(
+      anyText,
+      digits,
+      fc.double().map(String),
+      fc.tuple(digits, fc.constantFrom(' ', '+', '-', '.0', 'e0', 'n', '\n', '٣')).map(([a, b]) => a + b),
+      fc.tuple(fc.constantFrom(' ', '+', '-', '0', '0x', '\t'), digits).map(([a, b]) => a + b),
+    );
+    fc.assert(
+      fc.property(text, (given) => {
+        const outcome = outcomeOf(() => parseId(given));
+        if ('value' in outcome) expect(String(outcome.value)).toBe(given);
+        else expect(outcome.problem.code).toBe('not_found');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

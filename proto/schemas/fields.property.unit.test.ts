@@ -1,0 +1,209 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import * as f from './fields.ts';
+import { idParameter, limitParameter } from './query.ts';
+import { codePoints, optionalText, text } from './text.ts';
+import { targetUrl } from './webhooks.ts';
+
+const take = (schema: z.ZodType, value: unknown): unknown => {
+  const result = schema.safeParse(value);
+  return result.success ? result.data : refused;
+};
+const refused = Symbol('refused');
+const anyText = fc.string({ unit: 'binary', maxLength: 120 });
+const of = (characters: string, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom(...characters), maxLength });
+
+describe('an e-mail address', () => {
+  test('of the usual form is taken as it is, also with blanks around it', () => {
+    fc.assert(
+      fc.property(fc.emailAddress({ size: 'small' }), of(' \t\n', 3), (address, blanks) => {
+        // Quoted strings and what else the old rules allow are left out by both.
+        expect(take(f.email, blanks + address + blanks)).toBe(address);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('that is taken has one @, a domain of two labels or more, no blank, and fits its column', () => {
+    const near = of('ab1.@-_é ,;<>"\\\n\t[]ł', 30);
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          near,
+          anyText,
+          fc.tuple(near, near).map((parts) => parts.join('@')),
+        ),
+        (given) => {
+          const taken = take(f.email, given);
+          if (taken === refused) return;
+          const [local = '', domain = '', ...more] = String(taken).split('@');
+          expect(more).toEqual([]);
+          expect(String(taken)).not.toMatch(/[\s,;<>"\\[\]]/);
+          expect(domain.split('.').length).toBeGreaterThan(1);
+          for (const label of domain.split('.'))
+            expect(label).toMatch(/^[\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?$/u);
+          expect([local.startsWith('.'), local.endsWith('.'), local.includes('..')]).toEqual([
+            false,
+            false,
+            false,
+          ]);
+          expect(Buffer.byteLength(String(taken))).toBeLessThanOrEqual(254);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('is judged in time that does not explode with its length', () => {
+    const evil = fc.constantFrom('a', 'a.', '-', 'a-', 'é', '.a', '@a', 'a@');
+    fc.assert(
+      fc.property(evil, fc.nat(100_000), fc.constantFrom('', '@', '@a', '!', '\n'), (part, times, end) => {
+        const startedMs = performance.now();
+        take(f.email, `a@${part.repeat(times)}${end}`);
+        take(f.email, part.repeat(times) + end);
+        expect(performance.now() - startedMs).toBeLessThan(500);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+test('a phone number is 3 to 32 of its characters with 3 digits or more, and nothing else', () => {
+  fc.assert(
+    fc.property(fc.oneof(of('0123456789 +()-./x', 36), of('01 +y\n٣', 8), anyText), (given) => {
+      const trimmed = given.trim();
+      const isOne =
+        [...trimmed].every((character) => '0123456789 +()-./x'.includes(character)) &&
+        trimmed.length >= 3 &&
+        trimmed.length <= 32 &&
+        [...trimmed].filter((character) => character >= '0' && character <= '9').length >= 3;
+      expect(take(f.phone, given)).toBe(isOne ? trimmed : refused);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+describe('a text', () => {
+  test('is trimmed, and taken where its code points are within the bounds', () => {
+    const bounds = fc.tuple(fc.nat(3), fc.nat(10)).map(([min, more]) => ({ min, max: min + more }));
+    fc.assert(
+      fc.property(
+        bounds,
+        fc.string({ unit: fc.constantFrom('a', ' ', '😀', 'é', '\n', '\u0007'), maxLength: 16 }),
+        (rule, given) => {
+          const trimmed = given.trim();
+          const length = [...trimmed].length;
+          const isIn = length >= rule.min && length <= rule.max;
+          expect(take(text(rule), given)).toBe(isIn ? trimmed : refused);
+          const isLine = isIn && !trimmed.includes('\n') && !trimmed.includes('\u0007');
+          expect(take(text({ ...rule, oneLine: true }), given)).toBe(isLine ? trimmed : refused);
+          const most = length <= rule.max;
+          expect(take(optionalText({ max: rule.max }), given)).toBe(most ? trimmed || null : refused);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is counted in code points, halves of pairs one each', () => {
+    const units = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)), maxLength: 30 });
+    fc.assert(
+      fc.property(units, (given) => {
+        expect(codePoints(given)).toBe(Array.from(given).length);
+      }),
+    );
+  });
+});
+
+test('a commission rate is a number from 0 to 100 whose decimal text has at most two places', () => {
+  const hundredths = fc.nat(12_000).map((count) => count / 100);
+  fc.assert(
+    fc.property(fc.oneof(hundredths, fc.double(), fc.double({ min: 0, max: 100 })), (rate) => {
+      const isOne = rate >= 0 && rate <= 100 && /^\d+(\.\d{1,2})?$/.test(String(rate));
+      expect(take(f.commissionRate, rate)).toBe(isOne ? rate : refused);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a status is an id or a name, whichever way it is written, and its text is kept', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.maxSafeNat(), of('0123456789', 18), anyText), (given) => {
+      const taken = take(f.statusReference, given) as { id: number } | { name: string } | typeof refused;
+      if (taken === refused) {
+        const size = typeof given === 'number' ? given : given.trim().length;
+        expect(typeof given === 'number' ? size === 0 : size === 0 || size > 100).toBe(true);
+      } else if ('id' in taken) {
+        expect(String(taken.id)).toBe(String(given).trim());
+        expect(Number.isSafeInteger(taken.id)).toBe(true);
+      } else expect(taken.name).toBe(String(given).trim());
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('a parameter', () => {
+  const digits = of('0123456789', 20);
+  const near = fc.oneof(digits, anyText, of('0123 +-.e', 5), fc.integer().map(String));
+
+  test('`limit` is within its range or refused', () => {
+    const limit = limitParameter({ min: 1, max: 100, otherwise: 25 });
+    fc.assert(
+      fc.property(near, (given) => {
+        const isOne = /^\d{1,15}$/.test(given) && Number(given) >= 1 && Number(given) <= 100;
+        expect(take(limit, given)).toBe(isOne ? Number(given) : refused);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of an id is a number that JavaScript can hold, in its one spelling', () => {
+    fc.assert(
+      fc.property(near, (given) => {
+        const taken = take(idParameter, given);
+        if (taken !== refused) expect(String(taken)).toBe(given);
+        else expect(/^[1-9]\d{0,14}$/.test(given)).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the URL of a subscription', () => {
+  test('of the web is taken as it is', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true, size: 'small' }), (url) => {
+        expect(take(targetUrl, url)).toBe(url.length <= 500 ? url : refused);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('that is taken leads to a host by http or https, without user info and without blanks', () => {
+    const scheme = fc.constantFrom(
+      'https://',
+      'http://',
+      'HTTPS://',
+      'https:',
+      'ftp://',
+      '//',
+      'javascript:',
+      '',
+    );
+    const rest = fc.oneof(of('a.@:/?#[]%0 \\\t\n-_', 20), anyText);
+    fc.assert(
+      fc.property(scheme, rest, (start, end) => {
+        const taken = take(targetUrl, start + end);
+        if (taken === refused) return;
+        const url = new URL(String(taken));
+        expect(url.protocol).toMatch(/^https?:$/);
+        expect([url.username, url.password]).toEqual(['', '']);
+        expect(url.hostname).not.toBe('');
+        expect(taken).not.toMatch(/\s/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
