@@ -1,4 +1,4 @@
-import { connectBus, connectDatabase, readEnv, runProcess } from '@causeway/runtime';
+import { connectBus, connectDatabase, natsAddress, readEnv, runProcess } from '@causeway/runtime';
 import { portalSettings, readConfig } from './config.ts';
 import { type AccessTables, tenantTables } from './schema.ts';
 import { createAccess } from './service.ts';
@@ -17,7 +17,7 @@ await runProcess(
     });
     kit.onStop('database', () => db.close());
     await db.ping();
-    const bus = await connectBus({ url: config.NATS_URL, name: 'access', instance, log });
+    const bus = await connectBus({ ...natsAddress(config), name: 'access', instance, log });
     kit.onStop('nats', () => bus.close());
     kit.ready('nats', () => bus.connected());
     const access = await createAccess({

@@ -1,4 +1,11 @@
-import { connectBus, connectDatabase, parseConfig, readEnv, runProcess } from '@causeway/runtime';
+import {
+  connectBus,
+  connectDatabase,
+  natsAddress,
+  parseConfig,
+  readEnv,
+  runProcess,
+} from '@causeway/runtime';
 import { crmConfig } from './config.ts';
 import { createCrm } from './service.ts';
 import { type Tables, tenantTables } from './tables.ts';
@@ -18,7 +25,7 @@ await runProcess(
     kit.onStop('MySQL', () => db.close());
     kit.ready('MySQL', () => db.isUp());
     await db.ping();
-    const bus = await connectBus({ url: config.NATS_URL, name: 'crm', instance, log });
+    const bus = await connectBus({ ...natsAddress(config), name: 'crm', instance, log });
     kit.onStop('NATS', () => bus.close());
     kit.ready('NATS', () => bus.connected());
     const crm = await createCrm({

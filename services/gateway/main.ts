@@ -1,4 +1,4 @@
-import { connectBus, parseConfig, readEnv, runProcess } from '@causeway/runtime';
+import { connectBus, natsAddress, parseConfig, readEnv, runProcess } from '@causeway/runtime';
 import { gatewayConfig } from './config.ts';
 import { startGateway } from './service.ts';
 
@@ -7,7 +7,7 @@ await runProcess(
   () => parseConfig(gatewayConfig, readEnv()),
   async (kit, config) => {
     const { instance, log } = kit;
-    const bus = await connectBus({ url: config.NATS_URL, name: 'gateway', instance, log });
+    const bus = await connectBus({ ...natsAddress(config), name: 'gateway', instance, log });
     kit.onStop('NATS', () => bus.close());
     await startGateway(kit, bus, config);
   },

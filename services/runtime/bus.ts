@@ -1,5 +1,6 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Log } from './log.ts';
+import { explainTls, type NatsFiles, parseNatsUrl } from './nats-address.ts';
 
 /** A NATS connection that knows whether it is up. */
 export interface Bus {
@@ -16,16 +17,11 @@ export interface Bus {
  * Connects and stays connected: reconnects for ever, first at once and then each quarter of a second.
  * `name` also chooses the inbox prefix `_INBOX_<name>`, which is all that the process's NATS user may
  * listen to (`deploy/nats`).
- * @throws when no server of `url` can be reached within five seconds.
+ * @throws when no server of `url` can be reached within five seconds; ConfigError; TlsProblem.
  */
-export const connectBus = async ({ url, name, instance, log }: BusOptions): Promise<Bus> => {
-  const servers = url.split(',').map((server) => new URL(server.trim()));
-  const [first] = servers;
-  if (!first) throw new Error('NATS_URL is empty');
+export const connectBus = async ({ url, files, name, instance, log }: BusOptions): Promise<Bus> => {
   const nc = await connect({
-    servers: servers.map((server) => `${server.protocol}//${server.host}`),
-    ...(first.username ? { user: decodeURIComponent(first.username) } : {}),
-    ...(first.password ? { pass: decodeURIComponent(first.password) } : {}),
+    ...parseNatsUrl(url, files),
     name: instance ?? name,
     inboxPrefix: `_INBOX_${name}`,
     timeout: 5000,
@@ -37,6 +33,8 @@ export const connectBus = async ({ url, name, instance, log }: BusOptions): Prom
     ignoreAuthErrorAbort: true,
     // Otherwise every request prepares a stack trace, in case it fails.
     noAsyncTraces: true,
+  }).catch((error: unknown) => {
+    throw explainTls(error);
   });
   let up = true;
   const reconnected: (() => void)[] = [];
@@ -79,7 +77,9 @@ export const connectBus = async ({ url, name, instance, log }: BusOptions): Prom
 };
 
 interface BusOptions {
+  /** See `parseNatsUrl`. */
   readonly url: string;
+  readonly files?: NatsFiles;
   /** The service's name: the NATS user and inbox prefix. */
   readonly name: string;
   readonly instance?: string;

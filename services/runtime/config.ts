@@ -86,8 +86,12 @@ export const commonConfig = {
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, - and _')
     .optional(),
-  /** `nats://user:password@host:port`, several separated by commas. */
+  /** `tls://user:password@host:port`, several separated by commas (`parseNatsUrl`); `nats://` is plain. */
   NATS_URL: z.string().default('nats://127.0.0.1:4222'),
+  /** The authorities that NATS servers are believed by, and the certificate to show them with its key: PEM files. */
+  NATS_CA_FILE: z.string().optional(),
+  NATS_CERT_FILE: z.string().optional(),
+  NATS_KEY_FILE: z.string().optional(),
   /** Where /healthz, /readyz and /metrics listen; 0 takes a free port. */
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: integer(0, 65535).default(0),

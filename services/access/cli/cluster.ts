@@ -3,11 +3,15 @@ import { join, resolve } from 'node:path';
 import { laneSubject, type OperatorLane, replyPrefix } from '@causeway/proto/subjects';
 import {
   type Bus,
+  ConfigError,
   childTraceparent,
   connectBus,
   createLaneClient,
   LaneError,
+  type NatsFiles,
+  natsAddress,
   randomHex,
+  TlsProblem,
 } from '@causeway/runtime/client';
 
 /** Nothing was done or nothing is known; one sentence a person can act on. */
@@ -21,6 +25,8 @@ const budgetMs = 20_000;
 export interface Cluster {
   /** Where the cluster was found, for errors; never holds a password. */
   readonly natsUrl: string;
+  /** As the services have them (`NATS_CA_FILE` and its like). */
+  readonly files?: NatsFiles;
   readonly source: string;
 }
 
@@ -29,7 +35,16 @@ export interface Cluster {
  * one of this folder's `.stack`. @throws Unreachable where none runs.
  */
 export const findCluster = (env: NodeJS.ProcessEnv, root: string): Cluster => {
-  if (!env.STACK_HOME && env.NATS_URL) return { natsUrl: env.NATS_URL, source: 'NATS_URL' };
+  if (!env.STACK_HOME && env.NATS_URL) {
+    const { NATS_CA_FILE, NATS_CERT_FILE, NATS_KEY_FILE } = env;
+    const { url, files } = natsAddress({
+      NATS_URL: env.NATS_URL,
+      NATS_CA_FILE,
+      NATS_CERT_FILE,
+      NATS_KEY_FILE,
+    });
+    return { natsUrl: url, files, source: 'NATS_URL' };
+  }
   const home = resolve(root, env.STACK_HOME || '.stack');
   try {
     const { natsUrl } = JSON.parse(readFileSync(join(home, 'stack.json'), 'utf8')) as Cluster;
@@ -48,7 +63,7 @@ export interface OperatorAnswer {
 
 /** One call on a lane, as any other service would make it. @throws Unreachable */
 export const call = async (
-  { natsUrl, source }: Cluster,
+  { natsUrl, files = {}, source }: Cluster,
   laneName: OperatorLane,
   operation: string,
   body: Readonly<Record<string, unknown>>,
@@ -56,10 +71,11 @@ export const call = async (
   const instance = `operator-${randomHex(4)}`;
   let bus: Bus;
   try {
-    bus = await connectBus({ url: natsUrl, name: 'operator', instance });
+    bus = await connectBus({ url: natsUrl, files, name: 'operator', instance });
   } catch (error) {
     if (error instanceof Error && error.name.startsWith('Authorization'))
       throw new Unreachable(`the NATS server of ${source} does not know this user: check ${source}`);
+    if (error instanceof ConfigError || error instanceof TlsProblem) throw new Unreachable(error.message);
     throw new Unreachable(`the cluster of ${source} does not answer: is it running? \`npm start\` starts it`);
   }
   const lane = createLaneClient({

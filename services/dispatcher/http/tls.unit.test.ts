@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
+import { type Authority, makeAuthority } from '@causeway/runtime/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Authority, makeAuthority } from '../testing/certificates.ts';
 import { answer, type RawReceiver, startRawReceiver } from '../testing/raw-receiver.ts';
 import { createPoster, type Poster } from './post.ts';
 

@@ -1,3 +1,4 @@
+export { type Authority, type Certificate, makeAuthority } from './certificates.ts';
 export { cleanUp } from './cleanup.ts';
 export { type TestDatabase, testDatabase } from './database.ts';
 export { type TestNats, testNats } from './nats.ts';

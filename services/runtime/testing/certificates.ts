@@ -6,11 +6,17 @@ import { join } from 'node:path';
 export interface Certificate {
   readonly key: string;
   readonly cert: string;
+  readonly keyFile: string;
+  readonly certFile: string;
 }
 
 export interface Authority {
   readonly ca: string;
-  /** @param days of its validity; a negative number is one that has expired. */
+  readonly caFile: string;
+  /**
+   * @param name of the host, or its address; several separated by commas.
+   * @param days of its validity; a negative number is one that has expired.
+   */
   issue(name: string, days?: number): Certificate;
   selfSigned(name: string): Certificate;
   remove(): void;
@@ -31,15 +37,20 @@ export const makeAuthority = (): Authority => {
   const read = (file: string): Certificate => ({
     key: readFileSync(at(`${file}.key`), 'utf8'),
     cert: readFileSync(at(`${file}.pem`), 'utf8'),
+    keyFile: at(`${file}.key`),
+    certFile: at(`${file}.pem`),
   });
   selfSign('ca', 'An authority of tests');
   let made = 0;
   return {
     ca: read('ca').cert,
+    caFile: read('ca').certFile,
     issue: (name, days = 3) => {
       made += 1;
       const file = `leaf-${made}`;
-      writeFileSync(at(`${file}.ext`), `subjectAltName=${/^[\d.]+$/.test(name) ? 'IP' : 'DNS'}:${name}\n`);
+      const names = name.split(',');
+      const alternatives = names.map((one) => `${/^[\d.]+$/.test(one) ? 'IP' : 'DNS'}:${one}`);
+      writeFileSync(at(`${file}.ext`), `subjectAltName=${alternatives.join(',')}\n`);
       openssl(
         'req',
         ...newKey,
@@ -48,7 +59,7 @@ export const makeAuthority = (): Authority => {
         '-out',
         at(`${file}.csr`),
         '-subj',
-        `/CN=${name}`,
+        `/CN=${names[0]}`,
       );
       openssl(
         ...['x509', '-req', '-in', at(`${file}.csr`), '-CA', at('ca.pem'), '-CAkey', at('ca.key')],
