@@ -156,6 +156,22 @@ describe('The event log', () => {
     }
   });
 
+  test('takes no longer over the gap that the restoring of a backup leaves in the numbers', async () => {
+    const company = newCompany();
+    const [before] = await makeEvents(db, company, [{ type: 'agreement.signed' }, {}, {}]);
+    await database.query(
+      `UPDATE ${database.name}.event_sequences SET last_sequence = last_sequence + 1000000000 WHERE company_id = ?`,
+      [company],
+    );
+    const [, after] = await makeEvents(db, company, [{}, { type: 'agreement.signed' }]);
+    for (const order of ['asc', 'desc']) {
+      const [page, ...more] = await walk(company, { order, type: 'agreement.signed' });
+      const expected = [before!.event_id, after!.event_id];
+      expect(idsOf(page!)).toEqual(order === 'asc' ? expected : expected.toReversed());
+      expect(more.flatMap(idsOf)).toEqual([]);
+    }
+  });
+
   test('goes on with what is left when its oldest events have been trimmed', async () => {
     const company = newCompany();
     const events = await makeEvents(

@@ -47,6 +47,8 @@ export const readPage = async (db: Kysely<Tables>, companyId: number, wanted: Pa
     if (rows.length === count) continue;
     if (!range || end === undefined) return { events, position: at, hasMore: false };
     at = order === 'asc' ? Math.max(at, end) : Math.min(at, end);
+    // The numbers of a log that was restored from a backup have a gap in which thousands of stretches fit.
+    if (rows.length === 0) at = await skipGap(db, companyId, order, at, range);
     if (order === 'asc' ? at >= range.last : at <= range.first)
       return { events, position: at, hasMore: false };
     if (performance.now() > stopMs) return { events, position: at, hasMore: true };
@@ -80,6 +82,26 @@ const rangeOf = async (
     .executeTakeFirst();
   if (!last || !first) return { first: 0, last: 0 };
   return { first: first.sequence, last: last.last_sequence };
+};
+
+/** The place just before the next event that there is, or the range's end. */
+const skipGap = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  order: PageWanted['order'],
+  after: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<number> => {
+  const next = await db
+    .selectFrom('events')
+    .select('sequence')
+    .where('company_id', '=', companyId)
+    .where('sequence', order === 'asc' ? '>' : '<', after)
+    .orderBy('sequence', order)
+    .limit(1)
+    .executeTakeFirst();
+  if (order === 'asc') return Math.min(next ? next.sequence - 1 : last, last);
+  return Math.max(next ? next.sequence + 1 : first, first);
 };
 
 const readRows = (db: Kysely<Tables>, companyId: number, { order, type, after, end, count }: Stretch) => {
