@@ -9,6 +9,7 @@ import { benchActions } from './actions/bench.ts';
 import type { BenchContext, BenchOptions } from './context.ts';
 import { benchDeliveries } from './deliveries/bench.ts';
 import { benchNeighbours } from './deliveries/neighbours.ts';
+import { makeEnds } from './ends.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLimiter } from './limiter/bench.ts';
 import { benchPortal } from './portal/bench.ts';
@@ -85,17 +86,9 @@ const main = async (): Promise<void> => {
     process.stdout.write(usage);
     return;
   }
-  const ends: (() => Promise<void>)[] = [];
-  // Asked for by a signal and by the end of the bench, whichever comes first; both wait for all of it.
-  let ending: Promise<void> | undefined;
-  const endAll = (): Promise<void> => {
-    ending ??= (async () => {
-      for (let end = ends.pop(); end; end = ends.pop()) await end();
-    })();
-    return ending;
-  };
+  const { onEnd, end } = makeEnds();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void endAll().then(() => process.exit(130)));
+    process.once(signal, () => void end().then(() => process.exit(130)));
   const env = readEnv();
   const { mysqld, natsServer } = readToolchain(env);
   if (!mysqld || !natsServer)
@@ -107,12 +100,12 @@ const main = async (): Promise<void> => {
       env,
       toolchain: { mysqld, natsServer },
       programs: (wanted) => providePrograms(dirname(env.CAUSEWAY_TOOLCHAIN ?? ''), wanted),
-      onEnd: (end) => ends.push(end),
+      onEnd,
       say: (line) => process.stderr.write(`${line}\n`),
       options,
     });
   } finally {
-    await endAll();
+    await end();
   }
 };
 

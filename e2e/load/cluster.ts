@@ -5,6 +5,7 @@ import { readStack, type Stack } from '../../deploy/local/stack.ts';
 import type { MysqldProgram } from '../../deploy/local/toolchain.ts';
 import { startChild } from './children.ts';
 import type { Processes } from './cpu.ts';
+import type { OnEnd } from './ends.ts';
 
 /** A cluster that a bench has started, on a MySQL of the bench's own. */
 export interface BenchCluster {
@@ -21,7 +22,7 @@ const root = resolve(import.meta.dirname, '../..');
 export const startBenchMysql = async (
   home: string,
   program: MysqldProgram,
-  onEnd: (end: () => Promise<void>) => void,
+  onEnd: OnEnd,
 ): Promise<{ readonly url: string; readonly pid: number }> => {
   for (const name of ['mysql', 'cluster', 'logs']) mkdirSync(join(home, name), { recursive: true });
   const mysql = await startMysql({ home: join(home, 'mysql'), program });
@@ -66,5 +67,5 @@ export interface BenchClusterOptions {
   readonly port: number;
   /** More arguments of `npm start`, such as `--gateways 2`. */
   readonly args: readonly string[];
-  readonly onEnd: (end: () => Promise<void>) => void;
+  readonly onEnd: OnEnd;
 }

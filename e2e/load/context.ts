@@ -1,4 +1,5 @@
 import type { MysqldProgram, Program } from '../../deploy/local/toolchain.ts';
+import type { OnEnd } from './ends.ts';
 
 /** What every bench works with. */
 export interface BenchContext {
@@ -10,7 +11,7 @@ export interface BenchContext {
     wanted: Readonly<Record<Name, string>>,
   ): Promise<Readonly<Record<Name, Program>>>;
   /** Registers what has to be ended, however the bench ends; the last first. */
-  readonly onEnd: (end: () => Promise<void>) => void;
+  readonly onEnd: OnEnd;
   /** Tells how it gets on, on stderr. */
   readonly say: (line: string) => void;
   readonly options: BenchOptions;

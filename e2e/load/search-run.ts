@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startMysql } from '../../deploy/local/servers.ts';
 import type { BenchContext } from './context.ts';
+import { makeHome } from './ends.ts';
 import { benchSearch } from './search/bench.ts';
 
 /** Room for the whole data set: what is measured is the search, not the disk of the machine. */
@@ -10,8 +8,7 @@ const bufferPoolMiB = 3072;
 
 /** The client search, on a MySQL of its own. */
 export const runSearch = async ({ toolchain, onEnd, say }: BenchContext): Promise<void> => {
-  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  const home = makeHome(onEnd);
   const mysql = await startMysql({ home, program: toolchain.mysqld, bufferPoolMiB });
   onEnd(() => mysql.stop());
   say('filling the database with two million clients; this takes minutes …');

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
+import { makeEnds, makeHome } from '../ends.ts';
 import { measure, type Round, type Rounds } from '../gateway/rounds.ts';
 import { cpuTable, loadTable } from '../gateway/tables.ts';
 import { type System, startWorld, type World } from '../gateway/world.ts';
@@ -18,32 +17,20 @@ const script = join(import.meta.dirname, 'write-leads.lua');
 
 /** Creates and updates of leads by the cluster and by the reference monolith, in turn under the same load. */
 export const benchActions = async (context: BenchContext): Promise<void> => {
-  const { env, toolchain, programs, onEnd, say, options } = context;
+  const { toolchain, programs, say, options } = context;
   const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
   const inWorld = async <Result>(
     clusterEnv: NodeJS.ProcessEnv,
     work: (run: (kind: 'create' | 'update', rounds: number) => Promise<Measured>) => Promise<Result>,
   ): Promise<Result> => {
-    const ends: (() => Promise<void>)[] = [];
-    const end = async () => {
-      for (let last = ends.pop(); last; last = ends.pop()) await last();
-    };
-    onEnd(end);
-    const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-    ends.push(async () => rmSync(home, { recursive: true, force: true }));
+    const { onEnd, end } = makeEnds();
+    context.onEnd(end);
+    const home = makeHome(onEnd);
     say('starting MySQL, the cluster, Redis and the monolith …');
-    const world = await startWorld({
-      home,
-      env,
-      mysqld: toolchain.mysqld,
-      redis,
-      clusterEnv,
-      args: options.startArgs,
-      onEnd: (one) => ends.push(one),
-    });
+    const world = await startWorld({ ...context, onEnd }, { home, redis, clusterEnv });
     const file = join(home, 'leads');
     const leads = await makeLeads(world, file);
-    ends.push(() => leads.close());
+    onEnd(() => leads.close());
     const result = await work((kind, rounds) =>
       runKind({ world, leads, kind, rounds, say }, (system, tag) =>
         runWrk({

@@ -30,13 +30,5 @@ function request()
     string.format('{"city":"City %d","phone":"+1 555 %d"}', sent, sent))
 end
 
-function done(summary, latency)
-  local errors = summary.errors
-  local stat = io.open("/proc/self/stat"):read("*a")
-  io.write(string.format(
-    '\nresult {"requests":%d,"elapsedUs":%d,"statusErrors":%d,"socketErrors":%d,"p50Us":%d,"p99Us":%d,"maxUs":%d}\n',
-    summary.requests, summary.duration, errors.status,
-    errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50), latency:percentile(99), latency.max))
-  io.write("stat " .. stat)
-end
+-- Gives wrk its `done`.
+dofile(debug.getinfo(1, "S").source:match("^@(.*/)") .. "../gateway/tell-result.lua")

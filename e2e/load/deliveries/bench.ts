@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
+import { makeEnds, makeHome } from '../ends.ts';
 import { profileTables, profilingEnv } from '../gateway/profile.ts';
 import { median, micros, ratio, whole, withRange } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
@@ -20,21 +18,16 @@ const profiled = ['dispatcher-1', 'webhooks-1'];
 
 /** Deliveries from end to end, beside the same posts by undici alone, in turn. */
 export const benchDeliveries = async (context: BenchContext): Promise<void> => {
-  const { onEnd, say, options, toolchain } = context;
+  const { say, options, toolchain } = context;
   const measured: Measured[] = [];
-  const profiles = options.profile ? mkdtempSync(join(tmpdir(), 'causeway-profiles-')) : undefined;
-  if (profiles) onEnd(async () => rmSync(profiles, { recursive: true, force: true }));
+  const profiles = options.profile ? makeHome(context.onEnd) : undefined;
   for (const dispatchers of dispatcherCounts) {
-    const ends: (() => Promise<void>)[] = [];
-    const end = async () => {
-      for (let last = ends.pop(); last; last = ends.pop()) await last();
-    };
-    onEnd(end);
-    const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-    ends.push(async () => rmSync(home, { recursive: true, force: true }));
+    const { onEnd, end } = makeEnds();
+    context.onEnd(end);
+    const home = makeHome(onEnd);
     say(`starting MySQL, the receiver and a cluster with ${dispatchers} dispatcher(s) …`);
     const world = await startDeliveryWorld(
-      { ...context, onEnd: (one) => ends.push(one) },
+      { ...context, onEnd },
       {
         home,
         args: ['--dispatchers', `${dispatchers}`, ...options.startArgs],

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from '../context.ts';
+import { makeHome } from '../ends.ts';
 import { percentile, whole } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
@@ -20,8 +18,7 @@ const quietPauseMs = 60;
 /** How long a delivery takes from its event's commit to its arrival: alone, under load, and beside bad neighbours. */
 export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   const { onEnd, say, options, toolchain } = context;
-  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  const home = makeHome(onEnd);
   say('starting MySQL, the receiver and the cluster …');
   const world = await startDeliveryWorld(context, { home, args: options.startArgs, settings: {} });
   const healthy = await world.tenants(healthyCount);

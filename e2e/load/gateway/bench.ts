@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
+import { makeEnds, makeHome } from '../ends.ts';
 import { millis, whole } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
@@ -18,36 +18,19 @@ const lookups = '/api/v1/integrations/lookups';
 const connections = 64;
 
 /** The cluster and the reference monolith, side by side on one MySQL, in turn under the same load. */
-export const benchGateway = async ({
-  env,
-  toolchain,
-  programs,
-  onEnd,
-  say,
-  options,
-}: BenchContext): Promise<void> => {
-  const { rounds, seconds, profile, write, path: lookup, startArgs } = options;
+export const benchGateway = async (context: BenchContext): Promise<void> => {
+  const { toolchain, programs, say, options } = context;
+  const { rounds, seconds, profile, write, path: lookup } = options;
   const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
-  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  const home = makeHome(context.onEnd);
   const profiles = join(home, 'profiles');
   mkdirSync(profiles);
 
-  const ends: (() => Promise<void>)[] = [];
-  const endWorld = async (): Promise<void> => {
-    for (let end = ends.pop(); end; end = ends.pop()) await end();
-  };
-  onEnd(endWorld);
+  const { onEnd, end } = makeEnds();
+  context.onEnd(end);
   say('starting MySQL, the cluster, Redis and the monolith …');
-  const world = await startWorld({
-    home,
-    env,
-    mysqld: toolchain.mysqld,
-    redis,
-    clusterEnv: profile ? profilingEnv(profiles) : {},
-    args: startArgs,
-    onEnd: (end) => ends.push(end),
-  });
+  const clusterEnv = profile ? profilingEnv(profiles) : {};
+  const world = await startWorld({ ...context, onEnd }, { home, redis, clusterEnv });
   const { data } = world;
   const keysFile = join(home, 'keys');
   writeFileSync(keysFile, `${data.keys.join('\n')}\n`, { mode: 0o600 });
@@ -88,7 +71,7 @@ export const benchGateway = async ({
     exactnessTable(full),
     sequentialTable(single),
   ];
-  await endWorld();
+  await end();
   const profiled = profile ? profileTables(profiles, world.processes, ['gateway-1', 'crm-1']) : [];
   for (const table of [...tables, ...profiled]) process.stdout.write(`${toTerminal(table)}\n`);
   if (write) writeResults('gateway', howMeasured(options, data.keys.length), tables);

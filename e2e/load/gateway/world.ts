@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
 import { migrate } from '@causeway/runtime';
 import { freePort } from '../../../deploy/local/ports.ts';
-import type { MysqldProgram, Program } from '../../../deploy/local/toolchain.ts';
+import type { Program } from '../../../deploy/local/toolchain.ts';
 import { startChild } from '../children.ts';
 import { startBenchCluster, startBenchMysql } from '../cluster.ts';
+import type { BenchContext } from '../context.ts';
 import type { Processes } from '../cpu.ts';
 import type { TrafficSources } from './batching.ts';
 import { type Data, fillDatabase } from './data.ts';
@@ -30,10 +31,11 @@ const root = resolve(import.meta.dirname, '../../..');
 /** High enough that all load is admitted; every request is counted all the same. */
 const limit = '10000000';
 
-/** @param onEnd takes what has to be ended, the last first. */
-export const startWorld = async (options: WorldOptions): Promise<World> => {
-  const { home, env, mysqld, redis, onEnd } = options;
-  const mysql = await startBenchMysql(home, mysqld, onEnd);
+export const startWorld = async (
+  { env, toolchain, options, onEnd }: BenchContext,
+  { home, redis, clusterEnv }: WorldOptions,
+): Promise<World> => {
+  const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
   await migrate(
     mysql.url,
     ['access', 'crm'].map((name) => ({ name, folder: join(root, 'services', name, 'migrations') })),
@@ -42,9 +44,11 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
   const common = { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_READ: limit, RATE_LIMIT_WRITE: limit };
 
   const cluster = await startBenchCluster({
-    ...options,
-    env: { ...common, ...options.clusterEnv },
+    home,
+    env: { ...common, ...clusterEnv },
     port: await freePort(),
+    args: options.startArgs,
+    onEnd,
   });
   const [natsMonitor = ''] = cluster.metricsOf('nats');
 
@@ -104,14 +108,9 @@ const answers = async (url: string): Promise<true | undefined> =>
     () => undefined,
   );
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly home: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly mysqld: MysqldProgram;
   readonly redis: Program;
   /** For the cluster alone. */
   readonly clusterEnv: NodeJS.ProcessEnv;
-  /** More arguments of `npm start`, such as `--gateways 2`. */
-  readonly args: readonly string[];
-  readonly onEnd: (end: () => Promise<void>) => void;
 }

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connectBus } from '@causeway/runtime';
 import { startNats } from '../../../deploy/local/servers.ts';
 import { createCounter } from '../../../services/gateway/limits/counter.ts';
@@ -9,6 +6,7 @@ import { openLimitLog } from '../../../services/gateway/limits/log.ts';
 import { windowOf } from '../../../services/gateway/limits/window.ts';
 import type { BenchContext } from '../context.ts';
 import { readCpu } from '../cpu.ts';
+import { makeHome } from '../ends.ts';
 import { micros, millis, percentile, ratio, whole, withRange } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
@@ -25,8 +23,7 @@ type Count = (window: number, slot: number) => Promise<number>;
 
 /** The gateway's partition log beside the NATS server's own counters, on one server, in turn. */
 export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchContext): Promise<void> => {
-  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  const home = makeHome(onEnd);
   const nats = await startNats({ home, program: toolchain.natsServer });
   onEnd(() => nats.stop());
   const bus = await connectBus({ url: nats.url, name: 'gateway' });

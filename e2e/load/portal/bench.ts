@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Browser, chromium, type Page } from '@playwright/test';
 import { provideChromium } from '../../../deploy/local/chromium.ts';
 import { freePort } from '../../../deploy/local/ports.ts';
@@ -9,6 +6,7 @@ import { chromiumArgs } from '../../portal/support/chromium-args.ts';
 import { fillSignIn } from '../../portal/support/sign-in.ts';
 import { startBenchCluster, startBenchMysql } from '../cluster.ts';
 import type { BenchContext } from '../context.ts';
+import { makeHome } from '../ends.ts';
 import { percentile, whole } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
@@ -24,8 +22,7 @@ const goals = { lcpMs: 2500, cls: 0.02, inpMs: 100 };
 /** The first page after the sign-in, cold, and working with the portal from there, in a browser slowed down. */
 export const benchPortal = async (context: BenchContext): Promise<void> => {
   const { env, toolchain, onEnd, options, say } = context;
-  const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  onEnd(async () => rmSync(home, { recursive: true, force: true }));
+  const home = makeHome(onEnd);
   say('starting MySQL and the cluster …');
   const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
   const port = await freePort();
