@@ -24,6 +24,7 @@ import { authenticate, stillValid } from './authenticate.ts';
 import { toProblem } from './failures.ts';
 import { writeAnswer } from './http/answer.ts';
 import { type Body, noBody, readBody } from './http/body.ts';
+import { addressOf } from './http/client-address.ts';
 import { type Head, readHead } from './http/head.ts';
 import type { HttpRequest, HttpResponse } from './http/uws.ts';
 import type { LastUsed } from './keys/last-used.ts';
@@ -53,6 +54,7 @@ export interface Gateway {
   readonly requests: RequestCounts;
   readonly traffic: Traffic;
   readonly keyPrefix: string;
+  readonly trustedProxies: number;
   /** While true, every answer closes its connection. */
   draining: boolean;
 }
@@ -116,7 +118,7 @@ const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted =
   const identity = authenticate(head.apiKey, gateway.keyPrefix, gateway.table, gateway.bus.connected());
   if (identity.outcome === 'undecided') throw problem('keys_unavailable');
   if (identity.outcome === 'refused') {
-    gateway.traffic.refused(response);
+    gateway.traffic.refused(addressOf(response, head, gateway.trustedProxies));
     throw problem('unauthorized');
   }
   const routed = gateway.route(head.method, head.path);

@@ -93,6 +93,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     portal,
     requests,
     keyPrefix: config.API_KEY_PREFIX,
+    trustedProxies: config.TRUSTED_PROXIES,
     draining: false,
   };
   const port = await listen(kit, config, gateway);

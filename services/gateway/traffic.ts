@@ -1,5 +1,4 @@
 import type { Cell, Metrics } from '@causeway/runtime';
-import type { HttpResponse } from './http/uws.ts';
 
 /** What the gateway counts of its requests. */
 export interface Traffic {
@@ -7,7 +6,7 @@ export interface Traffic {
   /** @param status the answer's, or 499 where the client went away before it. */
   finished(operation: string | undefined, status: number, elapsedMs: number): void;
   /** An authentication that failed, by client address. */
-  refused(response: HttpResponse): void;
+  refused(address: string): void;
   /** A connection closed for its framing. */
   broken(): void;
   inFlight(): number;
@@ -40,8 +39,7 @@ export const countTraffic = (metrics: Metrics): Traffic => {
       requests.cell(operation ?? 'none', String(status)).value++;
       elapsed.observe(elapsedMs);
     },
-    refused: (response) => {
-      const address = Buffer.from(response.getRemoteAddressAsText()).toString();
+    refused: (address) => {
       let cell = addresses.get(address);
       if (!cell) {
         cell = failures.cell(addresses.size < maxAddresses ? address : 'other');

@@ -9,6 +9,8 @@ export interface Head {
   /** The caller's `X-Request-Id`, empty unless it is a sane one. */
   readonly requestId: string;
   readonly traceparent: string;
+  /** Every `X-Forwarded-For` there is, in order: a client may send one of its own, and a proxy add another. */
+  readonly forwardedFor: string;
   /** Declared length in bytes; 0 where there is no body, -1 where it comes in chunks. */
   readonly bodyBytes: number;
   /**
@@ -24,6 +26,7 @@ export const readHead = (request: HttpRequest): Head => {
   let apiKey: string | undefined;
   let requestId = '';
   let traceparent = '';
+  let forwardedFor = '';
   let length: string | undefined;
   let encoding: string | undefined;
   let broken = false;
@@ -47,6 +50,9 @@ export const readHead = (request: HttpRequest): Head => {
       case 'traceparent':
         traceparent = value;
         break;
+      case 'x-forwarded-for':
+        forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
+        break;
       default:
     }
   });
@@ -58,6 +64,7 @@ export const readHead = (request: HttpRequest): Head => {
     apiKey: apiKey ?? '',
     requestId,
     traceparent,
+    forwardedFor,
     bodyBytes: encoding !== undefined ? -1 : length === undefined ? 0 : Number(length),
     broken,
   };

@@ -13,45 +13,20 @@ const head = (more: Partial<PortalHead> = {}): PortalHead => ({
   userAgent: '',
   acceptEncoding: '',
   ifNoneMatch: '',
-  forwardedFor: '',
   forwardedProto: '',
   forwardedHost: '',
   ...more,
 });
 
 describe('the client', () => {
-  test.each([
-    ['127.0.0.1', '127.0.0.1'],
-    ['0000:0000:0000:0000:0000:ffff:cb00:7107', '203.0.113.7'],
-    ['2001:0db8:0000:0000:0000:0000:0000:0001', '2001:db8::1'],
-    ['::1', '::1'],
-  ])('of a connection from %s is %s', (remote, address) => {
-    expect(clientOf(head(), remote, 0).address).toBe(address);
-  });
-
-  test('is what the connection says unless there are proxies, whatever a header says', () => {
-    const given = head({ forwardedFor: '1.2.3.4', forwardedProto: 'https', forwardedHost: 'evil.example' });
+  test('has the host of its request unless there are proxies, whatever a header says', () => {
+    const given = head({ forwardedProto: 'https', forwardedHost: 'evil.example' });
     expect(clientOf(given, '203.0.113.7', 0)).toEqual({
       address: '203.0.113.7',
       https: false,
       host: 'crm.example',
     });
   });
-
-  test.each([
-    ['9.9.9.9, 203.0.113.7', 1, '203.0.113.7'],
-    ['9.9.9.9, 203.0.113.7, 10.0.0.5', 2, '203.0.113.7'],
-    ['203.0.113.7:5123', 1, '203.0.113.7'],
-    ['[2001:db8::1]:443', 1, '2001:db8::1'],
-    ['', 1, '10.0.0.9'],
-    ['not an address', 1, '10.0.0.9'],
-    ['203.0.113.7', 2, '10.0.0.9'],
-  ])(
-    'behind proxies is the entry that the outermost of ours wrote: %s by %i',
-    (forwardedFor, proxies, address) => {
-      expect(clientOf(head({ forwardedFor }), '10.0.0.9', proxies).address).toBe(address);
-    },
-  );
 
   test('behind proxies has their scheme and host', () => {
     const given = head({ host: '10.0.0.1:8080', forwardedProto: 'https', forwardedHost: 'crm.example' });

@@ -12,6 +12,7 @@ import {
 import type { LaneAnswer } from '@causeway/runtime';
 import { invalidContentType } from '../failures.ts';
 import { type Body, noBody, readBody } from '../http/body.ts';
+import { addressOf } from '../http/client-address.ts';
 import type { Head } from '../http/head.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import type { Match } from '../routes.ts';
@@ -34,8 +35,8 @@ export const handlePortal = (
   head: Head,
 ): void => {
   const portalHead = readPortalHead(request);
-  const remote = Buffer.from(response.getRemoteAddressAsText()).toString();
-  const client = clientOf(portalHead, remote, portal.trustedProxies);
+  const address = addressOf(response, head, portal.trustedProxies);
+  const client = clientOf(portalHead, address, portal.trustedProxies);
   const exchange = openExchange(portal, response, head, portalHead, client);
   if (!head.path.startsWith(`${portalBasePath}/`)) {
     servePage(portal, exchange);

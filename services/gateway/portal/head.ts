@@ -10,7 +10,6 @@ export interface PortalHead {
   readonly userAgent: string;
   readonly acceptEncoding: string;
   readonly ifNoneMatch: string;
-  readonly forwardedFor: string;
   readonly forwardedProto: string;
   readonly forwardedHost: string;
 }
@@ -27,7 +26,6 @@ export const readPortalHead = (request: HttpRequest): PortalHead => ({
   userAgent: request.getHeader('user-agent').slice(0, maxUserAgentCharacters),
   acceptEncoding: request.getHeader('accept-encoding'),
   ifNoneMatch: request.getHeader('if-none-match'),
-  forwardedFor: request.getHeader('x-forwarded-for'),
   forwardedProto: request.getHeader('x-forwarded-proto'),
   forwardedHost: request.getHeader('x-forwarded-host'),
 });

@@ -1,0 +1,36 @@
+import { isIP } from 'node:net';
+import type { Head } from './head.ts';
+import type { HttpResponse } from './uws.ts';
+
+/** Whose request is answered. To be asked while the response is still open. */
+export const addressOf = (
+  response: HttpResponse,
+  { forwardedFor }: Pick<Head, 'forwardedFor'>,
+  trustedProxies: number,
+): string =>
+  clientAddress(Buffer.from(response.getRemoteAddressAsText()).toString(), forwardedFor, trustedProxies);
+
+/**
+ * The client's address. What proxies say is believed as far as there are proxies: of `X-Forwarded-For` the entry
+ * that the outermost trusted one wrote, which is the last but `trustedProxies - 1`. What a client has written
+ * itself stands before that. Whatever is not an address, or not there, is the connection's.
+ * @param remote the address of the connection.
+ */
+export const clientAddress = (remote: string, forwardedFor: string, trustedProxies: number): string => {
+  const connected = normalAddress(remote);
+  if (trustedProxies === 0) return connected;
+  const hops = forwardedFor.split(',').map((entry) => entry.trim());
+  const named = normalAddress(hops.at(-trustedProxies) ?? '');
+  return isIP(named) ? named : connected;
+};
+
+/** An IPv4 address in IPv6's clothes is shown as itself; IPv6 in its short form. */
+const normalAddress = (text: string): string => {
+  const bare = text.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
+  if (isIP(bare) !== 6) return bare.replace(/^([\d.]+):\d+$/, '$1');
+  const short = URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare;
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(short) ?? [];
+  if (!high || !low) return short;
+  const number = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16);
+  return [24, 16, 8, 0].map((bits) => (number >>> bits) & 255).join('.');
+};
