@@ -60,10 +60,11 @@ describe('an e-mail address', () => {
     const evil = fc.constantFrom('a', 'a.', '-', 'a-', 'é', '.a', '@a', 'a@');
     fc.assert(
       fc.property(evil, fc.nat(100_000), fc.constantFrom('', '@', '@a', '!', '\n'), (part, times, end) => {
-        const startedMs = performance.now();
+        const before = process.cpuUsage();
         take(f.email, `a@${part.repeat(times)}${end}`);
         take(f.email, part.repeat(times) + end);
-        expect(performance.now() - startedMs).toBeLessThan(500);
+        // Of the processor's time, as others use the machine too.
+        expect(process.cpuUsage(before).user / 1000).toBeLessThan(500);
       }),
       { numRuns: 30 },
     );

@@ -31,18 +31,24 @@ export const openCursors = (context: CursorsContext): Cursors => {
     return known;
   };
   return {
-    seal: async (companyId, list, position) => encrypt(await key(), blockOf(companyId, list, position)),
-    open: async (companyId, list, cursor) => {
-      const secret = await key();
-      const position = decrypt(secret, cursor)?.readBigUInt64BE(8);
-      // What is not what `seal` makes was made by somebody else, or for something else.
-      if (position !== undefined && position <= maxPosition) {
-        const again = encrypt(secret, blockOf(companyId, list, Number(position)));
-        if (again === cursor) return Number(position);
-      }
-      throw invalidField('cursor', 'invalid cursor');
-    },
+    seal: async (companyId, list, position) => sealCursor(await key(), companyId, list, position),
+    open: async (companyId, list, cursor) => openCursor(await key(), companyId, list, cursor),
   };
+};
+
+/** @param key of 32 bytes. */
+export const sealCursor = (key: Buffer, companyId: number, list: CursorList, position: number): string =>
+  encrypt(key, blockOf(companyId, list, position));
+
+/** @throws Problem `invalid_request` unless `sealCursor` made it, of the same but the position. */
+export const openCursor = (key: Buffer, companyId: number, list: CursorList, cursor: string): number => {
+  const position = decrypt(key, cursor)?.readBigUInt64BE(8);
+  // What is not what `sealCursor` makes was made by somebody else, or for something else.
+  if (position !== undefined && position <= maxPosition) {
+    const again = sealCursor(key, companyId, list, Number(position));
+    if (again === cursor) return Number(position);
+  }
+  throw invalidField('cursor', 'invalid cursor');
 };
 
 type CursorsContext = Pick<WebhooksContext, 'db' | 'keyRing' | 'random'>;

@@ -1,0 +1,143 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { retryScheduleMs } from '../config.ts';
+import { type Attempted, decide } from './decide.ts';
+import { retryAfterMs } from './retryAfter.ts';
+
+const hourMs = 3_600_000;
+const nowMs = fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2040, 0) });
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const status = fc.oneof(fc.constantFrom(null, 410, 429, 500, 503), fc.integer({ min: 100, max: 599 }));
+const seconds = fc.oneof(fc.nat(40_000), fc.nat(2 ** 31 - 1)).map(String);
+const header = fc.oneof(
+  fc.constant(null),
+  seconds,
+  fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map((date) => date.toUTCString()),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: fc.constantFrom(...'0123456789 :,MonJaGT+-.e'), maxLength: 30 }),
+);
+const failed = fc.record({
+  statusCode: status,
+  errorClass: fc.constantFrom('status', 'timeout', 'dns'),
+  retryAfter: header,
+});
+
+describe('after a failure', () => {
+  test('there are as many retries as the schedule has waits, whatever the receiver says', () => {
+    const schedule = fc.array(fc.nat(72 * hourMs), { maxLength: 50 });
+    fc.assert(
+      fc.property(failed, schedule, nowMs, random, (attempted, scheduleMs, now, chance) => {
+        let attempt = 1;
+        while (decide(attempted, { attempt, scheduleMs, nowMs: now, random: chance }).outcome === 'retry')
+          attempt++;
+        expect(attempt).toBe(scheduleMs.length + 1);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('the next attempt is within a tenth of its wait, or later where a 429 or 503 asks, by eight hours at most', () => {
+    const attempt = fc.integer({ min: 1, max: retryScheduleMs.length });
+    fc.assert(
+      fc.property(failed, attempt, nowMs, random, (attempted, which, now, chance) => {
+        const decision = decide(attempted, {
+          attempt: which,
+          scheduleMs: retryScheduleMs,
+          nowMs: now,
+          random: chance,
+        });
+        if (decision.outcome !== 'retry') throw new Error('not tried again');
+        const waitMs = decision.dueMs - now;
+        const plannedMs = retryScheduleMs[which - 1]!;
+        expect(Number.isSafeInteger(decision.dueMs)).toBe(true);
+        expect(waitMs).toBeGreaterThanOrEqual(plannedMs * 0.9);
+        const asks = attempted.statusCode === 429 || attempted.statusCode === 503;
+        const longestMs = plannedMs * 1.1 + 0.5;
+        expect(waitMs).toBeLessThanOrEqual(asks ? Math.max(longestMs, 8 * hourMs) : longestMs);
+        expect(decision.gone).toBe(attempted.statusCode === 410);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a longer Retry-After never makes the wait shorter, nor does a larger chance', () => {
+    const attempt = fc.integer({ min: 1, max: retryScheduleMs.length });
+    const pair = (value: fc.Arbitrary<number>) =>
+      fc.tuple(value, value).map((two) => two.toSorted((a, b) => a - b));
+    fc.assert(
+      fc.property(
+        pair(fc.nat(100_000)),
+        pair(random),
+        attempt,
+        nowMs,
+        ([short, long], [low, high], which, now) => {
+          const dueMs = (retryAfter: number | undefined, chance: number | undefined): number => {
+            const decision = decide(
+              { statusCode: 503, errorClass: 'status', retryAfter: String(retryAfter) },
+              { attempt: which, scheduleMs: retryScheduleMs, nowMs: now, random: chance! },
+            );
+            return decision.outcome === 'retry' ? decision.dueMs : Number.NaN;
+          };
+          expect(dueMs(long, low)).toBeGreaterThanOrEqual(dueMs(short, low));
+          expect(dueMs(short, high)).toBeGreaterThanOrEqual(dueMs(short, low));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('a success is one, whatever else was said', () => {
+  fc.assert(
+    fc.property(failed, fc.nat(60), nowMs, random, (attempted, attempt, now, chance) => {
+      const succeeded: Attempted = { ...attempted, errorClass: null };
+      expect(decide(succeeded, { attempt, scheduleMs: retryScheduleMs, nowMs: now, random: chance })).toEqual(
+        {
+          outcome: 'succeeded',
+        },
+      );
+    }),
+    { numRuns: 100 },
+  );
+});
+
+describe('Retry-After', () => {
+  test('in seconds is that many, with blanks around them or not', () => {
+    fc.assert(
+      fc.property(fc.nat(999_999_999), fc.constantFrom('', ' ', '\t', '000'), nowMs, (count, start, now) => {
+        expect(retryAfterMs(`${start}${count} `, now)).toBe(count * 1000);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('as a date of any of the three forms is the time until then, and nothing once it is past', () => {
+    const names = { days: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] };
+    fc.assert(
+      fc.property(nowMs, fc.integer({ min: -100_000, max: 1_000_000 }), fc.nat(2), (now, ahead, form) => {
+        const date = new Date((Math.floor(now / 1000) + ahead) * 1000);
+        const [day, dayOfMonth, month, year, time] = date.toUTCString().replace(',', '').split(' ');
+        const spelled = [
+          date.toUTCString(),
+          `${names.days[date.getUTCDay()]}, ${dayOfMonth}-${month}-${year!.slice(2)} ${time} GMT`,
+          `${day} ${month} ${String(Number(dayOfMonth)).padStart(2)} ${time} ${year}`,
+        ][form]!;
+        const waitMs = date.getTime() - now;
+        expect(retryAfterMs(spelled, now)).toBe(waitMs > 0 ? waitMs : undefined);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of any text asks for a wait or for none, never for a time that is past or is no number', () => {
+    fc.assert(
+      fc.property(header, nowMs, (text, now) => {
+        const waitMs = retryAfterMs(text, now);
+        if (waitMs === undefined) return;
+        expect(Number.isSafeInteger(waitMs)).toBe(true);
+        expect(waitMs).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
