@@ -17,6 +17,7 @@ export * from './operation.ts';
 export * from './operations.ts';
 export * from './operator.ts';
 export * from './parse.ts';
+export { parseCall, readCall } from './parse-call.ts';
 export type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';
 export { eventCatalog } from './portal/catalog.ts';
 export { type Range, rangeMinutes } from './portal/fields.ts';

@@ -1,13 +1,4 @@
-import {
-  type BodyOf,
-  type Detail,
-  invalid,
-  type Operation,
-  Problem,
-  parseBody,
-  parseId,
-  parseQuery,
-} from '@causeway/proto';
+import { type BodyOf, type Detail, invalid, type Operation, parseId, readCall } from '@causeway/proto';
 import { type Answer, type Call, each, type Handler } from '@causeway/runtime';
 import { ZodObject, type ZodType } from 'zod';
 import type { ActionsContext } from '../context.ts';
@@ -44,18 +35,7 @@ const parse = async <O extends Operation>(
   call: Call,
   problemsOf: (rightFields: object) => Promise<readonly Detail[]>,
 ): Promise<BodyOf<O>> => {
-  const problems: Detail[] = [];
-  const collect = <Value>(read: () => Value): Value | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof Problem) || !error.details) throw error;
-      problems.push(...error.details);
-      return undefined;
-    }
-  };
-  collect(() => parseQuery(operation, call.query));
-  const body = collect(() => parseBody(operation, call.body, call.params));
+  const { body, problems } = readCall(operation, call);
   if (body !== undefined && problems.length === 0) return body;
   throw invalid([...problems, ...(await problemsOf(body ?? rightFields(operation, call)))]);
 };

@@ -7,6 +7,7 @@ import {
   ingestSubject,
   internalError,
   invalid,
+  parseCall,
   problem,
   samplePayload,
 } from '@causeway/proto';
@@ -14,7 +15,6 @@ import { type Answer, each, type Handler } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { askService } from '../askService.ts';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import type { Tables } from '../tables.ts';
 import { readEvent } from './readEvent.ts';
 

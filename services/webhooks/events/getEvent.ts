@@ -1,7 +1,6 @@
-import { contract, encodeEnvelope, notFound, parseId } from '@causeway/proto';
+import { contract, encodeEnvelope, notFound, parseCall, parseId } from '@causeway/proto';
 import { each, type Handler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import { readEvent } from './readEvent.ts';
 
 export const getEvent = ({ db }: WebhooksContext): Handler =>

@@ -1,7 +1,6 @@
-import { contract, encodeEnvelope } from '@causeway/proto';
+import { contract, encodeEnvelope, parseCall } from '@causeway/proto';
 import { each, type Handler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import { readPage } from './readPage.ts';
 
 /**

@@ -1,7 +1,6 @@
-import { type BodyOf, contract, invalidField } from '@causeway/proto';
+import { type BodyOf, contract, invalidField, parseCall } from '@causeway/proto';
 import { each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import type { Tables } from '../tables.ts';
 import { type Editor, throughApi } from './editor.ts';
 import { editable, noteChange } from './noteChange.ts';

@@ -1,7 +1,6 @@
-import { contract, parseId } from '@causeway/proto';
+import { contract, parseCall, parseId } from '@causeway/proto';
 import { each, type Handler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import { type Editor, throughApi } from './editor.ts';
 import { makeDue } from './holdWaiting.ts';
 import { editable, noteChange } from './noteChange.ts';

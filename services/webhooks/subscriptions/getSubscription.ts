@@ -1,7 +1,6 @@
-import { contract, parseId } from '@causeway/proto';
+import { contract, parseCall, parseId } from '@causeway/proto';
 import { each, type Handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import { readSubscription, subscriptionAnswer } from './record.ts';
 
 export const getSubscription = ({ db }: WebhooksContext): Handler =>

@@ -1,7 +1,6 @@
-import { contract } from '@causeway/proto';
+import { contract, parseCall } from '@causeway/proto';
 import { each, type Handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import { readSubscriptions, subscriptionAnswer } from './record.ts';
 
 export const listSubscriptions = ({ db }: WebhooksContext): Handler =>

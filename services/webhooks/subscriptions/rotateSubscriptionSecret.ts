@@ -1,7 +1,6 @@
-import { type BodyOf, contract, parseId } from '@causeway/proto';
+import { type BodyOf, contract, parseCall, parseId } from '@causeway/proto';
 import { each, type Handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
 import { noteChange } from './noteChange.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';

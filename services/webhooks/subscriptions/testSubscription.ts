@@ -5,6 +5,7 @@ import {
   encodeEnvelope,
   internalError,
   invalid,
+  parseCall,
   parseId,
   problem,
   samplePayload,
@@ -15,7 +16,6 @@ import {
 import { each, type Handler, json } from '@causeway/runtime';
 import { askService } from '../askService.ts';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';
 
 export const testSubscription = (context: WebhooksContext): Handler =>

@@ -1,7 +1,6 @@
-import { type BodyOf, contract, parseId, type SubscriptionRow } from '@causeway/proto';
+import { type BodyOf, contract, parseCall, parseId, type SubscriptionRow } from '@causeway/proto';
 import { changes as differences, each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { parseCall } from '../parseCall.ts';
 import type { Tables } from '../tables.ts';
 import { disabledThrough } from './createSubscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';

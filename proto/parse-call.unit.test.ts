@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { Problem } from './errors.ts';
+import { contract } from './operations.ts';
+import { parseCall, readCall } from './parse-call.ts';
+
+const sent = (query: string, body: object) => ({
+  query,
+  body: Buffer.from(JSON.stringify(body)),
+  params: [],
+});
+const operation = contract.createSubscription;
+const right = { url: 'https://hooks.example.com/x', eventTypes: ['client.created'] };
+
+const refusalOf = (query: string, body: object): Problem => {
+  try {
+    parseCall(operation, sent(query, body));
+  } catch (error) {
+    if (error instanceof Problem) return error;
+  }
+  throw new Error('was not refused');
+};
+
+test('a call gives its query and its body, typed', () => {
+  expect(parseCall(operation, sent('', right)).body).toMatchObject({ ...right, enabled: true });
+});
+
+test('a call is refused for all that is wrong with its query and its body', () => {
+  const { code, details } = refusalOf('foo=1', { url: 'nonsense' });
+  expect(code).toBe('invalid_request');
+  expect(details?.map(({ message }) => message)).toEqual([
+    'unknown query parameter: foo',
+    'invalid URL',
+    'at least one event type is required',
+  ]);
+});
+
+test('a call is refused for its query alone, too, and its body can still be read', () => {
+  expect(refusalOf('foo=1', right).details).toHaveLength(1);
+  const { query, body, problems } = readCall(operation, sent('foo=1', right));
+  expect([query, body?.url, problems.length]).toEqual([undefined, right.url, 1]);
+});
+
+test('a refusal keeps the further fields that a check asked for', () => {
+  const { extra } = refusalOf('', { ...right, eventTypes: ['nonesuch'] });
+  expect(extra).toMatchObject({ hint: expect.stringContaining('client.created') });
+});
