@@ -49,8 +49,6 @@ export interface Operation<Id extends string = string> {
   readonly errorShape: ErrorShape;
   /** After this the caller gets 504 (decisions, "Requests and errors"). */
   readonly deadlineMs: number;
-  /** False: the service answers 501, and the document says so. */
-  readonly implemented: boolean;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;

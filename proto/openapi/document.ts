@@ -38,7 +38,7 @@ export const openApiDocument = (): Json => {
 };
 
 const describe = (operation: Operation, schemas: Json): Json => {
-  const { id, tag, summary, scope, bucket, implemented, deadlineMs, body } = operation;
+  const { id, tag, summary, scope, bucket, deadlineMs, body } = operation;
   return {
     operationId: id,
     tags: [tag],
@@ -47,7 +47,6 @@ const describe = (operation: Operation, schemas: Json): Json => {
     'x-scope': scope,
     'x-bucket': bucket,
     'x-deadline-ms': deadlineMs,
-    'x-status': implemented ? 'available' : 'planned',
     ...parametersOf(operation),
     ...(body && {
       requestBody: {

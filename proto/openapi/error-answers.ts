@@ -6,11 +6,10 @@ import type { Json } from './json-schema.ts';
 
 /** The error answers of an operation: those that all share, by reference, and its own. */
 export const errorAnswers = (operation: Operation): Json => {
-  const { errorShape, implemented, errors } = operation;
+  const { errorShape, errors } = operation;
   const answers: Record<string, Json> = {};
   for (const { status, name } of shared)
-    if (status !== 501 || !implemented)
-      answers[status] = { $ref: `#/components/responses/${responseName(errorShape, name)}` };
+    answers[status] = { $ref: `#/components/responses/${responseName(errorShape, name)}` };
   answers[400] = answer(errorShape, 400, badRequest(operation), {
     ...(errors[400] && { operation: errors[400].example }),
     unknown_parameter: bodyOf(errorShape, unknownParameter),
@@ -84,12 +83,6 @@ const shared: readonly SharedAnswer[] = [
     codes: ['internal_error'],
   },
   {
-    status: 501,
-    name: 'NotImplemented',
-    description: 'Planned: the operation is not available yet.',
-    codes: ['not_implemented'],
-  },
-  {
     status: 503,
     name: 'Unavailable',
     description:
@@ -146,7 +139,7 @@ const forbidden = ({ scope, errors }: Operation): string =>
     .join(' ');
 
 /** Where only counted requests get to; elsewhere the headers of limits are not promised. */
-const afterCount = new Set([400, 429, 500, 501, 504]);
+const afterCount = new Set([400, 429, 500, 504]);
 
 const answer = (
   shape: ErrorShape,

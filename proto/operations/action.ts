@@ -5,6 +5,5 @@ export const action = {
   bucket: 'write',
   errorShape: 'general',
   deadlineMs: 5000,
-  implemented: true,
   query: null,
 } as const;

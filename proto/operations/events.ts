@@ -8,7 +8,6 @@ const events = {
   service: 'webhooks',
   errorShape: 'general',
   deadlineMs: 5000,
-  implemented: true,
   tag: 'Events',
 } as const;
 

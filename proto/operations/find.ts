@@ -36,7 +36,6 @@ const find = {
   bucket: 'read',
   errorShape: 'general',
   deadlineMs: 5000,
-  implemented: true,
   tag: 'Search',
   params: {},
   query,

@@ -11,7 +11,6 @@ const lookup = {
   bucket: 'lookup',
   errorShape: 'lookup',
   deadlineMs: 5000,
-  implemented: true,
   tag: 'Lookups',
   params: {},
   query: null,

@@ -10,7 +10,6 @@ const subscriptions = {
   scope: 'webhooks:write',
   errorShape: 'general',
   deadlineMs: 5000,
-  implemented: true,
   tag: 'Webhook subscriptions',
   query: null,
 } as const;

@@ -149,7 +149,7 @@ const forward = async (
   let verdict: Verdict;
   let reading: Promise<LaneAnswer> | undefined;
   if (taken instanceof Promise) {
-    if (operation.implemented && operation.method === 'GET' && incoming === noBody) {
+    if (operation.method === 'GET' && incoming === noBody) {
       reading = callService(gateway, exchange, admitted, noBody);
       reading.catch(ignore); // It may fail before anybody waits for it.
     }
@@ -167,8 +167,6 @@ const forward = async (
   const body = incoming instanceof Promise ? await incoming : incoming;
   if (body === 'too_large') throw problem('payload_too_large');
   if (exchange.over()) return; // The client has gone: nobody waits for the work.
-  // Its service may not be there at all yet.
-  if (!operation.implemented) throw problem('not_implemented');
   exchange.pass(await (reading ?? callService(gateway, exchange, admitted, body)));
 };
 
