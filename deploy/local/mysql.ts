@@ -27,6 +27,8 @@ export interface MysqlOptions {
   /** To come back on after a crash; otherwise a free one. */
   readonly port?: number;
   readonly bufferPoolMiB?: number;
+  /** Writes a binary log into the data folder, as `binlog.000001` and so on. */
+  readonly binaryLog?: boolean;
 }
 
 const neededMiB = 400;
@@ -116,6 +118,7 @@ const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> 
     command: program.command,
     args: [
       ...baseArguments(program, { ...paths, data: fresh }),
+      '--skip-log-bin',
       '--initialize-insecure',
       `--init-file=${statements}`,
     ],
@@ -135,8 +138,6 @@ const baseArguments = (program: MysqldProgram, paths: Layout): string[] => [
   ...(process.getuid?.() === 0 ? ['--user=root'] : []),
   `--datadir=${paths.data}`,
   '--secure-file-priv=NULL',
-  // Nothing replicates from a local server: a binary log would only double the writes to disk.
-  '--skip-log-bin',
 ];
 
 const serverArguments = (options: MysqlOptions, paths: Layout, port: number): string[] => [
@@ -152,6 +153,8 @@ const serverArguments = (options: MysqlOptions, paths: Layout, port: number): st
   `--innodb-buffer-pool-size=${options.bufferPoolMiB ?? 256}M`,
   // Instrumentation that takes 150 MB and a third of a second at each start; SHOW STATUS works without it.
   '--performance-schema=OFF',
+  // Nothing replicates from a local server: a binary log would only double the writes to disk.
+  ...(options.binaryLog ? ['--log-bin=binlog', '--server-id=1'] : ['--skip-log-bin']),
 ];
 
 /** Only called when no server of ours runs: what is left of its socket would stop a new one. */

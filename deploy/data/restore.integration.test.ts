@@ -1,0 +1,250 @@
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseMysqlUrl, readEnv } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { expect, test, vi } from 'vitest';
+import { type Receiver, startReceiver } from '../../e2e/receiver/receiver.ts';
+import { startMysql } from '../local/mysql.ts';
+import { openOperator } from '../local/operator.ts';
+import type { Stack } from '../local/stack.ts';
+import { readToolchain } from '../local/toolchain.ts';
+import { makeCompany, openCluster, temporary } from './testing/cluster.ts';
+import { openRunbook } from './testing/runbook.ts';
+
+// A real cluster writes while a backup is taken, loses its database, and goes on after it was restored to a moment.
+// Every command of backup and restore is the one that README.md gives.
+
+const { mysqld } = readToolchain(readEnv());
+
+test.runIf(mysqld)(
+  'a cluster goes on correctly on a database that was restored to a moment',
+  { timeout: 180_000 },
+  async () => {
+    const home = temporary('restore');
+    const backup = temporary('backup');
+    const serve = async (folder: string) => {
+      const server = await startMysql({ home: join(home, folder), program: mysqld!, binaryLog: true });
+      cleanUp(() => server.stop());
+      return server;
+    };
+    const receiver = await startReceiver();
+    cleanUp(() => receiver.close());
+
+    // Before the moment: some before the backup, some after it; a receiver that is up, and one that is down.
+    const lost = await serve('lost');
+    const first = await openCluster({
+      home,
+      mysqlUrl: lost.url,
+      env: { WEBHOOKS_RETRY_SCHEDULE: '3s,3s,3s,3s,3s,3s' },
+    });
+    const company = await makeCompany(first.stack);
+    const ask = asking(
+      () => first.stack.baseUrl,
+      () => company.key,
+    );
+    receiver.behave('/down', 'status=503');
+    for (const path of ['/up', '/down'])
+      await ask('POST', '/webhooks/subscriptions', {
+        url: `${receiver.url}${path}`,
+        eventTypes: ['client.created'],
+      });
+    const early = await create(ask, 3);
+    const book = await openRunbook(lost.url);
+    book.run('Take a backup', { BACKUP: backup });
+    const stream = book.start('Keep every change', { BACKUP: backup });
+    const late = await create(ask, 3);
+    const known = [...early, ...late];
+    await vi.waitFor(() => expect(idsAt(receiver, '/up').length).toBe(known.length), { timeout: 20_000 });
+    const seen = await walk(ask);
+    const revoked = await withOperator(first.stack.natsUrl, (operator) =>
+      operator.ask('createKey', { company_id: company.id, name: 'r', scopes: ['integrations:read'] }),
+    );
+    const cookie = await signIn(first.stack);
+    expect(await sessionStatus(first.stack, cookie)).toBe(200);
+    // What was delivered has been recorded.
+    const isWaiting = "SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting'";
+    await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(known.length));
+
+    // After the moment: all of this will not have happened.
+    const moment = await nextMoment();
+    const undone = await create(ask, 4);
+    receiver.behave('/down', undefined);
+    await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(0), {
+      timeout: 30_000,
+    });
+    const seenLater = await walk(ask, seen.cursor);
+    expect(seenLater.ids.length).toBe(undone.length);
+    await withOperator(first.stack.natsUrl, (operator) => operator.ask('revokeKey', { id: revoked.id }));
+    const sent = bodiesOf(receiver);
+
+    // The server is lost with its disk; what had been streamed is left.
+    await first.stop();
+    await caughtUp(lost.url, backup);
+    stream.kill('SIGTERM');
+    await lost.stop();
+    rmSync(join(home, 'lost'), { recursive: true });
+
+    const restored = await serve('restored');
+    const restoring = await openRunbook(restored.url);
+    await query(restored.url, 'DROP DATABASE causeway');
+    restoring.run('Restore to a moment', { BACKUP: backup, MOMENT: moment });
+    expect(restoring.run('See what is lost', { BACKUP: backup, MOMENT: moment })).toMatch(
+      /\b4 INSERT INTO clients\n/,
+    );
+    const [atMoment] = await query(restored.url, 'SELECT MAX(client_id) AS client FROM clients');
+    expect(atMoment?.client).toBe(known.at(-1));
+    const waiting = await query(
+      restored.url,
+      `SELECT event_id AS id FROM deliveries JOIN subscriptions USING (company_id, subscription_id)
+     WHERE state = 'waiting' AND url LIKE '%/down' ORDER BY event_id`,
+    );
+    expect(waiting.length).toBe(known.length);
+    expect(restoring.run('Make it fit to be worked on', {})).toContain('nothing to apply');
+
+    // It goes on.
+    receiver.forget();
+    const second = await openCluster({ home, mysqlUrl: restored.url });
+    const askAgain = asking(
+      () => second.stack.baseUrl,
+      () => company.key,
+    );
+    const fresh = await create(askAgain, 2);
+    await vi.waitFor(() => expect(idsAt(receiver, '/down').length).toBe(known.length + fresh.length), {
+      timeout: 30_000,
+    });
+    await sleep(1_000);
+
+    // What waited at the moment is delivered, some of it a second time and then under the same id; nothing else is.
+    const freshEvents = idsAt(receiver, '/up');
+    expect(ascending(idsAt(receiver, '/down'))).toEqual(
+      ascending([...waiting.map(({ id }) => id as number), ...freshEvents]),
+    );
+    const again = bodiesOf(receiver);
+    for (const { id } of waiting) expect(again.get(String(id))).toBe(sent.get(String(id)));
+    expect(freshEvents.length).toBe(fresh.length);
+    // No id means two things.
+    for (const id of freshEvents) expect(sent.has(String(id))).toBe(false);
+    expect(Math.min(...fresh)).toBeGreaterThan(Math.max(...undone));
+    // Readers of the log miss nothing, wherever they were.
+    expect((await walk(askAgain, seen.cursor)).ids).toEqual(freshEvents);
+    expect((await walk(askAgain, seenLater.cursor)).ids).toEqual(freshEvents);
+    expect((await walk(askAgain)).ids).toEqual([...seen.ids, ...freshEvents]);
+    // What was revoked after the moment stays so, nobody is signed in, and what was written after it is gone.
+    expect(await sessionStatus(second.stack, cookie)).toBe(401);
+    const withRevoked = asking(
+      () => second.stack.baseUrl,
+      () => revoked.value,
+    );
+    await expect(withRevoked('GET', '/integrations/lookups/employees')).rejects.toThrow('401');
+    await expect(askAgain('PATCH', `/integrations/clients/${undone[0]}`, { city: 'Bath' })).rejects.toThrow(
+      '404',
+    );
+  },
+);
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into by name.
+type Asked = (method: string, path: string, body?: object) => Promise<any>;
+
+/** @throws with the status where it is no success. */
+const asking =
+  (baseUrl: () => string, key: () => string): Asked =>
+  async (method, path, body) => {
+    const reply = await fetch(`${baseUrl()}/api/v1${path}`, {
+      method,
+      headers: { 'x-api-key': key() },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
+    return JSON.parse(text);
+  };
+
+const create = async (ask: Asked, count: number): Promise<number[]> => {
+  const ids: number[] = [];
+  for (let at = 0; at < count; at++) {
+    const person = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
+    ids.push((await ask('POST', '/integrations/clients', person)).client_id);
+  }
+  return ids;
+};
+
+/** The ids of the events from a cursor on, and where to go on later. */
+const walk = async (
+  ask: Asked,
+  from?: string,
+): Promise<{ readonly ids: readonly number[]; readonly cursor: string }> => {
+  const ids: number[] = [];
+  let cursor = from;
+  for (;;) {
+    const page = await ask('GET', `/events?order=asc&limit=2${cursor ? `&cursor=${cursor}` : ''}`);
+    ids.push(...page.events.map(({ id }: { id: number }) => id));
+    cursor = page.nextCursor ?? cursor;
+    if (!page.hasMore) return { ids, cursor: cursor ?? '' };
+  }
+};
+
+const idsAt = ({ received }: Receiver, path: string): number[] =>
+  received.filter((one) => one.path === path).map(({ id }) => Number(id));
+
+const bodiesOf = ({ received }: Receiver): Map<string, string> =>
+  new Map(received.map(({ id, body }) => [id, body.toString()]));
+
+const ascending = (ids: readonly number[]): number[] => ids.toSorted((a, b) => a - b);
+
+const withOperator = async <Result>(
+  natsUrl: string,
+  work: (operator: Operator) => Promise<Result>,
+): Promise<Result> => {
+  const operator = await openOperator(natsUrl);
+  try {
+    return await work(operator);
+  } finally {
+    await operator.close();
+  }
+};
+type Operator = Awaited<ReturnType<typeof openOperator>>;
+
+const query = async (url: string, sql: string): Promise<RowDataPacket[]> => {
+  const connection = await createConnection(parseMysqlUrl(url));
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>(sql);
+    return rows;
+  } finally {
+    await connection.end();
+  }
+};
+
+/** A binary log knows seconds: waits for the next to begin, and says which that is, in UTC. */
+const nextMoment = async (): Promise<string> => {
+  const atMs = Math.ceil(Date.now() / 1000) * 1000;
+  await sleep(atMs - Date.now() + 5);
+  return new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
+};
+
+/** Resolves when all that the server has written to its binary log has been streamed. */
+const caughtUp = async (url: string, folder: string): Promise<void> => {
+  const [end] = await query(url, 'SHOW BINARY LOG STATUS');
+  await vi.waitFor(
+    () => expect(statSync(join(folder, end?.File)).size).toBeGreaterThanOrEqual(end?.Position),
+    {
+      timeout: 10_000,
+    },
+  );
+};
+
+const sameOrigin = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
+
+/** @returns the cookie. */
+const signIn = async ({ baseUrl, portalEmail, portalPassword }: Stack): Promise<string> => {
+  const { headers } = await fetch(`${baseUrl}/portal/api/v1/session`, {
+    method: 'POST',
+    headers: sameOrigin,
+    body: JSON.stringify({ email: portalEmail, password: portalPassword }),
+  });
+  return headers.getSetCookie()[0]?.split(';')[0] ?? '';
+};
+
+const sessionStatus = async ({ baseUrl }: Stack, cookie: string): Promise<number> =>
+  (await fetch(`${baseUrl}/portal/api/v1/session`, { headers: { ...sameOrigin, cookie } })).status;

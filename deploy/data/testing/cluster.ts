@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scopes } from '@causeway/proto';
+import { readEnv } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { type Cluster, startCluster } from '../../local/cluster.ts';
+import { prepareHome } from '../../local/home.ts';
+import { openOperator } from '../../local/operator.ts';
+import { parseOptions } from '../../local/options.ts';
+import { freePort } from '../../local/ports.ts';
+import { terminalReport } from '../../local/report.ts';
+import { readStack, type Stack, type StackProcess } from '../../local/stack.ts';
+import { readToolchain } from '../../local/toolchain.ts';
+
+export const root = resolve(import.meta.dirname, '../../..');
+
+/** A folder that is gone at the end of the file. */
+export const temporary = (name: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), `causeway-${name}-`));
+  cleanUp(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** A whole cluster on a MySQL that is there already; it ends with the file. */
+export const openCluster = async ({
+  home,
+  mysqlUrl,
+  env = {},
+  counts = [],
+}: ClusterOptions): Promise<Cluster> => {
+  prepareHome(home);
+  const cluster = await startCluster({
+    root,
+    home,
+    env: { ...readEnv(), ...env, MYSQL_URL: mysqlUrl },
+    toolchain: readToolchain(readEnv()),
+    options: parseOptions(['--port', String(await freePort()), ...counts]),
+    report: terminalReport,
+    signal: new AbortController().signal,
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= cluster.stop();
+    return stopping;
+  };
+  cleanUp(stop);
+  return { ...cluster, stop };
+};
+
+interface ClusterOptions {
+  /** Where NATS keeps its store. */
+  readonly home: string;
+  readonly mysqlUrl: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** As `npm start` takes them. */
+  readonly counts?: readonly string[];
+}
+
+/** A company whose keys may make as many requests as they like. */
+export const makeCompany = async ({
+  natsUrl,
+}: Stack): Promise<{ readonly id: number; readonly key: string }> => {
+  const operator = await openOperator(natsUrl);
+  try {
+    const { company_id } = await operator.ask('createCompany', { name: 'Test' });
+    const unlimited = 1_000_000_000;
+    await operator.ask('setLimits', { company_id, read: unlimited, write: unlimited, admin: unlimited });
+    const { value } = await operator.ask('createKey', { company_id, name: 'test', scopes: [...scopes] });
+    return { id: company_id, key: value };
+  } finally {
+    await operator.close();
+  }
+};
+
+/** Asks a process to end, as a rolling restart does, and resolves when its successor is ready. */
+export const restart = async (home: string, name: string): Promise<void> => {
+  const find = (): StackProcess | undefined => readStack(home)?.processes.find((one) => one.name === name);
+  const before = find()?.pid;
+  if (!before) throw new Error(`${name} does not run`);
+  process.kill(before, 'SIGTERM');
+  for (const endMs = Date.now() + 40_000; Date.now() < endMs; await sleep(50)) {
+    const { pid, metricsUrl } = find() ?? { pid: null, metricsUrl: null };
+    if (pid === null || pid === before || metricsUrl === null) continue;
+    if (
+      await fetch(`${metricsUrl}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
+  }
+  throw new Error(`${name} did not come back`);
+};

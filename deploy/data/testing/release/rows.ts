@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { readEnv } from '@causeway/runtime';
+import * as real from '../../../../services/crm/store/rows.ts';
+
+// What stands for services/crm/store/rows.ts in the releases of crm that rename `clients.zip` to `postal_code`. Each
+// works beside the one before it and the one after it; which of them a process is, it reads when it starts.
+
+/** In their order. */
+export const releases = ['knows zip', 'writes both', 'reads postal_code', 'knows postal_code'] as const;
+export type Release = (typeof releases)[number];
+
+const file = readEnv().RELEASE_FILE;
+const release = (file === undefined ? 'knows zip' : readFileSync(file, 'utf8')) as Release;
+
+type Row = Readonly<Record<string, unknown>>;
+type Rows = readonly Row[];
+type Make<Run> = (table: string, columns: readonly string[], key?: readonly string[]) => Run;
+const make = real as unknown as {
+  readonly insertRows: Make<(db: unknown, rows: Rows) => Promise<number>>;
+  readonly updateRows: Make<(db: unknown, rows: Rows) => Promise<void>>;
+  readonly lockRows: Make<(db: unknown, keys: Rows) => Promise<Rows>>;
+};
+
+const isRenamed = (table: string, columns: readonly string[]): boolean =>
+  table === 'clients' && columns.includes('zip');
+const renamed = (columns: readonly string[]): readonly string[] =>
+  columns.map((column) => (column === 'zip' ? 'postal_code' : column));
+
+const written = (table: string, columns: readonly string[]): readonly string[] => {
+  if (!isRenamed(table, columns) || release === 'knows zip') return columns;
+  return release === 'knows postal_code' ? renamed(columns) : [...columns, 'postal_code'];
+};
+const withBoth = (rows: Rows): Rows => rows.map((row) => ({ ...row, postal_code: row.zip }));
+
+export const insertRows: typeof make.insertRows = (table, columns) => {
+  const run = make.insertRows(table, written(table, columns));
+  return (db, rows) => run(db, withBoth(rows));
+};
+
+export const updateRows: typeof make.updateRows = (table, columns, key) => {
+  const run = make.updateRows(table, written(table, columns), key);
+  return (db, rows) => run(db, withBoth(rows));
+};
+
+export const lockRows: typeof make.lockRows = (table, columns, key) => {
+  const old = !isRenamed(table, columns) || release === 'knows zip' || release === 'writes both';
+  if (old) return make.lockRows(table, columns, key);
+  const run = make.lockRows(table, renamed(columns), key);
+  return async (db, keys) =>
+    (await run(db, keys)).map(({ postal_code, ...row }) => ({ ...row, zip: postal_code }));
+};

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseMysqlUrl, readEnv } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { providePrograms } from '../../local/toolchain/provide.mjs';
+import { root, temporary } from './cluster.ts';
+
+/** The commands of ../README.md, run as they stand there by a shell that finds the programs they name. */
+export interface Runbook {
+  /** @returns what the command printed. @throws with its own words where it failed. */
+  run(title: string, variables: Readonly<Record<string, string>>): string;
+  /** One that does not end by itself; it ends with the file. */
+  start(title: string, variables: Readonly<Record<string, string>>): ChildProcess;
+}
+
+/** @param mysqlUrl of the server that the commands are about; the database that it names is theirs too. */
+export const openRunbook = async (mysqlUrl: string): Promise<Runbook> => {
+  const folder = temporary('runbook');
+  const { host, port, user, password, database } = parseMysqlUrl(mysqlUrl);
+  // Where an administrator keeps it too: no password is in a command.
+  const client = ['[client]', `host=${host}`, `port=${port}`, `user=${user}`, `password=${password}`];
+  writeFileSync(join(folder, '.my.cnf'), `${client.join('\n')}\n`, { mode: 0o600 });
+  const programs = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? ''), {
+    mysql: 'mysql-client-core',
+    mysqldump: 'mysql-client-core',
+    mysqlbinlog: 'mysql-server-core',
+  });
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const [name, { command, args }] of Object.entries({
+    ...programs,
+    node: { command: process.execPath, args: [] },
+  })) {
+    writeFileSync(
+      join(bin, name),
+      `#!/bin/sh\nexec ${[command, ...args].map((word) => `'${word}'`).join(' ')} "$@"\n`,
+    );
+    chmodSync(join(bin, name), 0o755);
+  }
+  const options = (variables: Readonly<Record<string, string>>) => ({
+    cwd: root,
+    env: {
+      PATH: `${bin}:/usr/bin:/bin`,
+      HOME: folder,
+      MYSQL_URL: mysqlUrl,
+      DATABASE: database,
+      ...variables,
+    },
+  });
+  return {
+    run: (title, variables) => {
+      const { status, stdout, stderr } = spawnSync('bash', ['-c', commandsOf(title)], {
+        ...options(variables),
+        encoding: 'utf8',
+      });
+      if (status !== 0 || stderr !== '') throw new Error(`${title}: ${status}\n${stdout}\n${stderr}`);
+      return stdout;
+    },
+    start: (title, variables) => {
+      const child = spawn('setpriv', ['--pdeathsig', 'KILL', 'bash', '-c', commandsOf(title)], {
+        ...options(variables),
+        stdio: 'inherit',
+      });
+      cleanUp(() => void child.kill('SIGKILL'));
+      return child;
+    },
+  };
+};
+
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+
+/** The first block of commands after a title. */
+const commandsOf = (title: string): string => {
+  const block = new RegExp(`\\n#+ ${title}\\n[^]*?\\n\`\`\`sh\\n([^]*?)\`\`\``).exec(readme)?.[1];
+  if (block === undefined) throw new Error(`README.md has no commands for ${title}`);
+  return block;
+};
