@@ -23,6 +23,8 @@ export interface Actor {
   readonly address: string;
   /** At most 300 characters. */
   readonly userAgent: string;
+  /** The session's token, in calls to `access` alone: there it decides who this is, whatever `user` says. */
+  readonly token?: string;
 }
 
 export interface ActorUser {

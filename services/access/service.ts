@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { OperatorOperationId, PortalOperationId, resolveSessionOperation } from '@causeway/proto';
+import {
+  type OperatorOperationId,
+  type PortalOperationId,
+  portalOperations,
+  type resolveSessionOperation,
+} from '@causeway/proto';
 import {
   type Bus,
   type Database,
@@ -20,6 +25,7 @@ import { setLimits } from './limits/index.ts';
 import { createHasher } from './portal/hasher.ts';
 import { createPortalOwner } from './portal/index.ts';
 import type { AccessTables } from './schema.ts';
+import { byToken } from './sessions/by-token.ts';
 import * as sessions from './sessions/index.ts';
 import * as team from './team/index.ts';
 import * as usage from './usage/index.ts';
@@ -90,8 +96,17 @@ const portalHandlers = (
     listApiKeys,
     revokeApiKey,
   };
-  return Object.fromEntries(Object.entries(creators).map(([id, create]) => [id, create(access)]));
+  const handlers = Object.entries(creators).map(([id, create]) => {
+    const handler = create(access);
+    return [id, forMembers.has(id) ? byToken(access, handler) : handler] as const;
+  });
+  return Object.fromEntries(handlers);
 };
+
+/** All but what is for those who have no session yet, and the question whose session a token is. */
+const forMembers: ReadonlySet<string> = new Set(
+  portalOperations.filter(({ role }) => role !== null).map(({ id }) => id),
+);
 
 export interface AccessOptions {
   readonly bus: Bus;

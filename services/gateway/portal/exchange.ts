@@ -90,7 +90,7 @@ const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Bo
       throw roleRequired(match.operation.role);
     if (received === 'too_large') throw problem('payload_too_large');
     if (exchange.over()) return; // The client has gone: nobody waits for the work.
-    exchange.pass(await callService(portal, exchange, match, session, received));
+    exchange.pass(await callService(portal, exchange, match, session && { ...session, token }, received));
   } finally {
     leave();
   }
@@ -117,11 +117,15 @@ const callService = (
   { lanes }: Portal,
   { requestId, traceparent, head, portalHead, client }: Exchange,
   { operation, params }: Match<PortalOperation>,
-  session: ResolvedSession | null,
+  session: (ResolvedSession & { readonly token: string }) | null,
   body: Buffer,
 ): Promise<LaneAnswer> => {
   const user = session?.user ?? null;
-  const actor: Actor = { user, address: client.address, userAgent: portalHead.userAgent };
+  const { address } = client;
+  const { userAgent } = portalHead;
+  // No other service is told what opens a session.
+  const shown = session && operation.service === 'access' ? { token: session.token } : {};
+  const actor: Actor = { user, address, userAgent, ...shown };
   return lanes[operation.service].request({
     operation: operation.id,
     tenant: session?.companyId ?? 0,

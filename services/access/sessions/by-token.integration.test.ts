@@ -1,0 +1,112 @@
+import {
+  type Actor,
+  laneSubject,
+  type PortalOperationId,
+  type Role,
+  replyPrefix,
+  resolveSessionOperation,
+  sessionTokenHeader,
+} from '@causeway/proto';
+import { childTraceparent, createLaneClient, type LaneAnswer, randomHex } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
+
+// What somebody can do who has a gateway: send what they like over its lane.
+
+const world = await testWorld();
+await world.startAccess();
+const ask = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+const { leave } = await joinAsGateway(gateway, 'gateway-1');
+cleanUp(leave);
+const lane = createLaneClient({
+  bus: gateway,
+  lane: 'access',
+  subject: laneSubject('access'),
+  replySubject: `${replyPrefix('gateway')}.gateway-1.access`,
+});
+cleanUp(() => lane.close());
+
+const send = (
+  operation: PortalOperationId | typeof resolveSessionOperation,
+  { tenant = 0, actor, body }: { tenant?: number; actor?: Actor; body?: unknown } = {},
+): Promise<LaneAnswer> =>
+  lane.request({
+    operation,
+    tenant,
+    caller: actor?.user?.id ?? 0,
+    requestId: randomHex(8),
+    traceparent: childTraceparent(''),
+    budgetMs: 10_000,
+    params: [],
+    query: '',
+    body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+    ...(actor && { actor }),
+  });
+
+const password = 'seven otters juggle lanterns';
+const here = { address: '203.0.113.7', userAgent: 'test' };
+
+/** An owner who has signed in, as a gateway sees them. */
+const owner = async (email: string) => {
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const { id } = (await ask('createPortalOwner', { company_id, email, password })).body;
+  const signedIn = await send('signIn', { actor: { user: null, ...here }, body: { email, password } });
+  const facts = JSON.parse(signedIn.body.toString());
+  const token = signedIn.headers?.[sessionTokenHeader] ?? '';
+  const as = (role: Role = 'owner') => ({ id, sessionId: facts.session.id as number, email, name: '', role });
+  return { company: company_id as number, id: id as number, token, as };
+};
+const ada = await owner('ada@example.com');
+const mallory = await owner('mallory@example.com');
+
+const newKey = { name: 'of a thief', scopes: ['admin'] };
+const keysOf = async (company_id: number): Promise<unknown[]> =>
+  (await ask('listKeys', { company_id })).body.keys;
+
+test('a member who shows a session does what their role allows', async () => {
+  const actor = { user: ada.as(), ...here, token: ada.token };
+  const made = await send('createApiKey', { tenant: ada.company, actor, body: { ...newKey, name: 'ours' } });
+  expect(made.status).toBe(201);
+});
+
+test.each<[string, () => Actor]>([
+  ['shows no session', () => ({ user: ada.as(), ...here })],
+  ['makes a session up', () => ({ user: ada.as(), ...here, token: 'a'.repeat(43) })],
+  ["shows another company's", () => ({ user: ada.as(), ...here, token: mallory.token })],
+  [
+    "shows another company's, and its session",
+    () => ({ user: { ...ada.as(), sessionId: mallory.as().sessionId }, ...here, token: mallory.token }),
+  ],
+])('whoever names a member and %s is let into nothing', async (_, actor) => {
+  const before = await keysOf(ada.company);
+  for (const operation of ['createApiKey', 'listTeam', 'getSession', 'startTotp'] as const) {
+    const answer = await send(operation, { tenant: ada.company, actor: actor(), body: newKey });
+    expect([operation, answer.status]).toEqual([operation, 401]);
+  }
+  expect(await keysOf(ada.company)).toEqual(before);
+});
+
+test("a session's company is the one that is acted in, whatever company is named", async () => {
+  const before = await keysOf(ada.company);
+  const actor = { user: mallory.as(), ...here, token: mallory.token };
+  expect((await send('createApiKey', { tenant: ada.company, actor, body: newKey })).status).toBe(401);
+  expect(await keysOf(ada.company)).toEqual(before);
+});
+
+test('the role is the one that is stored, whatever role is named', async () => {
+  await world.database.query("UPDATE portal_users SET role = 'viewer' WHERE id = ?", [mallory.id]);
+  const actor = { user: mallory.as('owner'), ...here, token: mallory.token };
+  expect((await send('createApiKey', { tenant: mallory.company, actor, body: newKey })).status).toBe(403);
+  expect((await send('getSession', { tenant: mallory.company, actor })).status).toBe(200);
+});
+
+test('a session that has ended opens nothing, though a gateway has kept its token', async () => {
+  const actor = { user: ada.as(), ...here, token: ada.token };
+  expect((await send('signOut', { tenant: ada.company, actor })).status).toBe(204);
+  expect((await send('createApiKey', { tenant: ada.company, actor, body: newKey })).status).toBe(401);
+  expect((await send(resolveSessionOperation, { body: { token: ada.token, passive: true } })).status).toBe(
+    401,
+  );
+});
