@@ -12,7 +12,7 @@ export const requireSameSite = ({ fetchSite, origin }: PortalHead, client: Clien
   if (fetchSite !== '') {
     if (fetchSite === 'same-origin') return;
   } else {
-    const from = URL.parse(origin);
+    const from = /^https?:\/\//.test(origin) ? URL.parse(origin) : null;
     // Behind a proxy that tells no scheme there is no knowing which it was; the host decides.
     if (from && (from.protocol === 'https:' || !client.https) && from.host === hostOf(client, from.protocol))
       return;

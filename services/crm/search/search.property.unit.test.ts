@@ -1,0 +1,133 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { chooseGrams } from './chooseGrams.ts';
+import { reversedDigits } from './phone.ts';
+import {
+  buildPostings,
+  createAligner,
+  gramBytes,
+  gramsOfQuery,
+  placesOf,
+  type QueryGram,
+} from './postings.ts';
+import { tailPlaces } from './tailPlaces.ts';
+import { contains, entryText, maxFieldCharacters, normalise, searchText } from './text.ts';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 30 });
+/** Few letters, so that texts share much; of one, two, three and four bytes, and zero bytes after short ends. */
+const letters = (maxLength: number, minLength = 0) =>
+  fc.string({ unit: fc.constantFrom(...'aab@ .ñ한😀'), maxLength, minLength });
+
+describe('the form in which texts are compared', () => {
+  test('is the same after a second time, and has no capital, no accent, no line and no blank at an end', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const plain = normalise(text);
+        expect(normalise(plain)).toBe(plain);
+        expect(plain).not.toMatch(/[\n\r\t\0]|^\s|\s$|\s\s/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('knows no difference of case, nor of how an accent is written', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'aBçÉñÖůŻ ž'), maxLength: 20 }), (text) => {
+        const plain = normalise(text);
+        for (const other of [
+          text.toUpperCase(),
+          text.toLowerCase(),
+          text.normalize('NFD'),
+          text.normalize('NFKC'),
+        ])
+          expect(normalise(other)).toBe(plain);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('finds any part of a name or an address by itself', () => {
+    const part = fc.tuple(anyText, anyText, anyText, fc.nat(30), fc.nat(30));
+    fc.assert(
+      fc.property(part, ([first_name, last_name, email, from, length]) => {
+        const text = searchText({ first_name, last_name, email });
+        for (const field of [text.name, text.email])
+          expect(contains(text, [...field].slice(from, from + length).join(''))).toBe(true);
+        expect(entryText(text).split('\n')).toHaveLength(3);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('keeps an entry of two fields within its bytes, however long the names', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('\ufdfa', 'ﷺ', 'a', '한', '😀'), fc.nat(400), (letter, times) => {
+        const text = entryText(searchText({ first_name: letter.repeat(times), last_name: 'x', email: 'y' }));
+        expect(text.split('\n')).toHaveLength(3);
+        expect(text.length).toBeLessThanOrEqual(2 * maxFieldCharacters + 2);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+test('the digits of a phone number are its digits, last first', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'0123456789 +()-./x٣'), maxLength: 40 }), (phone) => {
+      const digits = [...phone].filter((one) => one >= '0' && one <= '9');
+      expect(reversedDigits(phone)).toBe(digits.toReversed().join(''));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('an index', () => {
+  const entry = fc.record({ name: letters(12), email: letters(12) });
+  const entries = fc.array(entry, { minLength: 1, maxLength: 40 });
+  const align = createAligner();
+  const indexOf = (all: readonly { name: string; email: string }[]) => {
+    const texts = Buffer.from(all.map(entryText).join(''));
+    const postings = new Map(buildPostings(texts).map(([gram, found]) => [gram.toString('hex'), found]));
+    const occurrencesOf = ({ gram, offset }: QueryGram) => ({
+      offset,
+      occurrences: postings.get(gramBytes(gram).toString('hex')) ?? Buffer.alloc(0),
+    });
+    return { texts, occurrencesOf };
+  };
+  const holdersOf = (all: readonly { name: string; email: string }[], query: string): readonly number[] =>
+    all.flatMap(({ name, email }, at) => (name.includes(query) || email.includes(query) ? [at] : []));
+
+  test('offers those that contain a query, all of them and no other, by grams that cover it', () => {
+    fc.assert(
+      fc.property(entries, letters(9, 1), fc.nat(1000), (all, query, seed) => {
+        const { occurrencesOf } = indexOf(all);
+        const grams = gramsOfQuery(Buffer.from(query));
+        fc.pre(grams.length > 0);
+        // Whatever weighs whichever, the choice leaves nobody out.
+        const chosen = chooseGrams(grams, ({ gram }) => ((gram % 97) * seed) % 89);
+        const offered = align(chosen.map(occurrencesOf));
+        const holders = holdersOf(all, query);
+        expect(offered).toEqual(expect.arrayContaining([...holders]));
+        const covered = new Set(chosen.flatMap(({ offset }) => [offset, offset + 1, offset + 2]));
+        if (covered.size === grams.length + 2) expect(offered).toEqual(holders);
+        expect(chosen.length).toBeGreaterThan(0);
+        expect(chosen.length).toBeLessThanOrEqual(4);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('finds a gram’s places in their order, and the tail finds what has no index yet', () => {
+    fc.assert(
+      fc.property(entries, letters(6, 1), (all, query) => {
+        const { texts, occurrencesOf } = indexOf(all);
+        expect(tailPlaces(texts, Buffer.from(query)).toReversed()).toEqual(holdersOf(all, query));
+        const [gram] = gramsOfQuery(Buffer.from(query));
+        if (!gram) return;
+        const places = placesOf(occurrencesOf(gram).occurrences);
+        expect(places).toEqual([...new Set(places)].toSorted((a, b) => a - b));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,211 @@
+import { isIP } from 'node:net';
+import { operations, Problem, portalOperations } from '@causeway/proto';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { clientAddress } from './http/client-address.ts';
+import { readToken, tokenCookie } from './portal/cookie.ts';
+import type { PortalHead } from './portal/head.ts';
+import { requireSameSite } from './portal/same-site.ts';
+import { createRouter } from './routes.ts';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+const headOf = (more: Partial<PortalHead>): PortalHead => ({
+  host: 'crm.example',
+  cookie: '',
+  origin: '',
+  fetchSite: '',
+  contentType: '',
+  userAgent: '',
+  acceptEncoding: '',
+  ifNoneMatch: '',
+  forwardedProto: '',
+  forwardedHost: '',
+  ...more,
+});
+
+describe.each([
+  ['the interface', operations, '/api/v1'],
+  ['the portal', portalOperations, '/portal/api/v1'],
+] as const)('a path of %s', (_, table, base) => {
+  const route = createRouter(table as readonly { method: string; path: string; id: string }[], base);
+  const operation = fc.constantFrom(...table.map(({ id, method, path }) => ({ id, method, path })));
+  // What may stand where an id is asked for: anything but nothing and another part.
+  const segment = fc.string({ unit: fc.constantFrom(...'abc019{}%.-_~\u00e9'), minLength: 1, maxLength: 8 });
+  const filled = fc.tuple(operation, fc.array(segment, { minLength: 4, maxLength: 4 }));
+  const fixed = new Set(table.map(({ path }) => base + path));
+
+  test('leads to its operation with what stands in the places of its ids', () => {
+    fc.assert(
+      fc.property(filled, ([operation, segments]) => {
+        const params: string[] = [];
+        const path = operation.path.replace(/\{\w+\}/g, () => {
+          const next = segments[params.length]!;
+          params.push(next);
+          return next;
+        });
+        // `/events/test` is a path of its own, not the event `test`.
+        fc.pre(params.length === 0 || !fixed.has(base + path));
+        const { match } = route(operation.method, base + path);
+        expect([match?.operation.id, match?.params]).toEqual([operation.id, params]);
+        if (operation.method === 'GET')
+          expect(route('HEAD', base + path).match?.operation.id).toBe(operation.id);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('leads nowhere with a part more, a part less, an empty part, or in other letters', () => {
+    const spoil = fc.constantFrom(
+      (path: string) => `${path}/`,
+      (path: string) => `${path}/x/y/z/x/y/z/x`,
+      (path: string) => path.toUpperCase(),
+      (path: string) => `/${path}`,
+      (path: string) => path.replace(/\/([^/]+)$/, '//$1'),
+      (path: string) => path.replace('v1', 'v2'),
+      (path: string) => `${path}%2f`.replace('/api/', '/api%2f'),
+    );
+    fc.assert(
+      fc.property(operation, spoil, ({ method, path }, change) => {
+        const spoilt = change(base + path.replace(/\{\w+\}/g, '7'));
+        expect(route(method, spoilt)).toEqual({ match: undefined, allow: undefined });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('tells the methods that it takes to any other', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...table),
+        fc.oneof(anyText, fc.constantFrom('PUT', 'get', 'OPTIONS', 'TRACE')),
+        ({ path }, method) => {
+          const routed = route(method, base + path.replace(/\{\w+\}/g, '7'));
+          const own = table.filter((one) => one.path === path).map((one) => one.method as string);
+          fc.pre(!own.includes(method) && !(method === 'HEAD' && own.includes('GET')));
+          expect(routed.allow?.split(', ')).toEqual(expect.arrayContaining(own));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+const address = fc.oneof(fc.ipV4(), fc.ipV6());
+
+describe('the address of a client', () => {
+  test('is the connection’s where no proxy is trusted, whatever headers say', () => {
+    fc.assert(
+      fc.property(address, anyText, (from, forwardedFor) => {
+        expect(clientAddress(from, forwardedFor, 0)).toBe(clientAddress(from, '', 0));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('is what the outermost trusted proxy wrote, whatever the client put before it', () => {
+    const hops = fc
+      .integer({ min: 1, max: 4 })
+      .chain((count) =>
+        fc.tuple(fc.constant(count), fc.array(address, { minLength: count, maxLength: count })),
+      );
+    fc.assert(
+      fc.property(address, anyText, hops, (from, forged, [count, written]) => {
+        const alone = clientAddress(from, written[0]!, 1);
+        expect(clientAddress(from, [forged, ...written].join(', '), count)).toBe(alone);
+        expect(isIP(alone)).not.toBe(0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is an address whatever stands in the header', () => {
+    const near = fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.[], %'), maxLength: 40 });
+    const proxies = fc.integer({ min: 1, max: 4 });
+    fc.assert(
+      fc.property(address, fc.oneof(anyText, near), proxies, (from, forwardedFor, trusted) => {
+        expect(isIP(clientAddress(from, forwardedFor, trusted))).not.toBe(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the cookie of a session', () => {
+  const client = fc.record({
+    address: fc.constant('192.0.2.1'),
+    https: fc.boolean(),
+    host: fc.constantFrom('localhost:8080', 'crm.example', '127.0.0.1'),
+  });
+  const token = fc.string({ unit: fc.constantFrom(...'abcXYZ019_-'), minLength: 43, maxLength: 43 });
+  const pair = (value: string, secure: boolean) => `${secure ? '__Host-' : ''}causeway=${value}`;
+
+  test('gives the token back, among any other cookies', () => {
+    const other = fc.tuple(
+      fc.constantFrom('a', 'causeway2', 'xcauseway', 'Causeway'),
+      fc.string({ unit: fc.constantFrom(...'ab=_% "'), maxLength: 9 }),
+    );
+    fc.assert(
+      fc.property(
+        client,
+        token,
+        fc.array(other, { maxLength: 4 }),
+        fc.nat(4),
+        (who, value, others, place) => {
+          const [own = ''] = tokenCookie(value, who).split(';');
+          const all = others.map(([name, text]) => `${name}=${text}`).toSpliced(place, 0, own);
+          expect(readToken(all.join('; '), who)).toBe(value);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is none where it was planted beside another, or is of another form', () => {
+    fc.assert(
+      fc.property(client, token, anyText, (who, value, text) => {
+        const [own = ''] = tokenCookie(value, who).split(';');
+        expect(readToken(`${own}; ${own.split('=')[0]}=${text.replaceAll(';', '')}`, who)).toBe('');
+        const read = readToken(text, who);
+        expect(read === '' || /^[\w-]{43}$/.test(read)).toBe(true);
+        // Only on this very machine does the plain name count.
+        const isPlain = !own.startsWith('__Host-');
+        expect(readToken(pair(value, isPlain), who)).toBe('');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('a change comes through from the portal’s own pages and from nowhere else', () => {
+  const hosts = fc.constantFrom(
+    'crm.example',
+    'crm.example:8443',
+    'localhost:8080',
+    'evil.example',
+    'crm.example.evil.example',
+  );
+  const origin = fc.oneof(
+    anyText,
+    fc.constantFrom('null', ''),
+    fc
+      .tuple(fc.constantFrom('http', 'https', 'ftp', 'file'), hosts)
+      .map(([scheme, host]) => `${scheme}://${host}`),
+  );
+  const site = fc.constantFrom('', '', 'same-origin', 'same-site', 'cross-site', 'none', 'SAME-ORIGIN');
+  fc.assert(
+    fc.property(site, origin, hosts, fc.boolean(), (fetchSite, from, host, https) => {
+      const lets = (() => {
+        try {
+          requireSameSite(headOf({ fetchSite, origin: from }), { address: '192.0.2.1', https, host });
+          return true;
+        } catch (error) {
+          expect(error instanceof Problem && error.code).toBe('cross_site');
+          return false;
+        }
+      })();
+      const own = [`https://${host}`, ...(https ? [] : [`http://${host}`])];
+      expect(lets).toBe(fetchSite === '' ? own.includes(from) : fetchSite === 'same-origin');
+    }),
+    { numRuns: 1000 },
+  );
+});

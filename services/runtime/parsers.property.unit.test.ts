@@ -1,0 +1,233 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { ConfigError, duration, durations, flag, integer, parseConfig } from './config.ts';
+import { splitStatements } from './database/statements.ts';
+import { parseMysqlUrl } from './database/url.ts';
+import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from './lanes/frame.ts';
+import { childTraceparent } from './trace.ts';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
+
+describe('a trace context', () => {
+  const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35);
+  const valid = fc
+    .tuple(hex(32), hex(16), hex(2))
+    .filter(([trace, span]) => !/^0+$/.test(trace) && !/^0+$/.test(span));
+
+  test('goes on under its id and flags with a new span', () => {
+    fc.assert(
+      fc.property(valid, ([trace, span, flags]) => {
+        const next = childTraceparent(`00-${trace}-${span}-${flags}`);
+        expect(traceIdOf(next)).toBe(trace);
+        expect(next).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
+        expect([next.slice(36, 52) === span, next.slice(53)]).toEqual([false, flags]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('begins anew and unsampled where what came is none', () => {
+    const near = fc
+      .tuple(valid, fc.nat(54), fc.constantFrom(...'gGA_- \n'))
+      .map(([[trace, span, flags], at, other]) => {
+        const text = `00-${trace}-${span}-${flags}`;
+        return text.slice(0, at) + (text[at] === other ? 'g' : other) + text.slice(at + 1);
+      });
+    fc.assert(
+      fc.property(fc.oneof(anyText, near), (incoming) => {
+        const next = childTraceparent(incoming);
+        expect(next).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+        expect(incoming).not.toContain(traceIdOf(next));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a frame', () => {
+  const body = fc.uint8Array({ maxLength: 50 });
+  const call = fc.record({
+    operation: anyText,
+    tenant: fc.maxSafeNat(),
+    caller: fc.maxSafeNat(),
+    requestId: anyText,
+    traceparent: anyText,
+    budgetMs: fc.nat(100_000),
+    params: fc.array(anyText, { maxLength: 3 }),
+    query: anyText,
+    body: body.map((bytes) => Buffer.from(bytes)),
+  });
+  const calls = fc.array(fc.record({ id: fc.nat(), call }), { maxLength: 8 });
+
+  test('gives back the calls and the answers that were put into it', () => {
+    const answer = fc.record({
+      status: fc.integer({ min: 0, max: 599 }),
+      body: fc.oneof(
+        fc.constant(null),
+        anyText,
+        body.map((bytes) => Buffer.from(bytes)),
+      ),
+    });
+    const answers = fc.array(fc.record({ id: fc.nat(), answer }), { maxLength: 8 });
+    fc.assert(
+      fc.property(calls, answers, (asked, answered) => {
+        expect(decodeCalls(encodeCalls(asked))).toEqual(asked);
+        expect(decodeAnswers(encodeAnswers(answered))).toEqual(
+          answered.map((one) => ({
+            ...one,
+            answer: { ...one.answer, body: Buffer.from(one.answer.body ?? '') },
+          })),
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('that is cut, lengthened or made of anything is refused before anything of it is given out', () => {
+    fc.assert(
+      fc.property(calls, fc.nat(10_000), fc.uint8Array({ maxLength: 80 }), (asked, place, garbage) => {
+        const frame = encodeCalls(asked);
+        expect(() => decodeCalls(frame.subarray(0, place % frame.length))).toThrow();
+        expect(() => decodeCalls(Buffer.concat([frame, Buffer.of(1)]))).toThrow();
+        expect(() => decodeCalls(garbage)).toThrow();
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('the configuration', () => {
+  const shape = {
+    WAIT: duration(10, 60_000),
+    WAITS: durations(5, 3_600_000),
+    COUNT: integer(1, 500),
+    ON: flag(),
+  };
+  const read = (name: keyof typeof shape, text: string): unknown => {
+    try {
+      return parseConfig({ [name]: shape[name] } as { [name: string]: z.ZodType }, { [name]: text })[name];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      // It names the variable, and never tells its value, which may be a secret.
+      expect(error.message).toContain(name);
+      if (text.length > 6) expect(error.message).not.toContain(text);
+      return undefined;
+    }
+  };
+  const unit = fc.constantFrom(['ms', 1], ['s', 1000], ['m', 60_000], ['h', 3_600_000]) as fc.Arbitrary<
+    [string, number]
+  >;
+
+  test('takes a duration in any unit, within its bounds', () => {
+    fc.assert(
+      fc.property(fc.nat(100_000), unit, (count, [name, ms]) => {
+        const expected = count * ms;
+        expect(read('WAIT', `${count}${name}`)).toBe(
+          expected >= 10 && expected <= 60_000 ? expected : undefined,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('takes a list of durations that are all good, and of no more than it may', () => {
+    const part = fc.tuple(fc.nat(4000), unit, fc.constantFrom('', '', ' ', 'x'));
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 7 }), (parts) => {
+        const text = parts.map(([count, [name], end]) => `${count}${name}${end}`).join(',');
+        const wanted = parts.map(([count, [, ms]]) => count * ms);
+        const good = parts.length <= 5 && wanted.every((ms) => ms <= 3_600_000) && !text.includes('x');
+        expect(read('WAITS', text)).toEqual(good ? wanted : undefined);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('takes or refuses anything else in a sentence', () => {
+    const text = fc.oneof(
+      anyText,
+      fc.string({ unit: fc.constantFrom(...'0123456789.+-e smhtruefals,'), maxLength: 20 }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...(Object.keys(shape) as (keyof typeof shape)[])), text, (name, given) => {
+        fc.pre(given !== '');
+        const value = read(name, given);
+        if (name === 'COUNT' && value !== undefined)
+          expect((value as number) >= 1 && (value as number) <= 500).toBe(true);
+        if (name === 'ON' && value !== undefined) expect(given).toBe(String(value));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('takes a MySQL URL apart, or refuses it without telling the password', () => {
+    const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019:/@?#% é'), minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(
+        word,
+        word,
+        word,
+        fc.integer({ min: 1, max: 65_535 }),
+        anyText,
+        (user, password, database, port, rest) => {
+          const [u, p, d] = [user, password, database].map(encodeURIComponent);
+          const address = parseMysqlUrl(`mysql://${u}:${p}@db.example:${port}/${d}`);
+          expect(address).toEqual({ host: 'db.example', port, user, password, database });
+          try {
+            parseMysqlUrl(`mysql://${u}:hunter2hunter2@db.example:${port}/${d}?${rest}`);
+          } catch (error) {
+            if (!(error instanceof ConfigError) && !(error instanceof Error && 'code' in error)) throw error;
+            expect(error.message).not.toContain('hunter2');
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('an SQL script', () => {
+  const quoted = fc.constantFrom("'a;b'", "'it''s;'", "'\\';'", '"x;y"', '`c;d`', '/*! keep; */', "''");
+  const dropped = fc.constantFrom('/* no; */', '-- no;\n', '# no;\n', '--\n');
+  const word = fc.constantFrom('SELECT', 'a', '1-1', '/', '- ', 'b-c', '\n');
+  const part = fc.oneof(
+    quoted.map((text) => ({ text, kept: text })),
+    dropped.map((text) => ({ text, kept: ' ' })),
+    word.map((text) => ({ text, kept: text })),
+  );
+  const statement = fc.array(part, { minLength: 1, maxLength: 6 });
+
+  test('is cut at the semicolons that the server would see, and nothing else of it is lost', () => {
+    fc.assert(
+      fc.property(fc.array(statement, { maxLength: 5 }), (statements) => {
+        const script = statements.map((parts) => parts.map(({ text }) => text).join(' ')).join(';');
+        const wanted = statements.map((parts) =>
+          parts
+            .map(({ kept }) => kept)
+            .join(' ')
+            .trim(),
+        );
+        const squeeze = (text: string): string => text.replace(/\s+/g, ' ').trim();
+        expect(splitStatements(script).map(squeeze)).toEqual(
+          wanted.map(squeeze).filter((text) => text !== ''),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of any text is cut without end or error', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(anyText, fc.string({ unit: fc.constantFrom(...`'"\`/*-#;\\ \na`), maxLength: 60 })),
+        (script) => {
+          expect(splitStatements(script).every((text) => text !== '' && text === text.trim())).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
