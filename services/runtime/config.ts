@@ -1,5 +1,6 @@
 import { parseKeyRing } from '@causeway/proto';
 import { z } from 'zod';
+import { tracingConfig } from './tracing/config.ts';
 
 /** The only reader of `process.env`; everything else gets what it returns. */
 export const readEnv = (): NodeJS.ProcessEnv => process.env;
@@ -98,4 +99,5 @@ export const commonConfig = {
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** After this long a stopping process ends even if work is left. */
   DRAIN_TIMEOUT_MS: integer(0, 600_000).default(25_000),
+  ...tracingConfig,
 } as const;

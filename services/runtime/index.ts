@@ -43,4 +43,5 @@ export { json, type OperationHandlers, serveOperations } from './operations.ts';
 export { type PortalCall, portalHandler } from './portal.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
-export { childTraceparent, randomHex, traceIdOf } from './trace.ts';
+export { childTraceparent, randomHex } from './trace.ts';
+export { errorType, type Span, type Tracer, traced } from './tracing/tracer.ts';

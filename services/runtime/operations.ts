@@ -14,6 +14,7 @@ import type { Answer } from './lanes/call.ts';
 import { type Call, type Handler, type LaneServer, serveLane } from './lanes/server.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Tracer } from './tracing/tracer.ts';
 
 export type OperationHandlers = Readonly<Partial<Record<OperationId, Handler>>>;
 
@@ -38,6 +39,7 @@ export const serveOperations = ({
   readonly handlers: OperationHandlers & Readonly<Record<string, Handler | undefined>>;
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
   readonly log: Log;
 }): Promise<LaneServer> =>
   serveLane({

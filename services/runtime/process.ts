@@ -4,6 +4,8 @@ import { ConfigError, type commonConfig } from './config.ts';
 import { type ReadyCheck, startHealth } from './health.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { openTracing } from './tracing/open.ts';
+import type { Tracer } from './tracing/tracer.ts';
 
 export type CommonConfig = z.output<z.ZodObject<typeof commonConfig>>;
 
@@ -13,6 +15,8 @@ export interface Kit {
   readonly instance: string;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Where traces are exported. */
+  readonly tracer: Tracer | undefined;
   /** The process counts as ready while every check answers true. */
   ready(name: string, check: ReadyCheck): void;
   /** Run when the process stops, the last registered first: register right after making a thing. */
@@ -82,11 +86,13 @@ export const runProcess = async <Config extends CommonConfig>(
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', crash);
 
+  const tracer = await openTracing(config, { name, instance, log, metrics });
   const kit: Kit = {
     name,
     instance,
     log,
     metrics,
+    tracer,
     ready: (part, check) => checks.set(part, check),
     onStop: (part, stopPart) => stops.push({ name: part, stop: stopPart }),
     fail: (reason, error) => {
@@ -101,6 +107,7 @@ export const runProcess = async <Config extends CommonConfig>(
     checks,
   });
   kit.onStop('health', () => health.close());
+  kit.onStop('traces', () => tracer?.close());
   let started = false;
   kit.ready('started', () => started && stopping === undefined);
   try {

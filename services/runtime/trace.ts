@@ -13,18 +13,30 @@ export const randomHex = (bytes: number): string => {
   return pool.toString('hex', used - bytes, used);
 };
 
-const version00 = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
+const version00 = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/**
- * The W3C trace context (https://www.w3.org/TR/trace-context/) of the next hop: the caller's trace id
- * and flags with a new span id, or a new unsampled trace where the caller sent none that is valid.
- */
-export const childTraceparent = (incoming: string): string => {
-  if (incoming.length === 55) {
-    const match = version00.exec(incoming);
-    if (match) return `00-${match[1]}-${randomHex(8)}-${match[2]}`;
-  }
-  return `00-${randomHex(16)}-${randomHex(8)}-00`;
+export interface TraceparentParts {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** A bit field; 1 says that the trace is recorded. */
+  readonly flags: number;
+}
+
+/** A W3C trace context (https://www.w3.org/TR/trace-context/), or undefined where it is none that is valid. */
+export const traceparentParts = (traceparent: string): TraceparentParts | undefined => {
+  if (traceparent.length !== 55) return undefined;
+  const [, traceId, spanId, flags] = version00.exec(traceparent) ?? [];
+  return traceId && spanId && flags ? { traceId, spanId, flags: Number.parseInt(flags, 16) } : undefined;
 };
 
-export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35);
+export const formatTraceparent = ({ traceId, spanId, flags }: TraceparentParts): string =>
+  `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
+
+/**
+ * The trace context of the next hop: the caller's trace id and flags with a new span id, or a new unsampled trace
+ * where the caller sent none that is valid.
+ */
+export const childTraceparent = (incoming: string): string => {
+  const { traceId = randomHex(16), flags = 0 } = traceparentParts(incoming) ?? {};
+  return formatTraceparent({ traceId, spanId: randomHex(8), flags });
+};

@@ -3,9 +3,11 @@ import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompil
 import { createPool, type Pool } from 'mysql2';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { createDriver, type PoolState } from './driver.ts';
 import { type SessionLimits, sessionSql } from './session.ts';
 import { createTenantGuard } from './tenant-guard.ts';
+import { tracedSend } from './traced.ts';
 import { describeAddress, parseMysqlUrl } from './url.ts';
 
 /**
@@ -37,7 +39,7 @@ export interface DatabaseHandle {
  * the rows that matched, `numChangedRows` those that differ now.
  */
 export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
-  const { poolSize, tenantTables, tenantColumn = 'company_id', log, metrics } = options;
+  const { poolSize, tenantTables, tenantColumn = 'company_id', log, metrics, tracer } = options;
   const address = parseMysqlUrl(options.url);
   const where = describeAddress(address);
   const pool = createPool({
@@ -58,6 +60,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     session: sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 30_000, ...options.session }),
     acquireTimeoutMs: options.acquireTimeoutMs ?? 5_000,
     check: guard.assertChecked,
+    traced: tracer && ((send) => tracedSend(tracer, address, send)),
     onAcquired: acquired && ((elapsedMs) => acquired.observe(elapsedMs)),
   });
   metrics?.gauge('database_connections_in_use', 'Connections that run something', () => driver.use().inUse);
@@ -121,6 +124,7 @@ export interface DatabaseOptions {
   readonly session?: Partial<SessionLimits>;
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
 }
 
 const closeTimeoutMs = 5_000;

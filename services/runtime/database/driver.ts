@@ -1,6 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost, isDeadlock } from './errors.ts';
+import type { Send } from './traced.ts';
 
 /**
  * Kysely's driver over mysql2's pool. Beyond the one that Kysely brings, it bounds the wait for a connection,
@@ -8,7 +9,7 @@ import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost, isDeadlock
  * transaction that the server has already rolled back, and lets `check` see each query before it leaves.
  */
 export const createDriver = (options: DriverOptions): Driver & PoolState => {
-  const { pool, where, session, acquireTimeoutMs, check, onAcquired } = options;
+  const { pool, where, session, acquireTimeoutMs, check, traced, onAcquired } = options;
   const connections = new WeakMap<PoolConnection, Connection>();
   let inUse = 0;
   let waiting = 0;
@@ -37,7 +38,7 @@ export const createDriver = (options: DriverOptions): Driver & PoolState => {
   const prepare = async (raw: PoolConnection): Promise<Connection> => {
     const known = connections.get(raw);
     if (known) return known;
-    const connection = createConnection(raw, check);
+    const connection = createConnection(raw, check, traced);
     try {
       await connection.run(session);
     } catch (error) {
@@ -88,18 +89,24 @@ export interface DriverOptions {
   readonly acquireTimeoutMs: number;
   /** Throws at a query that may not run. */
   readonly check: (query: CompiledQuery) => void;
+  /** Puts itself around every statement. */
+  readonly traced?: ((send: Send) => Send) | undefined;
   readonly onAcquired?: ((elapsedMs: number) => void) | undefined;
 }
 
 interface Connection extends DatabaseConnection {
-  run(sql: string, values?: readonly unknown[]): Promise<unknown>;
+  readonly run: Send;
   begin(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
   release(): void;
 }
 
-const createConnection = (raw: PoolConnection, check: DriverOptions['check']): Connection => {
+const createConnection = (
+  raw: PoolConnection,
+  check: DriverOptions['check'],
+  traced: DriverOptions['traced'],
+): Connection => {
   // Set while nothing but a rollback makes sense. After a deadlock the server has left the transaction, and
   // a next statement would commit by itself, alone.
   let broken: Error | undefined;
@@ -107,7 +114,7 @@ const createConnection = (raw: PoolConnection, check: DriverOptions['check']): C
   // A connection that dies while idle says so here; the pool forgets it by itself.
   raw.on('error', () => {});
 
-  const run = (sql: string, values?: readonly unknown[]): Promise<unknown> =>
+  const send: Send = (sql, values) =>
     new Promise((resolve, reject) => {
       raw.query(sql, values as unknown[], (error, result) => {
         if (!error) return resolve(result);
@@ -116,6 +123,8 @@ const createConnection = (raw: PoolConnection, check: DriverOptions['check']): C
         reject(error);
       });
     });
+
+  const run = traced ? traced(send) : send;
 
   return {
     run,

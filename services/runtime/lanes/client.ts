@@ -2,6 +2,7 @@ import type { Msg } from '@nats-io/nats-core';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {
   decodeAnswers,
@@ -12,6 +13,7 @@ import {
   type NumberedCall,
   shedStatus,
 } from './frame.ts';
+import { tracedRequest } from './tracing.ts';
 
 /** The calling end of a lane. */
 export interface LaneClient {
@@ -27,7 +29,7 @@ export interface LaneClient {
  * deadline; a slow one delays no other, as answers come back as they are ready.
  */
 export const createLaneClient = (options: LaneClientOptions): LaneClient => {
-  const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics, log } = options;
+  const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics, tracer, log } = options;
   const pending = new Map<number, PendingCall>();
   let queue: NumberedCall[] = [];
   let lastId = 0;
@@ -118,21 +120,23 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   sweep.unref();
 
   let closed = false;
+  const request = (call: LaneCall): Promise<LaneAnswer> =>
+    new Promise((resolve, reject) => {
+      const id = ++lastId;
+      pending.set(id, { resolve, reject, deadlineMs: performance.now() + call.budgetMs, frame: 0 });
+      if (closed) return fail(id, 'closed');
+      if (!bus.connected()) return fail(id, 'disconnected');
+      if (pending.size > maxInFlight) return fail(id, 'overloaded');
+      if (call.body.byteLength > maxBodyBytes) return fail(id, 'too_large');
+      queue.push({ id, call });
+      if (!flushDue) {
+        flushDue = true;
+        setImmediate(flush);
+      }
+    });
+
   return {
-    request: (call) =>
-      new Promise((resolve, reject) => {
-        const id = ++lastId;
-        pending.set(id, { resolve, reject, deadlineMs: performance.now() + call.budgetMs, frame: 0 });
-        if (closed) return fail(id, 'closed');
-        if (!bus.connected()) return fail(id, 'disconnected');
-        if (pending.size > maxInFlight) return fail(id, 'overloaded');
-        if (call.body.byteLength > maxBodyBytes) return fail(id, 'too_large');
-        queue.push({ id, call });
-        if (!flushDue) {
-          flushDue = true;
-          setImmediate(flush);
-        }
-      }),
+    request: tracer ? tracedRequest(tracer, lane, request) : request,
     inFlight: () => pending.size,
     close: () => {
       closed = true;
@@ -153,6 +157,7 @@ export interface LaneClientOptions {
   /** Calls beyond this are shed at once rather than queued without end. */
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
   readonly log?: Log;
 }
 

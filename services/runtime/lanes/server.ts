@@ -2,6 +2,7 @@ import { type ServiceMsg, Svcm } from '@nats-io/services';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Span, Tracer } from '../tracing/tracer.ts';
 import type { Answer, LaneCall } from './call.ts';
 import {
   bodyBytes,
@@ -13,11 +14,14 @@ import {
   type NumberedAnswer,
   shedStatus,
 } from './frame.ts';
+import { endAnswered, startServing } from './tracing.ts';
 
 /** A call as its handler gets it. */
 export interface Call extends LaneCall {
   /** `performance.now()` at which the caller gives up. */
   readonly deadlineMs: number;
+  /** Where it is traced: what is done for it is done within `span.run`. */
+  readonly span?: Span;
 }
 
 /**
@@ -30,7 +34,7 @@ export type Handler = (calls: readonly Call[]) => readonly Promise<Answer>[];
 export const each =
   (handle: (call: Call) => Promise<Answer>): Handler =>
   (calls) =>
-    calls.map(handle);
+    calls.map((call) => (call.span ? call.span.run(() => handle(call)) : handle(call)));
 
 /** A handler that answers a whole batch at once, in the calls' order; if it throws, each call fails with it. */
 export const together =
@@ -66,6 +70,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     onError,
     maxInFlight = 2048,
     metrics,
+    tracer,
     log,
   } = options;
   let inFlight = 0;
@@ -88,6 +93,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const answerWith = (entry: Taken, answer: Answer): void => {
     entry.answer =
       bodyBytes(answer.body) > maxBodyBytes ? onError(entry.call, new Error('answer too large')) : answer;
+    if (entry.call.span) endAnswered(entry.call.span, entry.answer.status);
     if (ready.length === 0) setImmediate(sendReady);
     ready.push(entry);
   };
@@ -131,6 +137,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       if (live.length < group.length) {
         if (expired) expired.value += group.length - live.length;
         inFlight -= group.length - live.length;
+        for (const { call } of group) if (call.deadlineMs <= nowMs && call.span) endExpired(call.span);
       }
       if (live.length === 0) continue;
       const cell = batches?.cell(handlers[operation] ? operation : 'unknown');
@@ -138,8 +145,9 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       let promises: readonly Promise<Answer>[];
       try {
         const handler = handlers[operation];
+        const calls = live.map((entry) => entry.call);
         promises = handler
-          ? handler(live.map((entry) => entry.call))
+          ? forAll(calls, () => handler(calls))
           : live.map(async (entry) => onUnknown(entry.call));
       } catch (error) {
         promises = live.map(() => Promise.reject(error));
@@ -155,6 +163,14 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     if (inFlight === 0) drained?.();
   };
 
+  const forAll = <Result>(calls: readonly Call[], work: () => Result): Result =>
+    tracer
+      ? tracer.run(
+          calls.flatMap(({ span }) => span ?? []),
+          work,
+        )
+      : work();
+
   const onFrame = (error: Error | null, message: ServiceMsg): void => {
     if (error || !message.reply) return;
     let entries: ReturnType<typeof decodeCalls>;
@@ -169,11 +185,12 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     if (frames) frames.value++;
     if (taken) taken.value += entries.length;
     for (const { id, call } of entries) {
+      const span = tracer && startServing(tracer, lane, call);
       const entry: Taken = {
         id,
         replyTo,
         arrivedMs,
-        call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }),
+        call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }, span && ofSpan(span)),
         answer: shedAnswer,
       };
       if (inFlight >= maxInFlight) {
@@ -208,6 +225,14 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   };
 };
 
+/** From here on what is said of the call, and what is done for it, is said and done under its span. */
+const ofSpan = (span: Span) => ({ span, traceparent: span.traceparent });
+
+const endExpired = (span: Span): void => {
+  span.fail('expired');
+  span.end();
+};
+
 const shedAnswer: Answer = { status: shedStatus, body: null };
 
 export interface LaneServerOptions {
@@ -224,6 +249,7 @@ export interface LaneServerOptions {
   /** Calls beyond this are shed: the client answers 503 at once instead of waiting in a queue. */
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
   readonly log?: Log;
 }
 

@@ -1,0 +1,69 @@
+import { errorType, type Tracer } from '../tracing/tracer.ts';
+import type { MysqlAddress } from './url.ts';
+
+/** Sends a statement to the server. */
+export type Send = (sql: string, values?: readonly unknown[]) => Promise<unknown>;
+
+/**
+ * Each statement as a client span of whoever it is run for, by OpenTelemetry's conventions for databases. One that
+ * is run for nobody who is traced (a poller, a sweeper) has none. Its text is kept as it is compiled, with
+ * placeholders; its values, and the words of an error, which repeat them, are not.
+ */
+export const tracedSend = (
+  tracer: Tracer,
+  { host, port, database }: Pick<MysqlAddress, 'host' | 'port' | 'database'>,
+  send: Send,
+): Send => {
+  const server = {
+    'db.system.name': 'mysql',
+    'db.namespace': database,
+    'server.address': host,
+    'server.port': port,
+  };
+  return async (sql, values) => {
+    const parents = tracer.active();
+    if (parents.length === 0) return send(sql, values);
+    const { operation, table, summary } = describeStatement(sql);
+    const span = tracer.start(summary, {
+      kind: 'client',
+      parents,
+      attributes: {
+        ...server,
+        'db.operation.name': operation,
+        'db.collection.name': table,
+        'db.query.summary': summary,
+        'db.query.text': sql.length > maxTextLength ? `${sql.slice(0, maxTextLength)}…` : sql,
+      },
+    });
+    try {
+      return await send(sql, values);
+    } catch (error) {
+      const { errno } = error as { readonly errno?: number };
+      if (errno !== undefined) span?.set({ 'db.response.status_code': String(errno) });
+      span?.fail(errorType(error));
+      throw error;
+    } finally {
+      span?.end();
+    }
+  };
+};
+
+/** Statements about many rows repeat their placeholders. */
+const maxTextLength = 1_000;
+
+/**
+ * What a statement does, in few words: its verb and the first table that it names, as `INSERT clients`. A table
+ * that is made of the statement's own values (`JSON_TABLE`, `VALUES`, a subquery) is none.
+ */
+export const describeStatement = (
+  sql: string,
+): { readonly operation: string; readonly table: string | undefined; readonly summary: string } => {
+  const operation = (/[a-z]+/i.exec(sql)?.[0] ?? 'unknown').toUpperCase();
+  const table = tableName.exec(sql)?.[1];
+  const known = onTables.has(operation) ? table : undefined;
+  return { operation, table: known, summary: known ? `${operation} ${known}` : operation };
+};
+
+const tableName = /\b(?:from|into|update|join|straight_join)\s+`?(?!(?:json_table|values)\b)(\w+)/i;
+
+const onTables: ReadonlySet<string> = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'WITH']);

@@ -1,0 +1,115 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { cleanUp } from './cleanup.ts';
+
+/** A span as a collector gets it. */
+export interface CollectedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for the first of a trace. */
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Ids of the spans that it is linked to. */
+  readonly links: readonly string[];
+  readonly failed: boolean;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Attributes of the process that made it. */
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
+/** An OpenTelemetry collector, as far as it takes spans as JSON over HTTP. */
+export interface Collector {
+  readonly url: string;
+  readonly spans: readonly CollectedSpan[];
+  /** Of each request that brought spans. */
+  readonly requests: readonly IncomingHttpHeaders[];
+  /** From now on: takes spans, refuses them, or does not answer. */
+  behave(how: 'take' | 'refuse' | 'hang'): void;
+}
+
+export const startCollector = async (): Promise<Collector> => {
+  const spans: CollectedSpan[] = [];
+  const requests: IncomingHttpHeaders[] = [];
+  let behaviour: Parameters<Collector['behave']>[0] = 'take';
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (request.method !== 'POST' || request.url !== '/v1/traces') return response.writeHead(404).end();
+    if (behaviour === 'hang') return;
+    if (behaviour === 'refuse') return response.writeHead(400).end();
+    requests.push(request.headers);
+    spans.push(...spansOf(JSON.parse(Buffer.concat(chunks).toString()) as Export));
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    requests,
+    behave: (how) => {
+      behaviour = how;
+    },
+  };
+};
+
+const kinds = ['internal', 'server', 'client', 'producer', 'consumer'] as const;
+
+const spansOf = ({ resourceSpans }: Export): CollectedSpan[] =>
+  resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans
+      .flatMap((scope) => scope.spans)
+      .map((span) => ({
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId ?? '',
+        name: span.name,
+        // 0 says nothing; they begin at 1.
+        kind: kinds[span.kind - 1]!,
+        attributes: attributesOf(span.attributes),
+        links: (span.links ?? []).map(({ spanId }) => spanId),
+        failed: span.status?.code === 2,
+        startMs: Number(span.startTimeUnixNano) / 1e6,
+        endMs: Number(span.endTimeUnixNano) / 1e6,
+        resource: attributesOf(resource.attributes),
+      })),
+  );
+
+const attributesOf = (pairs: readonly Pair[]): Record<string, unknown> =>
+  Object.fromEntries(pairs.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+interface Pair {
+  readonly key: string;
+  /** `{stringValue: …}`, `{intValue: …}` … */
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding, what of it is looked at. */
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Pair[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly {
+        readonly traceId: string;
+        readonly spanId: string;
+        readonly parentSpanId?: string;
+        readonly name: string;
+        readonly kind: number;
+        readonly startTimeUnixNano: string;
+        readonly endTimeUnixNano: string;
+        readonly attributes: readonly Pair[];
+        readonly links?: readonly { readonly spanId: string }[];
+        readonly status?: { readonly code?: number };
+      }[];
+    }[];
+  }[];
+}

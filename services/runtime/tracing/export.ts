@@ -1,0 +1,73 @@
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { TracingOptions } from './open.ts';
+
+/**
+ * Sends finished spans in batches, in the background. What is finished and not yet taken is bounded: beyond it spans
+ * are dropped and counted, so that a collector that is slow or away costs spans and never a request.
+ */
+export const createExport = (
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }: ExportTarget,
+  { log, metrics }: TracingOptions,
+): SpanProcessor => {
+  const exported = metrics
+    .counter('traces_spans_exported_total', 'Spans that the collector has taken')
+    .cell();
+  const dropped = metrics.counter('traces_spans_dropped_total', 'Spans that were thrown away', ['reason']);
+  const [full, failed] = [dropped.cell('queue_full'), dropped.cell('export_failed')];
+  let waiting = 0;
+  let failing = false;
+
+  const otlp = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    timeoutMillis: exportTimeoutMs,
+    ...(headers && { headers }),
+  });
+  const exporter: SpanExporter = {
+    export: (spans, done) =>
+      otlp.export(spans, (result) => {
+        waiting -= spans.length;
+        const taken = result.code === 0;
+        (taken ? exported : failed).value += spans.length;
+        if (failing === taken) {
+          failing = !taken;
+          if (failing)
+            log.warn({ error: result.error }, 'the collector does not take spans; they are thrown away');
+          else log.info('the collector takes spans again');
+        }
+        done(result);
+      }),
+    shutdown: () => otlp.shutdown(),
+  };
+  const batches = new BatchSpanProcessor(exporter, {
+    // Never reached: what waits is counted here, with what is on its way.
+    maxQueueSize: maxWaiting,
+    maxExportBatchSize: batchSize,
+    scheduledDelayMillis: delayMs,
+    exportTimeoutMillis: exportTimeoutMs,
+  });
+  return {
+    onStart: () => {},
+    onEnd: (span) => {
+      if (waiting >= maxWaiting) {
+        full.value++;
+        return;
+      }
+      waiting++;
+      batches.onEnd(span);
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+  };
+};
+
+const maxWaiting = 4_096;
+/** Writing a batch as JSON takes the event loop's time: this many take about two milliseconds. */
+const batchSize = 256;
+const delayMs = 1_000;
+const exportTimeoutMs = 10_000;
+
+interface ExportTarget {
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT: string;
+  readonly OTEL_EXPORTER_OTLP_HEADERS?: Record<string, string> | undefined;
+}
