@@ -19,6 +19,8 @@ import {
   type LaneClient,
   type Log,
   randomHex,
+  type Span,
+  type Tracer,
 } from '@causeway/runtime';
 import { authenticate, stillValid } from './authenticate.ts';
 import { toProblem } from './failures.ts';
@@ -36,6 +38,7 @@ import type { Pages } from './pages.ts';
 import { handlePortal } from './portal/exchange.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Match, Routed } from './routes.ts';
+import { endRequest, startRequest, tracedCount } from './tracing.ts';
 import type { Traffic } from './traffic.ts';
 import type { RequestCounts } from './usage/request-counts.ts';
 
@@ -53,6 +56,7 @@ export interface Gateway {
   readonly portal: Portal;
   readonly requests: RequestCounts;
   readonly traffic: Traffic;
+  readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;
   readonly trustedProxies: number;
   /** While true, every answer closes its connection. */
@@ -153,7 +157,7 @@ const forward = async (
       reading = callService(gateway, exchange, admitted, noBody);
       reading.catch(ignore); // It may fail before anybody waits for it.
     }
-    verdict = await taken;
+    verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   } else {
     verdict = taken;
   }
@@ -202,6 +206,7 @@ interface Exchange {
   readonly head: Head;
   readonly requestId: string;
   readonly traceparent: string;
+  readonly span: Span | undefined;
   /** Whether it has been answered or its client has gone. */
   over(): boolean;
   identify(key: KeyEntry, operation: Operation<OperationId>): void;
@@ -215,7 +220,8 @@ interface Exchange {
 const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exchange => {
   const startedMs = performance.now();
   const requestId = head.requestId || randomHex(12);
-  const traceparent = childTraceparent(head.traceparent);
+  const span = startRequest(gateway.tracer, head);
+  const traceparent = span?.traceparent ?? childTraceparent(head.traceparent);
   let operation: Operation<OperationId> | undefined;
   let key: KeyEntry | undefined;
   let rateLimit: readonly Header[] = [];
@@ -227,7 +233,13 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
     if (over) return;
     over = true;
     gateway.traffic.finished(operation?.id, 499, performance.now() - startedMs);
+    endSpan(499);
   });
+  const endSpan = (status: number): void => {
+    if (!span) return;
+    const route = operation && basePath + operation.path;
+    endRequest(span, { method: head.method, status, route, requestId, company: key?.companyId });
+  };
 
   const shape = (): ErrorShape =>
     operation?.errorShape ??
@@ -244,6 +256,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
     );
     const elapsedMs = performance.now() - startedMs;
     gateway.traffic.finished(operation?.id, status, elapsedMs);
+    endSpan(status);
     if (countedAs && key) gateway.requests.note(key, countedAs, status);
     gateway.log.info(
       {
@@ -264,6 +277,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
     head,
     requestId,
     traceparent,
+    span,
     over: () => over,
     answer,
     identify: (identified, found) => {

@@ -22,7 +22,7 @@ const limitPartitions = 1;
 
 /** Starts a gateway on `bus`. What it starts is registered with the kit, so that the kit's stop ends it. */
 export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
-  const { log, metrics, instance } = kit;
+  const { log, metrics, tracer, instance } = kit;
   const traffic = countTraffic(metrics);
 
   const limitLog = await openLimitLog(bus.nc, { timeoutMs: countTimeoutMs, replicas: config.NATS_REPLICAS });
@@ -68,6 +68,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     bus,
     log,
     metrics,
+    tracer,
     traffic,
     lanes,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -80,6 +81,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     table,
     lastUsed,
     traffic,
+    tracer,
     lanes,
     limiter: createLimiter(counter),
     limits: {
@@ -111,6 +113,7 @@ const openLane = (service: ServiceName, kit: Kit, bus: Bus, config: GatewayConfi
     replySubject: `${replyPrefix('gateway')}.${kit.instance}.${service}`,
     maxInFlight: config.LANE_MAX_IN_FLIGHT,
     metrics: kit.metrics,
+    tracer: kit.tracer,
     log: kit.log,
   });
 

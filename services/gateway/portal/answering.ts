@@ -5,6 +5,7 @@ import { writeAnswer } from '../http/answer.ts';
 import type { Head } from '../http/head.ts';
 import type { HttpResponse } from '../http/uws.ts';
 import type { Header } from '../limits/policy.ts';
+import { endRequest, startRequest } from '../tracing.ts';
 import type { Client } from './client.ts';
 import { tokenCookie } from './cookie.ts';
 import type { PortalHead } from './head.ts';
@@ -19,7 +20,8 @@ export interface Exchange {
   readonly requestId: string;
   readonly traceparent: string;
   over(): boolean;
-  identify(operation: string): void;
+  /** @param route the path with its parameters in braces. */
+  identify(operation: string, route: string): void;
   signedIn(session: ResolvedSession): void;
   answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
   pass(answer: LaneAnswer): void;
@@ -38,22 +40,32 @@ export const openExchange = (
   const { traffic, log } = portal;
   const startedMs = performance.now();
   const requestId = head.requestId || randomHex(12);
-  const traceparent = childTraceparent(head.traceparent);
+  const span = startRequest(portal.tracer, head);
+  const traceparent = span?.traceparent ?? childTraceparent(head.traceparent);
   let operation: string | undefined;
+  let route: string | undefined;
   let session: ResolvedSession | undefined;
   let over = false;
 
   traffic.opened();
   response.onAborted(() => {
-    if (!over) traffic.finished(operation, 499, performance.now() - startedMs);
+    if (!over) {
+      traffic.finished(operation, 499, performance.now() - startedMs);
+      endSpan(499);
+    }
     over = true;
     portal.tails.gone(response);
   });
 
+  const endSpan = (status: number): void => {
+    if (span)
+      endRequest(span, { method: head.method, status, route, requestId, company: session?.companyId });
+  };
   const finish = (status: number): void => {
     over = true;
     const elapsedMs = performance.now() - startedMs;
     traffic.finished(operation, status, elapsedMs);
+    endSpan(status);
     log.info(
       {
         requestId,
@@ -88,8 +100,9 @@ export const openExchange = (
     requestId,
     traceparent,
     over: () => over,
-    identify: (found) => {
+    identify: (found, path) => {
       operation = found;
+      route = path;
     },
     signedIn: (found) => {
       session = found;

@@ -68,7 +68,10 @@ const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Bo
   const routed = isTail ? undefined : portal.route(head.method, head.path);
   if (routed && !routed.match) throw routed.allow ? methodNotAllowed(routed.allow) : problem('not_found');
   const operation = routed?.match?.operation;
-  exchange.identify(operation?.id ?? 'tailDeliveries');
+  exchange.identify(
+    operation?.id ?? 'tailDeliveries',
+    operation ? portalBasePath + operation.path : tailPath,
+  );
   if (head.method !== 'GET' && head.method !== 'HEAD') {
     requireSameSite(portalHead, client);
     if (head.bodyBytes !== 0 && !/^application\/json\s*(?:;|$)/i.test(portalHead.contentType))

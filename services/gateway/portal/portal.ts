@@ -8,7 +8,7 @@ import {
   resolveSessionOperation,
   type ServiceName,
 } from '@causeway/proto';
-import type { Bus, LaneClient, Log, Metrics } from '@causeway/runtime';
+import type { Bus, LaneClient, Log, Metrics, Tracer } from '@causeway/runtime';
 import { createRouter, type Routed } from '../routes.ts';
 import type { Traffic } from '../traffic.ts';
 import { type Bounds, createBounds } from './bounds.ts';
@@ -18,6 +18,7 @@ import { createTails, type Tails } from './tails.ts';
 /** What a request of the portal meets on its way through the gateway. */
 export interface Portal {
   readonly log: Log;
+  readonly tracer: Tracer | undefined;
   readonly traffic: Traffic;
   readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
   readonly trustedProxies: number;
@@ -80,6 +81,7 @@ export interface PortalOptions {
   readonly bus: Bus;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracer: Tracer | undefined;
   readonly traffic: Traffic;
   readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
   readonly trustedProxies: number;

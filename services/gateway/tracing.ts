@@ -1,0 +1,61 @@
+import { type Span, type Tracer, traced } from '@causeway/runtime';
+import type { Head } from './http/head.ts';
+
+/**
+ * A request as a server span, by OpenTelemetry's conventions for HTTP: under the caller's trace, or the first of a
+ * new one. Neither path nor query is told, only the route: people put names, addresses and keys into them.
+ */
+export const startRequest = (tracer: Tracer | undefined, { method, traceparent }: Head): Span | undefined =>
+  tracer?.start(methods.has(method) ? method : 'HTTP', {
+    kind: 'server',
+    parents: [traceparent],
+    root: true,
+    attributes: { 'http.request.method': methods.has(method) ? method : '_OTHER' },
+  });
+
+/** What a finished request turned out to be. */
+export interface Outcome {
+  readonly method: string;
+  /** 499 where the client went away before its answer. */
+  readonly status: number;
+  /** The whole path with its parameters in braces; undefined where none was found. */
+  readonly route: string | undefined;
+  readonly requestId: string;
+  readonly company: number | undefined;
+}
+
+export const endRequest = (span: Span, { method, status, route, requestId, company }: Outcome): void => {
+  span.set({
+    'http.route': route,
+    'causeway.request.id': requestId,
+    'causeway.company.id': company,
+    ...(status !== clientGone && { 'http.response.status_code': status }),
+  });
+  if (route !== undefined) span.rename(`${method} ${route}`);
+  if (status === clientGone) span.fail('client_gone');
+  else if (status >= 500) span.fail(String(status));
+  span.end();
+};
+
+const clientGone = 499;
+
+/** The wait for the count of a request, where it is not in memory already. */
+export const tracedCount = <Verdict>(
+  tracer: Tracer | undefined,
+  span: Span | undefined,
+  counting: Promise<Verdict>,
+): Promise<Verdict> =>
+  span ? traced(tracer, 'count request', { kind: 'internal', parents: [span] }, () => counting) : counting;
+
+/** Those of RFC 9110 and RFC 5789: what else a caller makes up is no name. */
+const methods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+]);
