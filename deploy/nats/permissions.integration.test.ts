@@ -1,20 +1,39 @@
 import {
   deliveryConsumer,
   deliveryStream,
+  deliverySubject,
   deliveryTailSubject,
   eventStream,
+  eventSubject,
+  ingestSubject,
   keyBucket,
   keyRevokedSubject,
+  keyUsedSubject,
   laneSubject,
+  limitLogSubject,
+  limitStream,
   replyPrefix,
   sessionsEndedSubject,
+  testDeliverySubject,
 } from '@causeway/proto';
+import {
+  connectBus,
+  createLaneClient,
+  createLog,
+  each,
+  json,
+  type LaneCall,
+  serveOperations,
+} from '@causeway/runtime';
 import { cleanUp, testNats } from '@causeway/runtime/testing';
+import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
 import { renderNatsConfig } from './config.ts';
 import { natsUsers } from './permissions.ts';
 
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const users = natsUsers((name) => `secret of ${name}`);
 // The server takes the very section that the cluster's configuration has.
 const { authorization } = JSON.parse(
@@ -33,6 +52,9 @@ const connectAs = async (user: string): Promise<NatsConnection> => {
   cleanUp(() => connection.close());
   return connection;
 };
+
+const urlOf = (user: string): string =>
+  nats.url.replace('nats://', `nats://${user}:${encodeURIComponent(`secret of nats ${user}`)}@`);
 
 /** What the server says to a publication: undefined when it lets it pass. */
 const publish = async (user: string, subject: string): Promise<string | undefined> => {
@@ -60,13 +82,18 @@ const firstError = async (connection: NatsConnection): Promise<string | undefine
 
 test.each([
   ['gateway', laneSubject('crm')],
-  ['crm', `${replyPrefix('gateway')}.gateway-1.crm.7`],
+  ['crm', `${replyPrefix('gateway')}.gateway-1.crm.0`],
+  ['webhooks', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],
+  ['webhooks', `${replyPrefix('operator')}.cli-1.0`],
+  ['access', `${replyPrefix('operator')}.cli-1.0`],
   ['access', keyRevokedSubject],
   ['access', `$KV.${keyBucket}.1`],
   ['operator', '$SRV.PING'],
   ['gateway', laneSubject('access')],
   ['access', sessionsEndedSubject],
   ['dispatcher', deliveryTailSubject(1001)],
+  ['dispatcher', `$JS.API.CONSUMER.MSG.NEXT.${deliveryStream}.${deliveryConsumer}`],
+  ['webhooks', ingestSubject],
 ])('%s may publish to %s', async (user, subject) => {
   expect(await publish(user, subject)).toBeUndefined();
 });
@@ -88,6 +115,52 @@ test.each([
   ['crm', laneSubject('access')],
   ['gateway', sessionsEndedSubject],
   ['gateway', deliveryTailSubject(1001)],
+  // Answers in another service's place, or to a request that nobody has made.
+  ['crm', `${replyPrefix('gateway')}.gateway-1.access.0`],
+  ['crm', `${replyPrefix('operator')}.cli-1.0`],
+  ['webhooks', `${replyPrefix('gateway')}.gateway-1.crm.0`],
+  ['access', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],
+  ['gateway', `${replyPrefix('gateway')}.gateway-2.crm.0`],
+  ['gateway', `${replyPrefix('operator')}.cli-1.0`],
+  ['dispatcher', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],
+  ['dispatcher', laneSubject('webhooks')],
+  ['dispatcher', laneSubject('operator-webhooks')],
+  ['dispatcher', deliverySubject],
+  ['dispatcher', eventSubject(1001, 'client.created')],
+  ['dispatcher', `$KV.${keyBucket}.1`],
+  ['dispatcher', `$JS.API.STREAM.CREATE.${deliveryStream}`],
+  ['dispatcher', `$JS.API.STREAM.PURGE.${deliveryStream}`],
+  ['dispatcher', `$JS.API.CONSUMER.CREATE.${deliveryStream}.mine`],
+  ['webhooks', `$JS.API.CONSUMER.CREATE.${deliveryStream}.mine`],
+  ['webhooks', `$JS.API.CONSUMER.CREATE.${eventStream}.mine`],
+  ['webhooks', `$JS.API.STREAM.PURGE.${eventStream}`],
+  ['webhooks', eventSubject(1001, 'client.created')],
+  ['webhooks', deliveryTailSubject(1001)],
+  ['webhooks', `$KV.${keyBucket}.1`],
+  ['webhooks', limitLogSubject(0)],
+  ['crm', deliverySubject],
+  ['crm', testDeliverySubject],
+  ['crm', limitLogSubject(0)],
+  ['crm', sessionsEndedSubject],
+  ['crm', `$JS.API.CONSUMER.CREATE.${eventStream}.mine`],
+  ['crm', `$JS.API.STREAM.DELETE.${eventStream}`],
+  ['access', laneSubject('crm')],
+  ['access', deliverySubject],
+  ['access', limitLogSubject(0)],
+  ['access', eventSubject(1001, 'client.created')],
+  ['access', `$JS.API.STREAM.DELETE.KV_${keyBucket}`],
+  ['access', `$JS.API.CONSUMER.CREATE.${limitStream}.mine`],
+  ['gateway', `$JS.API.STREAM.CREATE.KV_${keyBucket}`],
+  ['gateway', `$JS.API.STREAM.UPDATE.${limitStream}`],
+  ['gateway', `$JS.API.CONSUMER.CREATE.KV_gateways.mine`],
+  // A stored message comes back as it is, to wherever the asker says.
+  ['gateway', '$JS.API.DIRECT.GET.KV_gateways'],
+  ['gateway', `$JS.API.DIRECT.GET.${limitStream}`],
+  ['gateway', `$JS.API.CONSUMER.CREATE.${eventStream}.mine`],
+  ['gateway', eventSubject(1001, 'client.created')],
+  ['gateway', ingestSubject],
+  ['gateway', deliverySubject],
+  ['gateway', testDeliverySubject],
 ])('%s may not publish to %s', async (user, subject) => {
   expect(await publish(user, subject)).toMatch(/permissions violation/i);
 });
@@ -102,8 +175,89 @@ test.each([
   ['crm', deliveryTailSubject('*')],
   ['webhooks', `${replyPrefix('gateway')}.>`],
   ['dispatcher', '_INBOX_access.>'],
+  ['dispatcher', eventSubject('*', '*.*')],
+  ['dispatcher', keyRevokedSubject],
+  ['dispatcher', '$SRV.PING'],
+  ['dispatcher', laneSubject('webhooks')],
+  ['crm', testDeliverySubject],
+  ['crm', keyUsedSubject],
+  ['crm', `$KV.${keyBucket}.>`],
+  ['crm', `${replyPrefix('operator')}.>`],
+  ['crm', '$JS.API.>'],
+  ['webhooks', ingestSubject],
+  ['webhooks', testDeliverySubject],
+  ['webhooks', sessionsEndedSubject],
+  ['access', testDeliverySubject],
+  ['access', eventSubject('*', '*.*')],
+  ['access', laneSubject('operator-webhooks')],
+  ['access', `${replyPrefix('gateway')}.>`],
+  ['gateway', keyUsedSubject],
+  ['gateway', ingestSubject],
+  ['gateway', eventSubject('*', '*.*')],
+  ['gateway', laneSubject('operator')],
+  ['gateway', `${replyPrefix('operator')}.>`],
+  ['gateway', '_INBOX_operator.>'],
+  ['gateway', '$SRV.PING'],
 ])('%s may not listen to %s', async (user, subject) => {
   expect(await subscribe(user, subject)).toMatch(/permissions violation/i);
+});
+
+test('whoever may read a stream has it delivered to a lane, where it is no request', async () => {
+  const bus = await connectBus({ url: urlOf('access'), name: 'access' });
+  cleanUp(() => bus.close());
+  const executed: string[] = [];
+  const handlers = {
+    createCompany: each(async ({ requestId }) => {
+      executed.push(requestId);
+      return json(201, {});
+    }),
+  };
+  const server = await serveOperations({ bus, lane: 'operator', instance: 'access-1', handlers, log });
+  cleanUp(() => server.drain());
+  const heard: string[] = [];
+  const operator = await connectAs('operator');
+  operator.subscribe(laneSubject('operator'), {
+    callback: (_, message) => void heard.push(message.reply ?? ''),
+  });
+  await operator.flush();
+
+  const gateway = await connectAs('gateway');
+  const frame = encodeCalls([{ id: 1, call: callOf('from a stream') }]);
+  const manager = await jetstreamManager(gateway, { checkAPI: false });
+  await manager.streams.add({ name: limitStream, subjects: [limitLogSubject('*')] });
+  gateway.publish(limitLogSubject(0), frame);
+  await manager.consumers.add(limitStream, {
+    name: 'thief',
+    deliver_subject: laneSubject('operator'),
+    ack_policy: AckPolicy.Explicit,
+  });
+  await vi.waitFor(() => expect(heard).not.toEqual([]), 5000);
+  expect(heard[0]).toMatch(/^\$JS\.ACK\./);
+
+  // The same frame, from who may send it: by then the one before it has been seen.
+  const asker = await connectBus({ url: urlOf('operator'), name: 'operator' });
+  cleanUp(() => asker.close());
+  const lane = createLaneClient({
+    bus: asker,
+    lane: 'operator',
+    subject: laneSubject('operator'),
+    replySubject: `${replyPrefix('operator')}.cli-1`,
+  });
+  cleanUp(() => lane.close());
+  expect((await lane.request(callOf('from the operator'))).status).toBe(201);
+  expect(executed).toEqual(['from the operator']);
+});
+
+const callOf = (requestId: string): LaneCall => ({
+  operation: 'createCompany',
+  tenant: 0,
+  caller: 0,
+  requestId,
+  traceparent: '',
+  budgetMs: 10_000,
+  params: [],
+  query: '',
+  body: Buffer.from('{}'),
 });
 
 test('a wrong password is not let in', async () => {

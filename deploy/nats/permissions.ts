@@ -5,6 +5,7 @@ import {
   deliveryTailSubject,
   eventStream,
   eventSubject,
+  fanOutConsumer,
   gatewayBucket,
   ingestSubject,
   keyBucket,
@@ -17,6 +18,7 @@ import {
   limitStream,
   replyPrefix,
   requestsCountedSubject,
+  type ServiceName,
   sessionsEndedSubject,
   testDeliverySubject,
 } from '@causeway/proto';
@@ -33,33 +35,51 @@ export const natsUsers = (secretOf: (name: string) => string): NatsUser[] =>
     ...(allowed && { permissions: allowed }),
   }));
 
-/** Listening to its own inbox, and answering `nats micro ls|ping|stats`. */
-const common = (name: string) => ({
-  publish: [] as string[],
-  subscribe: [`_INBOX_${name}.>`, '$SRV.>'],
+/** Listening to its own inbox, and answering what reached it. */
+const common = (name: string): NatsPermissions => ({
+  publish: [],
+  subscribe: [`_INBOX_${name}.>`],
   answers: true,
 });
 
-/** Taking requests from a lane and sending the answers to whoever asked. */
-const lane = (name: LaneName, service: string = name): NatsPermissions => {
-  const { subscribe, ...rest } = common(service);
-  return { ...rest, publish: [replyPrefix('>')], subscribe: [...subscribe, laneSubject(name)] };
+type Client = 'gateway' | 'operator';
+
+/** Taking requests from lanes, sending the answers to where their clients listen, and being seen by `nats micro`. */
+const lanes = (service: ServiceName, own: Partial<Record<LaneName, Client>>): NatsPermissions => {
+  const entries = Object.entries(own) as [LaneName, Client][];
+  const answered: Record<Client, string> = {
+    gateway: `${replyPrefix('gateway')}.*.${service}.0`,
+    operator: `${replyPrefix('operator')}.*.0`,
+  };
+  const seen = entries.flatMap(([lane]) => [`$SRV.*.${lane}`, `$SRV.*.${lane}.*`]);
+  return withMore(common(service), {
+    publish: entries.map(([, client]) => answered[client]),
+    subscribe: ['$SRV.*', ...seen, ...entries.map(([lane]) => laneSubject(lane))],
+  });
 };
 
-/** What nats.js asks of JetStream to make sure of a stream, read it and follow it. */
-const readsStream = (stream: string): string[] => [
+const makesStream = (stream: string): string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.CREATE.${stream}`,
+];
+/** Reading a stream, or following it, by consumers of one's own. */
+const readsStream = (stream: string): string[] => [
+  `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
-  `$JS.API.DIRECT.GET.${stream}`,
-  `$JS.API.DIRECT.GET.${stream}.>`,
   `$JS.API.CONSUMER.CREATE.${stream}`,
   `$JS.API.CONSUMER.CREATE.${stream}.>`,
   `$JS.API.CONSUMER.INFO.${stream}.>`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.>`,
   `$JS.API.CONSUMER.DELETE.${stream}.>`,
-  `$JS.ACK.${stream}.>`,
   `$JS.FC.${stream}.>`,
+];
+const makesConsumer = (stream: string, consumer: string): string =>
+  `$JS.API.CONSUMER.CREATE.${stream}.${consumer}`;
+/** Taking what a consumer has to give, which all replicas share. */
+const pulls = (stream: string, consumer: string): string[] => [
+  `$JS.API.CONSUMER.INFO.${stream}.${consumer}`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
+  `$JS.ACK.${stream}.${consumer}.>`,
 ];
 const bucketStream = (bucket: string): string => `KV_${bucket}`;
 const writesBucket = (bucket: string): string => `$KV.${bucket}.>`;
@@ -83,9 +103,10 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       limitLogSubject('*'),
       writesBucket(gatewayBucket),
       '$JS.API.INFO',
+      ...makesStream(limitStream),
       ...readsStream(limitStream),
       ...readsStream(bucketStream(keyBucket)),
-      ...readsStream(bucketStream(gatewayBucket)),
+      ...makesStream(bucketStream(gatewayBucket)),
     ],
     subscribe: [
       `${replyPrefix('gateway')}.>`,
@@ -95,35 +116,38 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       deliveryTailSubject('*'),
     ],
   }),
-  access: withMore(lane('operator', 'access'), {
+  access: withMore(lanes('access', { access: 'gateway', operator: 'operator' }), {
     publish: [
       keyRevokedSubject,
       sessionsEndedSubject,
       writesBucket(keyBucket),
       '$JS.API.INFO',
+      ...makesStream(bucketStream(keyBucket)),
       ...readsStream(bucketStream(keyBucket)),
-      ...readsStream(bucketStream(gatewayBucket)),
+      ...makesStream(bucketStream(gatewayBucket)),
+      `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
-    subscribe: [laneSubject('access'), keyUsedSubject, requestsCountedSubject],
+    subscribe: [keyUsedSubject, requestsCountedSubject],
   }),
-  crm: withMore(lane('crm'), {
+  crm: withMore(lanes('crm', { crm: 'gateway' }), {
     publish: [eventSubject('*', '*.*')],
     subscribe: [ingestSubject],
   }),
-  webhooks: withMore(lane('webhooks'), {
+  webhooks: withMore(lanes('webhooks', { webhooks: 'gateway', 'operator-webhooks': 'operator' }), {
     publish: [
       ingestSubject,
       deliverySubject,
       testDeliverySubject,
-      ...readsStream(eventStream),
-      `$JS.API.STREAM.INFO.${deliveryStream}`,
-      `$JS.API.STREAM.CREATE.${deliveryStream}`,
-      `$JS.API.CONSUMER.CREATE.${deliveryStream}.${deliveryConsumer}`,
+      ...makesStream(eventStream),
+      makesConsumer(eventStream, fanOutConsumer),
+      ...pulls(eventStream, fanOutConsumer),
+      ...makesStream(deliveryStream),
+      makesConsumer(deliveryStream, deliveryConsumer),
     ],
-    subscribe: [laneSubject('operator-webhooks')],
+    subscribe: [],
   }),
   dispatcher: withMore(common('dispatcher'), {
-    publish: [...readsStream(deliveryStream), deliveryTailSubject('*')],
+    publish: [...pulls(deliveryStream, deliveryConsumer), deliveryTailSubject('*')],
     subscribe: [testDeliverySubject],
   }),
 };

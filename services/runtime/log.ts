@@ -13,6 +13,7 @@ const redacted: ReadonlySet<string> = new Set([
   'signingSecret',
   'authorization',
   'cookie',
+  'token',
   'email',
   'phone',
   'first_name',

@@ -7,6 +7,7 @@ import {
   Problem,
   problem,
   renderProblem,
+  replyPrefix,
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
@@ -47,6 +48,7 @@ export const serveOperations = ({
     log,
     lane,
     subject: laneSubject(lane),
+    answersTo: answersTo(lane),
     handlers,
     onUnknown: (call) => problemAnswer(call, problem('not_implemented')),
     onError: (call, error) => {
@@ -64,6 +66,13 @@ export const serveOperations = ({
       return problemAnswer(call, internalError(error));
     },
   });
+
+/**
+ * Who may publish to a lane is NATS's business, but its own servers may publish everywhere: whoever may make a
+ * consumer of a stream can have what is in it delivered to a lane. The answers to such a message would go back to
+ * JetStream, never to where a client of lanes listens.
+ */
+const answersTo = (lane: LaneName): string => replyPrefix(lane.startsWith('operator') ? 'operator.' : '');
 
 const problemAnswer = ({ operation, requestId }: Call, thrown: Problem): Answer =>
   renderProblem(operationById.get(operation as OperationId)?.errorShape ?? 'general', thrown, { requestId });

@@ -68,6 +68,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     handlers,
     onUnknown,
     onError,
+    answersTo = '',
     maxInFlight = 2048,
     metrics,
     tracer,
@@ -172,7 +173,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       : work();
 
   const onFrame = (error: Error | null, message: ServiceMsg): void => {
-    if (error || !message.reply) return;
+    if (error || !message.reply || !message.reply.startsWith(answersTo)) return;
     let entries: ReturnType<typeof decodeCalls>;
     try {
       entries = decodeCalls(message.data);
@@ -244,6 +245,8 @@ export interface LaneServerOptions {
   readonly handlers: Readonly<Record<string, Handler | undefined>>;
   /** Answers an operation that has no handler. */
   readonly onUnknown: (call: Call) => Answer;
+  /** Only frames whose answers go below this subject are taken. */
+  readonly answersTo?: string;
   /** Turns what a handler threw into an answer; must not throw. */
   readonly onError: (call: Call, error: unknown) => Answer;
   /** Calls beyond this are shed: the client answers 503 at once instead of waiting in a queue. */
