@@ -44,11 +44,6 @@ export const slotCount = (counts: Counts): number => {
   return total;
 };
 
-/** Forgets windows before `oldest`. */
-export const forgetBefore = (counts: Counts, oldest: number): void => {
-  for (const window of counts.keys()) if (window < oldest) counts.delete(window);
-};
-
 /** A key's buckets are neighbours: slot = key id × 4 + bucket. Slots are written in the log; never renumber. */
 const slotsPerKey = 4;
 const bucketSlot: Readonly<Record<Bucket, number>> = { read: 0, write: 1, admin: 2, lookup: 3 };

@@ -133,6 +133,32 @@ describe('counts survive', () => {
     expect((await gateways[1]!.limiter.take(key, 'read', 1000)).used).toBe(81);
   });
 
+  test('a drain under load, by which the next owner counts on in a moment', async () => {
+    const gateways = await Promise.all([1, 2].map(() => startGateway()));
+    const [leaving, staying] = gateways as [Gateway, Gateway];
+    await leaving.counter.warm();
+    const key = newKey();
+    // So many messages that reading them one by one would take its time.
+    for (let at = 0; at < 400; at++) await leaving.limiter.take(key, 'read', 1000);
+    const drained = leaving.counter.drain();
+    let longestMs = 0;
+    for (let used = 401; used <= 500; used++) {
+      const askedMs = performance.now();
+      expect((await staying.limiter.take(key, 'read', 1000)).used).toBe(used);
+      longestMs = Math.max(longestMs, performance.now() - askedMs);
+    }
+    await drained;
+    expect(longestMs).toBeLessThan(250);
+    const log = await openLimitLog(staying.bus.nc, { timeoutMs: 500, replicas: 1 });
+    expect((await log.tail(0)).epoch).not.toBeNull();
+    await staying.counter.drain();
+    // Free for whoever needs it next, with all that was counted in its last message.
+    expect((await log.tail(0)).epoch).toBeNull();
+    const jsm = await jetstreamManager(staying.bus.nc);
+    const { state } = await jsm.streams.info(limitStream, { subjects_filter: limitLogSubject(0) });
+    expect(state.subjects![limitLogSubject(0)]).toBe(1);
+  });
+
   test('a restart of NATS', async () => {
     const own = await testNats();
     onTestFinished(() => own.stop());
@@ -166,6 +192,24 @@ describe('counts survive', () => {
 
 describe('ownership', () => {
   const listen = () => ({ close: async () => {} });
+
+  test('keeps a window for as long as anybody counts in it, whatever the clocks of the others say', async () => {
+    const gateway = await startGateway();
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    let nowMs = 0;
+    const owner = await claimPartition(log, 902, listen, () => nowMs);
+    const [behind, present] = [1000, 1003];
+    const untilSnapshot = async (): Promise<void> => {
+      for (let at = 0; at < 1001; at++) await owner.count(present, [8]);
+    };
+    expect(await owner.count(behind, [4])).toEqual([1]);
+    nowMs += 119_000;
+    await untilSnapshot();
+    expect(await owner.count(behind, [4])).toEqual([2]);
+    nowMs += 121_000;
+    await untilSnapshot();
+    expect(await owner.count(behind, [4])).toEqual([1]);
+  });
 
   test('is taken by exactly one of many that want it at once', async () => {
     const gateway = await startGateway();

@@ -19,9 +19,11 @@ interface LogEntry {
   readonly epoch: string;
   readonly counts: Deltas;
   readonly snapshot?: true;
+  /** Its writer owns the partition no longer: whoever needs it may take it at once. */
+  readonly released?: true;
 }
 
-/** The log's last message: its sequence (0: none) and who wrote it. */
+/** The log's last message: its sequence (0: none), and the epoch of whoever owns the partition by it, if anybody. */
 export interface Tail {
   readonly sequence: number;
   readonly epoch: string | null;
@@ -53,28 +55,33 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
   const jsm: JetStreamManager = await jetstreamManager(nc, { checkAPI: false });
   await ensureStream(jsm, options.replicas);
 
-  const tail = async (partition: number): Promise<Tail> => {
+  const readLast = async (partition: number): Promise<{ tail: Tail; entry: LogEntry | undefined }> => {
     const message = await jsm.streams.getMessage(limitStream, { last_by_subj: limitLogSubject(partition) });
-    return message === null
-      ? { sequence: 0, epoch: null }
-      : { sequence: message.seq, epoch: message.json<LogEntry>().epoch };
+    const entry = message?.json<LogEntry>();
+    const epoch = entry === undefined || entry.released ? null : entry.epoch;
+    return { tail: { sequence: message?.seq ?? 0, epoch }, entry };
   };
 
   return {
     tail: async (partition) => {
       try {
-        return await tail(partition);
+        return (await readLast(partition)).tail;
       } catch (error) {
         // The whole store was lost: an empty stream is all there is to go on from.
         if (!isMissingStream(error)) throw error;
         await ensureStream(jsm, options.replicas);
-        return tail(partition);
+        return (await readLast(partition)).tail;
       }
     },
     replay: async (partition) => {
       const counts = createCounts();
-      const last = await tail(partition);
+      const { tail: last, entry } = await readLast(partition);
       if (last.sequence === 0) return { tail: last, counts };
+      if (entry?.snapshot) {
+        // It has replaced all before it: there is nothing more to read, which is what makes a hand-over quick.
+        applyDeltas(counts, entry);
+        return { tail: last, counts };
+      }
       const consumer = await js.consumers.get(limitStream, {
         filter_subjects: limitLogSubject(partition),
         deliver_policy: 'all',

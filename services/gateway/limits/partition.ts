@@ -1,7 +1,6 @@
 import { randomHex } from '@causeway/runtime';
-import { bump, type Counts, createCounts, forgetBefore, slotCount, toDeltas } from './counts.ts';
+import { bump, type Counts, createCounts, slotCount, toDeltas } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
-import { windowOf } from './window.ts';
 
 /** The partition has another owner: what was to be counted was not, and can be sent there. */
 export class MovedError extends Error {
@@ -19,7 +18,10 @@ export interface Partition {
    * @throws MovedError if nothing was counted; anything else: unknown.
    */
   count(window: number, slots: readonly number[]): Promise<number[]>;
-  /** Ends the ownership when what was taken has been answered. */
+  /**
+   * Takes nothing more, and hands the partition on when what was taken has been answered: the whole state is then
+   * the log's last message, and whoever asks finds the partition free.
+   */
   release(): Promise<void>;
 }
 
@@ -31,6 +33,11 @@ const snapshotDue = (messages: number, slots: number): boolean =>
   messages >= Math.max(1000, slots / 20) && slots <= maxSnapshotSlots;
 /** A snapshot of more slots would be too large a message; the log's age then bounds the replay. */
 const maxSnapshotSlots = 100_000;
+/**
+ * A window is forgotten when nobody has counted in it for so long, by this process's measure. Which window it is
+ * says nothing of that: the gateways' clocks may differ, by up to a window and this.
+ */
+const forgetAfterMs = 120_000;
 
 /**
  * Takes the partition over: reads its log, then writes under a new epoch at its end. Exactly one process
@@ -42,20 +49,14 @@ export const claimPartition = async (
   log: LimitLog,
   partition: number,
   listen: (partition: Partition) => Listener,
+  elapsedMs: () => number = () => performance.now(),
 ): Promise<Partition> => {
-  const { tail, counts } = await log.replay(partition);
-  return createPartition(log, partition, tail.sequence, counts, listen);
-};
-
-const createPartition = async (
-  log: LimitLog,
-  partition: number,
-  tailSequence: number,
-  counts: Counts,
-  listen: (partition: Partition) => Listener,
-): Promise<Partition> => {
+  const { tail, counts: replayed } = await log.replay(partition);
   const epoch = randomHex(8);
-  let sequence = tailSequence;
+  let counts = replayed;
+  const countedAtMs = new Map<number, number>();
+  let sequence = tail.sequence;
+  let leaving = false;
   let sinceSnapshot = 0;
   let lost = false;
   let queue: Batch[] = [];
@@ -71,21 +72,36 @@ const createPartition = async (
     queue = [];
   };
 
+  const forgetOldWindows = (): void => {
+    const nowMs = elapsedMs();
+    for (const window of counts.keys()) {
+      const atMs = countedAtMs.get(window);
+      // It was read from the log: from now on it is known when it was needed.
+      if (atMs === undefined) countedAtMs.set(window, nowMs);
+      else if (nowMs - atMs > forgetAfterMs) {
+        counts.delete(window);
+        countedAtMs.delete(window);
+      }
+    }
+  };
+
   /** Appends what has gathered as one message, again and again until nothing waits. */
   const commit = async (): Promise<void> => {
     while (queue.length > 0) {
       const batches = queue;
       queue = [];
       const increments = createCounts();
-      const positions = batches.map(({ window, slots }) =>
-        slots.map((slot) => {
+      const nowMs = elapsedMs();
+      const positions = batches.map(({ window, slots }) => {
+        countedAtMs.set(window, nowMs);
+        return slots.map((slot) => {
           bump(increments, window, slot);
           return bump(counts, window, slot);
-        }),
-      );
+        });
+      });
       const snapshot = snapshotDue(++sinceSnapshot, slotCount(counts));
       if (snapshot) {
-        forgetBefore(counts, windowOf(Date.now()) - 1);
+        forgetOldWindows();
         sinceSnapshot = 0;
       }
       try {
@@ -104,24 +120,37 @@ const createPartition = async (
     }
   };
 
+  const commitSoon = (): void => {
+    committing ??= new Promise<void>((done) => {
+      // Everything that arrives in this tick goes into the same message.
+      setImmediate(() => commit().then(done));
+    }).then(() => {
+      committing = undefined;
+      // Asked for by whoever was answered last, before this came to know that nothing waited.
+      if (queue.length > 0) commitSoon();
+    });
+  };
+
   const self: Partition = {
     epoch,
     owned: () => !lost,
     count: (window, slots) =>
       new Promise((resolve, reject) => {
-        if (lost) return reject(new MovedError('not the owner'));
+        if (lost || leaving) return reject(new MovedError('not the owner'));
         queue.push({ window, slots, resolve, reject });
-        committing ??= new Promise<void>((done) => {
-          // Everything that arrives in this tick goes into the same message.
-          setImmediate(() => commit().then(done));
-        }).then(() => {
-          committing = undefined;
-        });
+        commitSoon();
       }),
     release: async () => {
-      await listener.close();
+      leaving = true;
       while (committing) await committing;
+      if (!lost) {
+        const whole = slotCount(counts) <= maxSnapshotSlots;
+        const last = whole ? { counts: toDeltas(counts), snapshot: true as const } : { counts: {} };
+        // Where it cannot be written, the others find that nobody listens any more, and read the log.
+        await log.append(partition, { epoch, ...last, released: true }, sequence).catch(() => {});
+      }
       lost = true;
+      await listener.close();
     },
   };
   // Nobody knows the epoch before it is in the log, so listening first loses no request.
