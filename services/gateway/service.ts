@@ -10,6 +10,7 @@ import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { openLimitLog } from './limits/log.ts';
 import { createPages } from './pages.ts';
+import { patiently } from './patiently.ts';
 import { createPortal } from './portal/portal.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
@@ -19,13 +20,23 @@ import { reportRequests } from './usage/request-counts.ts';
 const countTimeoutMs = 500;
 /** Owners the counting is spread over. */
 const limitPartitions = 1;
+/** An election takes up to nine seconds where a server has just died. */
+const startPatienceMs = 30_000;
 
 /** Starts a gateway on `bus`. What it starts is registered with the kit, so that the kit's stop ends it. */
 export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
   const { log, metrics, tracer, instance } = kit;
   const traffic = countTraffic(metrics);
 
-  const limitLog = await openLimitLog(bus.nc, { timeoutMs: countTimeoutMs, replicas: config.NATS_REPLICAS });
+  // A cluster that has just come up is still choosing who leads what.
+  const atStart = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    patiently(work, {
+      withinMs: startPatienceMs,
+      onError: (error) => log.info({ reason: String(error) }, 'NATS is not ready yet'),
+    });
+  const limitLog = await atStart(() =>
+    openLimitLog(bus.nc, { timeoutMs: countTimeoutMs, replicas: config.NATS_REPLICAS }),
+  );
   const counter = createCounter({
     bus,
     log: limitLog,
@@ -52,17 +63,19 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   const table = followKeyTable({ bus, instance, log, metrics });
   kit.onStop('key table', () => table.close());
   // Listed first, read second: whoever is listed when a key is revoked is told of it.
-  const presence = await keepPresence({
-    bus,
-    instance,
-    replicas: config.NATS_REPLICAS,
-    log,
-    onLapse: () => void table.reload('its presence had lapsed'),
-  });
+  const presence = await atStart(() =>
+    keepPresence({
+      bus,
+      instance,
+      replicas: config.NATS_REPLICAS,
+      log,
+      onLapse: () => void table.reload('its presence had lapsed'),
+    }),
+  );
   kit.onStop('presence', () => presence.close());
   bus.onReconnect(() => void table.reload('NATS is back'));
   await table.reload('start');
-  await counter.warm();
+  await atStart(counter.warm);
 
   const portal = createPortal({
     bus,
@@ -100,7 +113,6 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   };
   const port = await listen(kit, config, gateway);
   kit.ready('key table', () => table.trusted());
-  kit.ready('NATS', () => bus.connected());
   log.info({ port }, 'listening');
   return { port };
 };
