@@ -31,6 +31,8 @@ COPY --from=dependencies /app ./
 COPY proto proto
 COPY services services
 COPY deploy/migrate deploy/migrate
+COPY deploy/data/backfill deploy/data/backfill
+COPY deploy/data/restored deploy/data/restored
 # The gateway's welcome page.
 COPY admin-ui/public admin-ui/public
 # `node` of the base image, by number, so that Kubernetes can see that it is not root.

@@ -35,7 +35,7 @@ const memory = '/dev/shm';
 const neededBytes = 3 * 2 ** 30;
 
 /** Memory where there is plenty: the tests' databases are thrown away, so nobody needs them on disk. */
-const scratch = (): string => {
+export const scratch = (): string => {
   try {
     const { bavail, bsize } = statfsSync(memory);
     return bavail * bsize >= neededBytes ? memory : tmpdir();

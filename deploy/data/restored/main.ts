@@ -13,12 +13,10 @@ try {
   const { MYSQL_URL } = parseConfig(migrateConfig, readEnv());
   const { values } = parseArgs({ options: { ahead: { type: 'string', default: defaultAhead } } });
   if (!/^[1-9]\d{0,14}$/.test(values.ahead)) throw new ConfigError('--ahead takes a positive whole number');
-  const { nextIds, companies, sessions, invitations } = await moveAhead(MYSQL_URL, Number(values.ahead));
+  const { nextIds, companies, ended } = await moveAhead(MYSQL_URL, Number(values.ahead));
   for (const [table, id] of Object.entries(nextIds)) process.stdout.write(`${table} goes on with ${id}\n`);
-  process.stdout.write(
-    `events of ${companies} companies go on ${values.ahead} further; ` +
-      `${sessions} sessions and ${invitations} invitations ended\n`,
-  );
+  process.stdout.write(`events of ${companies} companies go on ${values.ahead} further\n`);
+  for (const [table, rows] of Object.entries(ended)) process.stdout.write(`${table}: ${rows} ended\n`);
 } catch (error) {
   const known = error instanceof ConfigError || error instanceof MoveAheadError;
   process.stderr.write(`restored: ${known ? error.message : String(error)}\n`);

@@ -6,8 +6,8 @@ export interface Moved {
   readonly nextIds: Readonly<Record<string, number>>;
   /** Companies whose events are numbered on from further ahead. */
   readonly companies: number;
-  readonly sessions: number;
-  readonly invitations: number;
+  /** How many of each were ended. */
+  readonly ended: Readonly<Record<string, number>>;
 }
 
 /** The database is not as it must be; the message says what to do. */
@@ -17,13 +17,13 @@ export class MoveAheadError extends Error {
 
 /**
  * Makes a database that was restored fit to be worked on. The world outside has seen more than it knows: ids and
- * numbers that it would give again, and sessions and invitations that have been ended.
+ * numbers that it would give again, and sessions and links that were ended.
  *
  * - Every id that is given from now on is `ahead` further: an event under an old event's id would be taken for
  *   a duplicate by its receivers, a client under another's id for that one.
  * - So is every company's numbering of events, as well as that of companies that had none: a reader of the event
  *   log goes on from the number it has seen last, and would miss what came under smaller ones.
- * - Sessions and open invitations end: among them are some that were ended after the moment.
+ * - Sessions, open invitations and links to a new password end: some of them were ended, or used, after the moment.
  *
  * Nothing may be connected to the database. Doing it twice leaves out as much again and does no other harm.
  * @param ahead more than the ids that any table has given since the moment.
@@ -40,14 +40,17 @@ export const moveAhead = async (mysqlUrl: string, ahead: number): Promise<Moved>
       await connection.query('ALTER TABLE ?? AUTO_INCREMENT = ?', [table, id]);
     await connection.query('START TRANSACTION');
     const companies = await moveSequences(connection, ahead);
-    const sessions = await empty(connection, 'portal_sessions');
-    const invitations = await empty(connection, 'portal_invitations');
+    const ended: Record<string, number> = {};
+    for (const table of passes) ended[table] = await empty(connection, table);
     await connection.query('COMMIT');
-    return { nextIds: next, companies, sessions, invitations };
+    return { nextIds: next, companies, ended };
   } finally {
     await connection.end();
   }
 };
+
+/** Whose rows let somebody in. */
+const passes = ['portal_sessions', 'portal_invitations', 'portal_password_resets'];
 
 const requireAlone = async (connection: Connection): Promise<void> => {
   const [processes] = await connection.query<RowDataPacket[]>('SHOW PROCESSLIST');

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scopes } from '@causeway/proto';
@@ -12,13 +11,14 @@ import { parseOptions } from '../../local/options.ts';
 import { freePort } from '../../local/ports.ts';
 import { terminalReport } from '../../local/report.ts';
 import { readStack, type Stack, type StackProcess } from '../../local/stack.ts';
+import { scratch } from '../../local/test-servers.ts';
 import { readToolchain } from '../../local/toolchain.ts';
 
 export const root = resolve(import.meta.dirname, '../../..');
 
 /** A folder that is gone at the end of the file. */
 export const temporary = (name: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), `causeway-${name}-`));
+  const folder = mkdtempSync(join(scratch(), `causeway-${name}-`));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { testDatabase } from '@causeway/runtime/testing';
+import { describe, expect, test } from 'vitest';
+import { migrationFolders } from '../../migrate/folders.ts';
+
+// The two keyspaces against the schema that the migrations make: whoever adds a table, an id, a unique key or a
+// foreign key learns here what it means for companies that live on different servers.
+
+interface Keyspace {
+  readonly sharded: boolean;
+  readonly vindexes?: Readonly<Record<string, Vindex>>;
+  readonly tables: Readonly<Record<string, Table>>;
+}
+interface Vindex {
+  readonly type: string;
+  readonly params?: { readonly table: string; readonly from: string; readonly to: string };
+  readonly owner?: string;
+}
+interface Table {
+  readonly type?: 'reference' | 'sequence';
+  readonly source?: string;
+  readonly columnVindexes?: readonly { readonly column: string; readonly name: string }[];
+  readonly autoIncrement?: { readonly column: string; readonly sequence: string };
+}
+
+const read = (name: string): Keyspace =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8'));
+const causeway = read('causeway');
+const directory = read('directory');
+
+/** In the keyspace that is not sharded. */
+const unsharded: Readonly<Record<string, string>> = {
+  schema_migrations: 'says what was done to the schema, which is one',
+  sealed_keys: 'holds a handful of keys of the service itself',
+  sign_in_delays: 'knows digests of addresses and accounts, and no company',
+  statuses: 'is read with every company’s rows: it is small, and each shard holds a copy of all of it',
+};
+
+const { query, name: database } = await testDatabase({
+  folders: migrationFolders(join(import.meta.dirname, '../../..')),
+});
+const columns = await query<{ table: string; column: string; extra: string }>(
+  `SELECT table_name AS \`table\`, column_name AS \`column\`, extra AS extra FROM information_schema.columns
+   WHERE table_schema = ?`,
+  [database],
+);
+const uniqueKeys = await query<{ table: string; name: string; columns: string }>(
+  `SELECT table_name AS \`table\`, index_name AS name,
+     GROUP_CONCAT(COALESCE(column_name, '(expression)') ORDER BY seq_in_index) AS columns
+   FROM information_schema.statistics WHERE table_schema = ? AND non_unique = 0 GROUP BY table_name, index_name`,
+  [database],
+);
+const foreignKeys = await query<{ table: string; name: string; to: string; pairs: string }>(
+  `SELECT table_name AS \`table\`, constraint_name AS name, referenced_table_name AS \`to\`,
+     GROUP_CONCAT(CONCAT(column_name, '=', referenced_column_name)) AS pairs
+   FROM information_schema.key_column_usage
+   WHERE table_schema = ? AND referenced_table_name IS NOT NULL GROUP BY 1, 2, 3`,
+  [database],
+);
+const tables = [...new Set(columns.map(({ table }) => table))].sort();
+const sharded = tables.filter((table) => !(table in unsharded));
+
+test('every table has its keyspace, and no keyspace has a table more', () => {
+  const made = Object.entries(directory.tables)
+    .filter(([name, { type }]) => type !== 'sequence' && !lookupTables().includes(`directory.${name}`))
+    .map(([name]) => name);
+  expect(made.sort()).toEqual(Object.keys(unsharded).sort());
+  expect(Object.keys(causeway.tables).sort()).toEqual([...sharded, 'statuses'].sort());
+  expect(tables).toEqual(expect.arrayContaining(Object.keys(unsharded)));
+  expect([causeway.sharded, directory.sharded]).toEqual([true, false]);
+});
+
+test('a table outside of the shards has no company, or a copy in each of them', () => {
+  for (const table of Object.keys(unsharded)) {
+    const ofCompanies = columns.some((one) => one.table === table && one.column === 'company_id');
+    const copied = causeway.tables[table]?.source === `directory.${table}`;
+    expect({ table, copied }).toEqual({ table, copied: ofCompanies });
+  }
+});
+
+describe.each(sharded)('%s', (name) => {
+  const table = causeway.tables[name];
+
+  test('lies in the shard of its company', () => {
+    expect(columns.some((one) => one.table === name && one.column === 'company_id')).toBe(true);
+    expect(table?.columnVindexes?.[0]).toEqual({ column: 'company_id', name: 'company' });
+  });
+
+  test('takes its ids from a sequence that all shards share', () => {
+    const column = columns.find((one) => one.table === name && one.extra.includes('auto_increment'))?.column;
+    expect(table?.autoIncrement?.column).toBe(column);
+    if (column === undefined) return;
+    const [keyspace, sequence = ''] = table?.autoIncrement?.sequence.split('.') ?? [];
+    expect([keyspace, directory.tables[sequence]]).toEqual(['directory', { type: 'sequence' }]);
+  });
+
+  test('has no key that two shards could both give', () => {
+    const open = uniqueKeys
+      .filter((key) => key.table === name)
+      .filter((key) => !key.columns.split(',').includes('company_id'))
+      // A shared sequence gives each once.
+      .filter((key) => key.columns !== table?.autoIncrement?.column)
+      .filter((key) => !isLookedUp(name, key.columns))
+      .map((key) => key.name);
+    expect(open).toEqual([]);
+  });
+
+  test('refers to nothing outside of its shard', () => {
+    const astray = foreignKeys
+      .filter((key) => key.table === name)
+      .filter((key) => causeway.tables[key.to]?.type !== 'reference')
+      .filter((key) => !key.pairs.split(',').includes('company_id=company_id'))
+      .map((key) => key.name);
+    expect(astray).toEqual([]);
+  });
+});
+
+const lookups = (): [string, Vindex][] =>
+  Object.entries(causeway.vindexes ?? {}).filter(([, { type }]) => type === 'consistent_lookup_unique');
+const lookupTables = (): string[] => lookups().map(([, { params }]) => params?.table ?? '');
+
+/** A table of the directory knows in which shard a value of this column is, and that it is there once. */
+const isLookedUp = (table: string, column: string): boolean => {
+  const vindex = causeway.tables[table]?.columnVindexes?.find((one) => one.column === column)?.name ?? '';
+  const { owner, params, type } = causeway.vindexes?.[vindex] ?? {};
+  const [keyspace, home = ''] = params?.table.split('.') ?? [];
+  return (
+    type === 'consistent_lookup_unique' &&
+    owner === table &&
+    params?.from === column &&
+    keyspace === 'directory' &&
+    home in directory.tables
+  );
+};

@@ -1,0 +1,38 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { splitStatements } from '../../services/runtime/database/statements.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** From before there was the rule; what has run cannot be changed. */
+const older: readonly string[] = [
+  'services/access/migrations/004-portal-accounts.sql',
+  'services/crm/migrations/002-statuses.sql',
+  'services/crm/migrations/007-events-by-day.sql',
+  'services/webhooks/migrations/004-deliveries-by-state.sql',
+  'services/webhooks/migrations/005-release-and-drop.sql',
+  'services/webhooks/migrations/006-deliveries-by-state-and-replay.sql',
+  'services/webhooks/migrations/007-auto-disabled.sql',
+];
+
+const statements = globSync('services/*/migrations/*.sql', { cwd: root }).flatMap((file) =>
+  splitStatements(readFileSync(join(root, file), 'utf8')).map((statement) => ({ file, statement })),
+);
+const changes = statements.filter(({ statement }) =>
+  /^(ALTER TABLE|CREATE (UNIQUE )?INDEX)\b/i.test(statement),
+);
+const isOnline = (statement: string): boolean =>
+  /\bALGORITHM\s*=\s*INSTANT\b/i.test(statement) ||
+  (/\bALGORITHM\s*=\s*INPLACE\b/i.test(statement) && /\bLOCK\s*=\s*NONE\b/i.test(statement));
+
+test('a change of a table says how it is made, so that MySQL refuses it rather than lock writers out', () => {
+  expect(changes.length).toBeGreaterThan(0);
+  const silent = changes.filter(({ statement }) => !isOnline(statement)).map(({ file }) => file);
+  const hint =
+    'end it in ALGORITHM = INSTANT, or in ALGORITHM = INPLACE, LOCK = NONE (deploy/data/README.md)';
+  expect(
+    silent.filter((file) => !older.includes(file)),
+    hint,
+  ).toEqual([]);
+});
