@@ -30,6 +30,7 @@ export const portalErrorCodes = {
   cross_site: { status: 403, message: 'the request did not come from the portal itself' },
   role_required: { status: 403, message: 'your role does not allow this' },
   conflict: { status: 409, message: 'this cannot be done as things are' },
+  reset_over: { status: 410, message: 'the link was used, replaced or has run out' },
   invitation_over: { status: 410, message: 'the invitation was used, taken back or has run out' },
   too_many_attempts: { status: 429, message: 'too many attempts; wait before the next one' },
   too_many_requests: { status: 429, message: 'too many requests at once' },

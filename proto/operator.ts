@@ -53,6 +53,21 @@ const define = <const Id extends string, B extends z.ZodType, A extends z.ZodTyp
   answer,
 });
 
+/**
+ * Seals every secret with the ring's first key that another of its keys has sealed. One call does a part of
+ * them: as long as `next` is not null, it is `after` of the call that goes on.
+ */
+const reencrypt = z.strictObject({ after: z.int().min(0).optional() });
+const reencrypted = z.object({
+  /** The name of the key that seals. */
+  key: z.string(),
+  checked: z.int().min(0),
+  resealed: z.int().min(0),
+  /** Those whose key the ring does not have; they are left as they are. */
+  unopened: z.int().min(0),
+  next: z.int().min(1).nullable(),
+});
+
 export const operatorContract = Object.freeze({
   createCompany: define('createCompany', z.strictObject({ name }), company),
   listCompanies: define('listCompanies', z.strictObject({}), z.object({ companies: z.array(company) })),
@@ -98,30 +113,23 @@ export const operatorContract = Object.freeze({
     }),
     z.object({ id, company_id: id, email: z.string() }),
   ),
+  /** For the last owner, whom nobody of the company can help. */
+  resetPortalOwner: define(
+    'resetPortalOwner',
+    z.strictObject({ email }),
+    z.object({ id, company_id: id, email: z.string(), link: z.string(), expires_utc: instant }),
+  ),
+  /** Seals members' second factors with the first key of the portal's ring. */
+  reencryptFactors: define('reencryptFactors', reencrypt, reencrypted),
 });
 
 /** The operator's operations that `webhooks` answers over a lane of its own, with the same framing. */
 export const operatorWebhooksContract = Object.freeze({
-  /**
-   * Seals every secret with the ring's first key that another of its keys has sealed. One call does a part of
-   * them: as long as `next` is not null, it is `after` of the call that goes on.
-   */
-  reencryptSecrets: define(
-    'reencryptSecrets',
-    z.strictObject({ after: z.int().min(0).optional() }),
-    z.object({
-      /** The name of the key that seals. */
-      key: z.string(),
-      checked: z.int().min(0),
-      resealed: z.int().min(0),
-      /** Those whose key the ring does not have; they are left as they are. */
-      unopened: z.int().min(0),
-      next: z.int().min(1).nullable(),
-    }),
-  ),
+  /** Seals every signing secret with the first key of the webhooks' ring. */
+  reencryptSecrets: define('reencryptSecrets', reencrypt, reencrypted),
 });
 
-export type ReencryptAnswer = z.output<typeof operatorWebhooksContract.reencryptSecrets.answer>;
+export type ReencryptAnswer = z.output<typeof reencrypted>;
 
 export type OperatorOperationId = keyof typeof operatorContract;
 export type OperatorWebhooksOperationId = keyof typeof operatorWebhooksContract;

@@ -54,9 +54,9 @@ describe('The audit log', () => {
     ]);
     const entry = (action: string) => entries.find((one) => one.action === action);
     expect(entry('profile.changed')).toMatchObject({
-      actor: { kind: 'user', id: team.owner.id, name: team.owner.email },
+      actor: { kind: 'user', id: team.owner.id, name: team.owner.email.split('@')[0] },
       target: { kind: 'member', id: String(team.owner.id), name: team.owner.email },
-      before: { name: '' },
+      before: { name: team.owner.email.split('@')[0] },
       after: { name: 'Ada Lovelace' },
       address: '127.0.0.1',
       userAgent: 'Auditor/1',

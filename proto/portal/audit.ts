@@ -12,6 +12,8 @@ export const auditActions = [
   'session.started',
   'session.ended',
   'password.changed',
+  'password.reset_offered',
+  'password.reset',
   'totp.enabled',
   'totp.disabled',
   'recovery_codes.renewed',

@@ -138,7 +138,7 @@ export const getSession = definePortalOperation({
   errors: {},
 });
 
-const token = z.string().regex(/^[\w-]{20,100}$/, { error: `${fieldName} is not the one of an invitation` });
+const token = z.string().regex(/^[\w-]{20,100}$/, { error: `${fieldName} is not the one of a link` });
 const gone = {
   description: 'The invitation was used, taken back or has run out.',
   example: { error: 'the invitation was used, taken back or has run out', reason: 'invitation_over' },
@@ -191,4 +191,44 @@ export const acceptInvitation = definePortalOperation({
     201: { description: 'Joined and signed in.', schema: sessionFacts, example: sessionExample },
   },
   errors: { 410: gone, 429: tooMany },
+});
+
+const resetGone = {
+  description: 'The link was used, replaced or has run out.',
+  example: { error: 'the link was used, replaced or has run out', reason: 'reset_over' },
+};
+
+/** A POST, as `getInvitation`. */
+export const getPasswordReset = definePortalOperation({
+  ...session,
+  id: 'getPasswordReset',
+  method: 'POST',
+  path: '/password-reset',
+  role: null,
+  summary: 'Look at a link for a new password',
+  body: z.strictObject({ token }),
+  answers: {
+    200: {
+      description: 'Whose password it is.',
+      schema: z.object({ email: z.string(), companyName: z.string(), expiresUtc: instant }),
+      example: {
+        email: 'katherine@example.com',
+        companyName: 'Brightwater Partners',
+        expiresUtc: '2026-01-15T10:30:00.000Z',
+      },
+    },
+  },
+  errors: { 410: resetGone },
+});
+
+export const resetPassword = definePortalOperation({
+  ...session,
+  id: 'resetPassword',
+  method: 'POST',
+  path: '/password-reset/complete',
+  role: null,
+  summary: 'Choose a new password; all sessions end, and signing in asks for the second factor as before',
+  body: z.strictObject({ token, password: f.newPassword }),
+  answers: { 204: { description: 'Changed; the link is used up.', schema: null } },
+  errors: { 410: resetGone },
 });

@@ -125,6 +125,38 @@ export const changeRole = definePortalOperation({
   errors: { 403: ownersOnly, 404: recordMissing('member'), 409: lastOwner },
 });
 
+export const offerPasswordReset = definePortalOperation({
+  ...team,
+  id: 'offerPasswordReset',
+  method: 'POST',
+  path: '/team/members/{id}/password-reset',
+  params: { id: 'ID of the member.' },
+  summary:
+    'Make a link by which a member who lost the password chooses a new one; it replaces the one before',
+  body: null,
+  answers: {
+    201: {
+      description: 'The link, shown in this answer only. It works once, and for an hour.',
+      schema: z.object({
+        link: z.string().meta({ description: 'Path and fragment below the origin of the portal.' }),
+        expiresUtc: instant,
+      }),
+      example: {
+        link: '/portal/password#t0kenOfFortyThreeCharacters0123456789abcdefg',
+        expiresUtc: '2026-01-15T10:30:00.000Z',
+      },
+    },
+  },
+  errors: {
+    403: ownersOnly,
+    404: recordMissing('member'),
+    409: {
+      description: 'Nobody makes a link for themselves: that would be a way around the present password.',
+      example: { error: 'change your own password under Your security', reason: 'conflict' },
+    },
+  },
+});
+
 export const removeMember = definePortalOperation({
   ...team,
   id: 'removeMember',

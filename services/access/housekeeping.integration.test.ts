@@ -28,6 +28,20 @@ test('what is over is thrown away, and what is not stays', async () => {
        (RANDOM_BYTES(32), 3, UTC_TIMESTAMP(3) - INTERVAL ? HOUR, UTC_TIMESTAMP(3))`,
       [hours],
     );
+  const second = await ask('createPortalOwner', {
+    company_id,
+    email: 'grace@example.com',
+    password: 'seven otters juggle lanterns',
+  });
+  for (const [user, minutes] of [
+    [owner.body.id, -1],
+    [second.body.id, 1],
+  ])
+    await query(
+      `INSERT INTO portal_password_resets (company_id, user_id, token_hash, created_utc, expires_utc)
+       VALUES (?, ?, RANDOM_BYTES(32), UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL ? MINUTE)`,
+      [company_id, user, minutes],
+    );
   // More than go in one statement.
   await query('SET SESSION cte_max_recursion_depth = 5000');
   await query(
@@ -48,5 +62,6 @@ test('what is over is thrown away, and what is not stays', async () => {
     (await query<{ rows: number }>(`SELECT COUNT(*) AS \`rows\` FROM ${table}`))[0]?.rows;
   expect(await count('portal_sessions')).toBe(2);
   expect(await count('sign_in_delays')).toBe(2);
+  expect(await count('portal_password_resets')).toBe(1);
   expect(await count('request_minutes')).toBe(1);
 });

@@ -10,7 +10,7 @@ const rowsAtOnce = 1000;
 const dayMs = 86_400_000;
 
 /**
- * Takes out what time has made worthless: sessions and delays that are over, and counts older than the overview
+ * Takes out what time has made worthless: sessions, links and delays that are over, and counts older than the overview
  * looks back. Nothing depends on it, so that it need not be exact, and several replicas may do it at once.
  */
 export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): Housekeeping => {
@@ -22,6 +22,7 @@ export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): Housek
     const chunks = [
       () =>
         sql`DELETE FROM portal_sessions WHERE created_utc < ${before(portal.sessionTimeoutMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
+      () => sql`DELETE FROM portal_password_resets WHERE expires_utc < ${now()} LIMIT ${sql.lit(rowsAtOnce)}`,
       () =>
         sql`DELETE FROM sign_in_delays WHERE last_attempt_utc < ${before(forgottenAfterMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
       () =>

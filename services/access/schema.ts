@@ -10,6 +10,7 @@ export interface AccessTables extends AuditTables {
   portal_recovery_codes: { company_id: number; user_id: number; code_hash: Buffer };
   portal_sessions: PortalSessionTable;
   portal_invitations: PortalInvitationTable;
+  portal_password_resets: PortalPasswordResetTable;
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
 }
@@ -24,6 +25,7 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'portal_recovery_codes',
   'portal_sessions',
   'portal_invitations',
+  'portal_password_resets',
   'audit_log',
   'request_minutes',
 ] as const);
@@ -89,6 +91,14 @@ interface PortalInvitationTable {
   token_hash: Buffer;
   invited_by: number;
   invited_by_name: string;
+  created_utc: Date;
+  expires_utc: Date;
+}
+
+interface PortalPasswordResetTable {
+  company_id: number;
+  user_id: number;
+  token_hash: Buffer;
   created_utc: Date;
   expires_utc: Date;
 }

@@ -23,10 +23,11 @@ import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey
 import { recordKeyUses } from './keys/key-uses.ts';
 import { setLimits } from './limits/index.ts';
 import { createHasher } from './portal/hasher.ts';
-import { createPortalOwner } from './portal/index.ts';
+import { createPortalOwner, resetPortalOwner } from './portal/index.ts';
 import type { AccessTables } from './schema.ts';
 import { byToken } from './sessions/by-token.ts';
 import * as sessions from './sessions/index.ts';
+import { reencryptFactors } from './sessions/reencryptFactors.ts';
 import * as team from './team/index.ts';
 import * as usage from './usage/index.ts';
 import { recordRequests } from './usage/record.ts';
@@ -80,6 +81,8 @@ const operatorHandlers = (access: Access): Readonly<Record<OperatorOperationId, 
   revokeKey: revokeKey(access),
   setLimits: setLimits(access),
   createPortalOwner: createPortalOwner(access),
+  reencryptFactors: reencryptFactors(access),
+  resetPortalOwner: resetPortalOwner(access),
 });
 
 /** What the gateways ask for: the portal's operations, and whose session a token is. */

@@ -36,7 +36,9 @@ test.each([
     'setLimits',
     { company_id: 1001, read: 5, write: null },
   ],
+  ['portal-owner reset --email ada@example.com', 'resetPortalOwner', { email: 'ada@example.com' }],
   ['secrets reencrypt', 'reencryptSecrets', {}],
+  ['factors reencrypt', 'reencryptFactors', {}],
   ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],
 ])('%s asks for %s', (line, operation, body) => {
   expect(bodyOf(line)).toEqual({ operation, body, json: false });

@@ -141,6 +141,22 @@ test("a portal owner's password is made up, or read from standard input and then
   expect(short).toEqual({ code: 1, out: '', err: 'causeway: password must be at least 12 characters\n' });
 });
 
+test('an owner who lost the password is helped by a link', async () => {
+  const company = await newCompany();
+  const email = 'edith@example.com';
+  const { id } = await json('portal-owner', 'create', '--company', company, '--email', email);
+  expect(await json('portal-owner', 'reset', '--email', email)).toEqual({
+    id,
+    company_id: Number(company),
+    email,
+    link: expect.stringMatching(/^\/portal\/password#[\w-]{43}$/),
+    expires_utc: expect.any(String),
+  });
+  const { out } = await causeway(['portal-owner', 'reset', '--email', email]);
+  expect(out).toMatch(/^ {2}\/portal\/password#[\w-]{43}$/m);
+  expect(out).toContain('this is the only time it is shown');
+});
+
 test('a person is told the value once, and that it is shown once', async () => {
   const company = await newCompany();
   const { code, out, err } = await causeway([

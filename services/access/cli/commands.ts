@@ -40,6 +40,20 @@ export type Body = Readonly<Record<string, unknown>>;
 
 const company = { value: 'ID', about: "the company's number", required: true } as const;
 
+/** Of what is sealed anew, part by part. */
+const resealing: Pick<Command, 'parts' | 'succeeded'> = {
+  parts: {
+    next: ({ next }) => (next === null ? undefined : { after: next }),
+    join: (before, latest) => ({
+      ...latest,
+      checked: sum(before.checked, latest.checked),
+      resealed: sum(before.resealed, latest.resealed),
+      unopened: sum(before.unopened, latest.unopened),
+    }),
+  },
+  succeeded: ({ unopened }) => unopened === 0,
+};
+
 export const commands: readonly Command[] = [
   {
     words: ['company', 'create'],
@@ -139,6 +153,17 @@ export const commands: readonly Command[] = [
     }),
   },
   {
+    words: ['portal-owner', 'reset'],
+    about: 'Make a link by which an owner who lost the password chooses a new one',
+    options: { email: { value: 'EMAIL', about: 'with which the owner signs in', required: true } },
+    notes: [
+      'Hand the link over in private: whoever opens it chooses the password. It works once, and for an hour. All',
+      'sessions of the owner end when it is used; two-factor sign-in stays as it is.',
+    ],
+    operation: 'resetPortalOwner',
+    body: ({ email }) => ({ email }),
+  },
+  {
     words: ['secrets', 'reencrypt'],
     about: 'Seal the signing secrets with the first key of WEBHOOKS_SECRET_KEYS',
     options: {},
@@ -149,16 +174,19 @@ export const commands: readonly Command[] = [
     operation: 'reencryptSecrets',
     lane: 'operator-webhooks',
     body: () => ({}),
-    parts: {
-      next: ({ next }) => (next === null ? undefined : { after: next }),
-      join: (before, latest) => ({
-        ...latest,
-        checked: sum(before.checked, latest.checked),
-        resealed: sum(before.resealed, latest.resealed),
-        unopened: sum(before.unopened, latest.unopened),
-      }),
-    },
-    succeeded: ({ unopened }) => unopened === 0,
+    ...resealing,
+  },
+  {
+    words: ['factors', 'reencrypt'],
+    about: "Seal members' second factors with the first key of PORTAL_SECRET_KEYS",
+    options: {},
+    notes: [
+      'To replace a key: put the new one first in PORTAL_SECRET_KEYS and restart access, run this, then take the',
+      'old one out. It can be run at any time and again; what is done stays done.',
+    ],
+    operation: 'reencryptFactors',
+    body: () => ({}),
+    ...resealing,
   },
 ];
 

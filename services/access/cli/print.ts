@@ -64,14 +64,33 @@ ${columns([
 
 Copy the password now: this is the only time it is shown.`,
 
-  reencryptSecrets: ({ key, checked, resealed, unopened }: ReencryptAnswer) =>
-    `Secrets ${strong(checked)} · sealed anew with the key ${key} ${strong(resealed)}
+  resetPortalOwner: ({ company_id, email, link, expires_utc }: ResetAnswer) =>
+    `A link for the owner of company ${strong(company_id)} · ${email}
+
+  ${strong(link)}
+
+It is to be opened below the portal's own origin, works once, and until ${moment(expires_utc)} UTC.
+Copy it now: this is the only time it is shown.`,
+
+  reencryptSecrets: (answer: ReencryptAnswer) => resealed(answer, 'WEBHOOKS_SECRET_KEYS'),
+
+  reencryptFactors: (answer: ReencryptAnswer) => resealed(answer, 'PORTAL_SECRET_KEYS'),
+};
+
+const resealed = ({ key, checked, resealed, unopened }: ReencryptAnswer, ring: string): string =>
+  `Secrets ${strong(checked)} · sealed anew with the key ${key} ${strong(resealed)}
 ${
   unopened === 0
     ? 'None needs another key any more.'
-    : `${strong(unopened)} could not be opened, as WEBHOOKS_SECRET_KEYS lacks their key. They are as they were.`
-}`,
-};
+    : `${strong(unopened)} could not be opened, as ${ring} lacks their key. They are as they were.`
+}`;
+
+interface ResetAnswer {
+  readonly company_id: number;
+  readonly email: string;
+  readonly link: string;
+  readonly expires_utc: string;
+}
 
 interface OwnerAnswer {
   readonly company_id: number;

@@ -14,6 +14,8 @@ export const createPortalOwner = (access: Access) =>
     const owner = {
       company_id,
       email,
+      // Until they say how they are called.
+      name: nameIn(email),
       password_hash: await passwords.hash(password),
       role: 'owner',
       created_utc: now(),
@@ -26,7 +28,7 @@ export const createPortalOwner = (access: Access) =>
           by: byOperator(requestId),
           action: 'member.joined',
           target: { kind: 'member', id: Number(insertId), name: email },
-          after: { email, role: 'owner' },
+          after: { email, name: owner.name, role: 'owner' },
           at: owner.created_utc,
         });
         return Number(insertId);
@@ -38,3 +40,6 @@ export const createPortalOwner = (access: Access) =>
       throw error;
     }
   });
+
+/** What stands before the `@`, which is something like a name. */
+const nameIn = (email: string): string => email.slice(0, email.lastIndexOf('@')).slice(0, 100);

@@ -1,1 +1,2 @@
 export { createPortalOwner } from './createPortalOwner.ts';
+export { resetPortalOwner } from './resetPortalOwner.ts';

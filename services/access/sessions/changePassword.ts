@@ -2,6 +2,7 @@ import { portalContract } from '@causeway/proto';
 import { portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../portal/password-policy.ts';
+import { endPasswordReset } from '../portal/password-reset.ts';
 import { changeSecurity } from './change-security.ts';
 import { confirmPassword } from './confirm-password.ts';
 
@@ -16,13 +17,14 @@ export const changePassword = (access: Access) =>
       .executeTakeFirstOrThrow();
     requireGoodPassword('newPassword', body.newPassword, [company.name, user.email, user.name]);
     const password_hash = await access.passwords.hash(body.newPassword);
-    await changeSecurity(access, call, 'password.changed', (trx) =>
-      trx
+    await changeSecurity(access, call, 'password.changed', async (trx) => {
+      await trx
         .updateTable('portal_users')
         .set({ password_hash })
         .where('company_id', '=', companyId)
         .where('id', '=', user.id)
-        .execute(),
-    );
+        .execute();
+      await endPasswordReset(trx, { companyId, userId: user.id });
+    });
     return { status: 204, body: null };
   });

@@ -32,7 +32,7 @@ export const beginAttempt = async (
   email: string,
   address: string,
 ): Promise<Attempt> => {
-  const account = subjectOf('account', countedEmail(email));
+  const account = accountOf(email);
   const place = subjectOf('address', networkOf(address));
   // In one order for all, or two attempts could each wait for the other.
   const subjects = [
@@ -89,10 +89,15 @@ export const beginAttempt = async (
       await giveBack(place);
     },
     succeeded: async () => {
-      await db.deleteFrom('sign_in_delays').where('subject', '=', account).execute();
+      await forgetAccount({ db }, email);
       await giveBack(place);
     },
   };
+};
+
+/** The person has proven otherwise who they are: the account's count is forgotten. */
+export const forgetAccount = async ({ db }: Pick<Access, 'db'>, email: string): Promise<void> => {
+  await db.deleteFrom('sign_in_delays').where('subject', '=', accountOf(email)).execute();
 };
 
 /** @param failures with the one that is about to be made. */
@@ -111,6 +116,8 @@ const networkOf = (address: string): string => {
   }
   return groups.slice(0, 4).join(':');
 };
+
+const accountOf = (email: string): Buffer => subjectOf('account', countedEmail(email));
 
 const subjectOf = (kind: 'account' | 'address', text: string): Buffer =>
   hash('sha256', `${kind} ${text}`, 'buffer');

@@ -1,9 +1,11 @@
 export { changePassword } from './changePassword.ts';
 export { confirmTotp } from './confirmTotp.ts';
 export { disableTotp } from './disableTotp.ts';
+export { getPasswordReset } from './getPasswordReset.ts';
 export { getSession } from './getSession.ts';
 export { listSessions } from './listSessions.ts';
 export { regenerateRecoveryCodes } from './regenerateRecoveryCodes.ts';
+export { resetPassword } from './resetPassword.ts';
 export { resolveSession } from './resolveSession.ts';
 export { revokeOtherSessions } from './revokeOtherSessions.ts';
 export { revokeSession } from './revokeSession.ts';

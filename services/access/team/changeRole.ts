@@ -1,6 +1,7 @@
 import { portalContract } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { endPasswordReset } from '../portal/password-reset.ts';
 import { lockMember } from './lock-member.ts';
 import { memberAnswer } from './member.ts';
 
@@ -17,6 +18,8 @@ export const changeRole = ({ db, now }: Access) =>
         .where('company_id', '=', companyId)
         .where('id', '=', memberId)
         .execute();
+      // Whoever could make a link for the member as it was may not be who can for what it is now.
+      await endPasswordReset(trx, { companyId, userId: memberId });
       await writeAudit(trx, {
         companyId,
         by: auditSource(call),

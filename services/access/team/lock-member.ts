@@ -8,8 +8,8 @@ export interface Change {
   readonly memberId: number;
   /** Of whoever asks. */
   readonly asker: Role;
-  /** What the member is to be; null: gone. */
-  readonly to: Role | null;
+  /** What the member is to be; null: gone; `same`: what they are. */
+  readonly to: Role | null | 'same';
 }
 
 /**
@@ -29,6 +29,7 @@ export const lockMember = async (trx: Trx<AccessTables>, { companyId, memberId, 
   const member = rows.find((row) => row.id === memberId);
   if (!member) throw notFound('member');
   if (asker !== 'owner' && (member.role === 'owner' || to === 'owner')) throw roleRequired('owner');
+  if (to === 'same') return member;
   const otherOwners = rows.filter((row) => row.role === 'owner' && row.id !== memberId);
   if (member.role === 'owner' && to !== 'owner' && otherOwners.length === 0)
     throw conflict('the last owner cannot go; make another member an owner first');

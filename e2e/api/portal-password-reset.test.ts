@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { totpCode } from '../../services/access/sessions/totp.ts';
+import { forgetAttempts, goodPassword, openBrowser, openTeam } from './support/portal.ts';
+import { openWorld } from './support/world.ts';
+
+const world = await openWorld();
+beforeEach(() => forgetAttempts(world));
+
+const newPassword = 'eight badgers paint bridges';
+const over = { error: 'the link was used, replaced or has run out', reason: 'reset_over' };
+const nobody = openBrowser(world);
+const tokenOf = (link: unknown): string => String(link).split('#')[1]!;
+
+describe('A member who lost the password', () => {
+  test('gets a link from an admin, chooses a new one, and is signed out everywhere', async () => {
+    const team = await openTeam(world);
+    const admin = await team.join('admin');
+    const member = await team.join('developer');
+    const made = await admin.browser.ask('POST', `/team/members/${member.id}/password-reset`);
+    expect(made.status).toBe(201);
+    expect(made.json.link).toMatch(/^\/portal\/password#[\w-]{43}$/);
+    const hour = Date.parse(made.json.expiresUtc) - Date.now();
+    expect(hour).toBeGreaterThan(59 * 60_000);
+    expect(hour).toBeLessThan(61 * 60_000);
+    const token = tokenOf(made.json.link);
+
+    const seen = await nobody.ask('POST', '/password-reset', { token });
+    expect([seen.status, seen.json.email]).toEqual([200, member.email]);
+    const weak = await nobody.ask('POST', '/password-reset/complete', { token, password: 'password1234' });
+    expect([weak.status, weak.json.error]).toEqual([400, 'password is a common password']);
+    expect((await member.browser.ask('GET', '/session')).status).toBe(200);
+
+    const reply = await nobody.ask('POST', '/password-reset/complete', { token, password: newPassword });
+    expect([reply.status, reply.text, nobody.cookie()]).toEqual([204, '', undefined]);
+    expect((await member.browser.ask('GET', '/session')).status).toBe(401);
+    expect((await openBrowser(world).signIn(member)).status).toBe(401);
+    expect((await openBrowser(world).signIn({ ...member, password: newPassword })).status).toBe(200);
+    for (const path of ['/password-reset', '/password-reset/complete']) {
+      const body = { token, ...(path.endsWith('complete') && { password: goodPassword }) };
+      const again = await nobody.ask('POST', path, body);
+      expect([again.status, again.json]).toEqual([410, over]);
+    }
+
+    const { json } = await team.owner.browser.ask('GET', '/audit?targetKind=member');
+    expect(json.entries.slice(0, 2)).toMatchObject([
+      { action: 'password.reset', actor: { id: member.id }, target: { name: member.email } },
+      { action: 'password.reset_offered', actor: { id: admin.id }, target: { name: member.email } },
+    ]);
+    expect(JSON.stringify(json)).not.toContain(token);
+  });
+
+  test('keeps the second factor: the new password alone does not let in', async () => {
+    const team = await openTeam(world);
+    const member = await team.join('viewer');
+    const { json: started } = await member.browser.ask('POST', '/profile/totp', { password: goodPassword });
+    const code = totpCode(started.secret, Math.floor(Date.now() / 30_000));
+    expect((await member.browser.ask('POST', '/profile/totp/confirm', { code })).status).toBe(200);
+    const { json } = await team.owner.browser.ask('POST', `/team/members/${member.id}/password-reset`);
+    await nobody.ask('POST', '/password-reset/complete', {
+      token: tokenOf(json.link),
+      password: newPassword,
+    });
+    const reply = await openBrowser(world).signIn({ ...member, password: newPassword });
+    expect([reply.status, reply.json]).toEqual([200, { mfaRequired: true }]);
+  });
+
+  test('need not wait for guesses made before', async () => {
+    const team = await openTeam(world);
+    const member = await team.join('viewer');
+    const guess = openBrowser(world);
+    for (let tries = 0; tries < 8; tries++)
+      await guess.signIn({ ...member, password: `guess ${tries} of many` });
+    expect((await guess.signIn(member)).status).toBe(429);
+    const { json } = await team.owner.browser.ask('POST', `/team/members/${member.id}/password-reset`);
+    await nobody.ask('POST', '/password-reset/complete', {
+      token: tokenOf(json.link),
+      password: newPassword,
+    });
+    expect((await openBrowser(world).signIn({ ...member, password: newPassword })).status).toBe(200);
+  });
+});
+
+describe('A link for a new password', () => {
+  test('used twice at once changes it once', async () => {
+    const team = await openTeam(world);
+    const member = await team.join('viewer');
+    const { json } = await team.owner.browser.ask('POST', `/team/members/${member.id}/password-reset`);
+    const replies = await Promise.all(
+      [newPassword, 'nine walruses weigh anchors'].map((password) =>
+        openBrowser(world).ask('POST', '/password-reset/complete', { token: tokenOf(json.link), password }),
+      ),
+    );
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 410]);
+  });
+
+  test('ends with the hour, with the next one, with a change of the role, and with a new password', async () => {
+    const team = await openTeam(world);
+    const member = await team.join('viewer');
+    const offer = async (): Promise<string> => {
+      const { json } = await team.owner.browser.ask('POST', `/team/members/${member.id}/password-reset`);
+      return tokenOf(json.link);
+    };
+    const holds = async (token: string) =>
+      (await nobody.ask('POST', '/password-reset', { token })).status === 200;
+
+    const first = await offer();
+    const second = await offer();
+    expect([await holds(first), await holds(second)]).toEqual([false, true]);
+    await world.sql(
+      'UPDATE portal_password_resets SET expires_utc = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = ?',
+      [member.id],
+    );
+    expect(await holds(second)).toBe(false);
+
+    const third = await offer();
+    await team.owner.browser.ask('PATCH', `/team/members/${member.id}`, { role: 'owner' });
+    expect(await holds(third)).toBe(false);
+
+    const fourth = await offer();
+    const changed = await member.browser.ask('POST', '/profile/password', {
+      currentPassword: goodPassword,
+      newPassword,
+    });
+    expect(changed.status).toBe(204);
+    expect(await holds(fourth)).toBe(false);
+
+    const fifth = await offer();
+    await team.owner.browser.ask('DELETE', `/team/members/${member.id}`);
+    expect(await holds(fifth)).toBe(false);
+  });
+
+  test('is nothing one makes for oneself, an admin for an owner, or anybody for another company', async () => {
+    const team = await openTeam(world);
+    const admin = await team.join('admin');
+    const developer = await team.join('developer');
+    const offer = async (by: typeof admin, id: number) =>
+      (await by.browser.ask('POST', `/team/members/${id}/password-reset`)).status;
+    expect(await offer(team.owner, team.owner.id)).toBe(409);
+    expect(await offer(admin, team.owner.id)).toBe(403);
+    expect(await offer(developer, admin.id)).toBe(403);
+    const other = await openTeam(world);
+    expect(await offer(other.owner, developer.id)).toBe(404);
+  });
+});
+
+test('The operator makes a link for an owner, and for nobody else', async () => {
+  const team = await openTeam(world);
+  const developer = await team.join('developer');
+  const { link, company_id } = await world.operator.ask('resetPortalOwner', { email: team.owner.email });
+  expect(company_id).toBe(team.companyId);
+  const body = { token: tokenOf(link), password: newPassword };
+  expect((await nobody.ask('POST', '/password-reset/complete', body)).status).toBe(204);
+  expect((await openBrowser(world).signIn({ ...team.owner, password: newPassword })).status).toBe(200);
+  for (const email of [developer.email, 'nobody@example.com'])
+    await expect(world.operator.ask('resetPortalOwner', { email })).rejects.toThrow(
+      /not the one of an owner/,
+    );
+});

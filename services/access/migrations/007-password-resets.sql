@@ -1,0 +1,14 @@
+-- Links by which members who lost their password choose a new one. A member has one at most; the next replaces
+-- it, and it is gone once it was used. As with sessions, the token is stored as its SHA-256 only.
+CREATE TABLE portal_password_resets (
+  company_id BIGINT UNSIGNED NOT NULL,
+  user_id BIGINT UNSIGNED NOT NULL,
+  token_hash BINARY(32) NOT NULL,
+  created_utc DATETIME(3) NOT NULL,
+  expires_utc DATETIME(3) NOT NULL,
+  PRIMARY KEY (company_id, user_id),
+  UNIQUE KEY portal_password_resets_token (token_hash),
+  KEY portal_password_resets_expires (expires_utc),
+  CONSTRAINT portal_password_resets_user FOREIGN KEY (company_id, user_id)
+    REFERENCES portal_users (company_id, id) ON DELETE CASCADE
+);

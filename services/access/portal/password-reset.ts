@@ -1,0 +1,70 @@
+import { problem } from '@causeway/proto';
+import { acrossTenants, type Trx } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
+import { hashToken, newToken } from '../sessions/token.ts';
+
+/** Long enough to hand the link over, short enough that a forgotten one is worth nothing. */
+const validForMs = 3_600_000;
+
+interface Member {
+  readonly companyId: number;
+  readonly userId: number;
+}
+
+/**
+ * A link by which a member chooses a new password, in the place of one that is still open. Whoever has it can:
+ * its maker hands it over in private. The token is in the fragment, which no browser sends anywhere.
+ */
+export const makePasswordReset = async (
+  { now, random }: Pick<Access, 'now' | 'random'>,
+  trx: Trx<AccessTables>,
+  { companyId, userId }: Member,
+): Promise<{ readonly link: string; readonly expires: Date }> => {
+  const token = newToken(random);
+  const created_utc = now();
+  const expires = new Date(created_utc.getTime() + validForMs);
+  const row = { token_hash: hashToken(token), created_utc, expires_utc: expires };
+  await trx
+    .insertInto('portal_password_resets')
+    .values({ company_id: companyId, user_id: userId, ...row })
+    .onDuplicateKeyUpdate(row)
+    .execute();
+  return { link: `/portal/password#${token}`, expires };
+};
+
+/** Takes the link of a member back, if there is one. */
+export const endPasswordReset = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId }: Member,
+): Promise<void> => {
+  await trx
+    .deleteFrom('portal_password_resets')
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', userId)
+    .execute();
+};
+
+/** A link that still holds, and whose it is. @throws Problem `reset_over` for one that does not, or never was */
+export const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
+  const row = await acrossTenants(db, 'a link for a new password is known by its token alone')
+    .selectFrom('portal_password_resets as reset')
+    .innerJoin('portal_users as person', (join) =>
+      join.onRef('person.company_id', '=', 'reset.company_id').onRef('person.id', '=', 'reset.user_id'),
+    )
+    .innerJoin('companies as company', 'company.company_id', 'reset.company_id')
+    .select([
+      'reset.company_id',
+      'reset.user_id',
+      'reset.token_hash',
+      'reset.expires_utc',
+      'person.email',
+      'person.name',
+      'company.name as company_name',
+    ])
+    .where('reset.token_hash', '=', hashToken(token))
+    .where('reset.expires_utc', '>', now())
+    .executeTakeFirst();
+  if (!row) throw problem('reset_over');
+  return row;
+};

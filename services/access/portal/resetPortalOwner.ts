@@ -1,0 +1,35 @@
+import { invalidField } from '@causeway/proto';
+import { acrossTenants, transaction, writeAudit } from '@causeway/runtime';
+import { byOperator } from '../audit/operator.ts';
+import type { Access } from '../context.ts';
+import { operatorHandler } from '../operator-handler.ts';
+import { makePasswordReset } from './password-reset.ts';
+
+/** Owners only: everybody else has somebody in the company who can make the link. */
+export const resetPortalOwner = (access: Access) =>
+  operatorHandler(access, 'resetPortalOwner', async ({ email }, { requestId }) => {
+    const { db, now } = access;
+    const person = await acrossTenants(db, 'the operator names an owner by the address alone')
+      .selectFrom('portal_users')
+      .select(['company_id', 'id', 'email', 'role'])
+      .where('email', '=', email)
+      .executeTakeFirst();
+    if (person?.role !== 'owner')
+      throw invalidField(
+        'email',
+        'email is not the one of an owner; other members ask an owner or admin of theirs',
+      );
+    const { company_id, id } = person;
+    const { link, expires } = await transaction(db, async (trx) => {
+      const made = await makePasswordReset(access, trx, { companyId: company_id, userId: id });
+      await writeAudit(trx, {
+        companyId: company_id,
+        by: byOperator(requestId),
+        action: 'password.reset_offered',
+        target: { kind: 'member', id, name: person.email },
+        at: now(),
+      });
+      return made;
+    });
+    return { id, company_id, email: person.email, link, expires_utc: expires.toISOString() };
+  });

@@ -1,0 +1,14 @@
+import { portalContract } from '@causeway/proto';
+import { json, portalHandler } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { findPasswordReset } from '../portal/password-reset.ts';
+
+export const getPasswordReset = (access: Access) =>
+  portalHandler(portalContract.getPasswordReset, async ({ body }) => {
+    const row = await findPasswordReset(access, body.token);
+    return json(200, {
+      email: row.email,
+      companyName: row.company_name,
+      expiresUtc: row.expires_utc.toISOString(),
+    });
+  });

@@ -1,0 +1,46 @@
+import { portalContract, problem } from '@causeway/proto';
+import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { requireGoodPassword } from '../portal/password-policy.ts';
+import { findPasswordReset } from '../portal/password-reset.ts';
+import { forgetAccount } from './delays.ts';
+import { endSessions } from './end.ts';
+
+/**
+ * Changes the password, uses the link up and ends every session. Nobody is signed in by it: the second factor is
+ * asked for as ever, so a link that fell into other hands does not open an account that has one.
+ */
+export const resetPassword = (access: Access) =>
+  portalHandler(portalContract.resetPassword, async ({ body, actor, requestId }) => {
+    const { db, now, passwords } = access;
+    const row = await findPasswordReset(access, body.token);
+    const { company_id, user_id, email, name, company_name } = row;
+    requireGoodPassword('password', body.password, [company_name, email, name]);
+    const password_hash = await passwords.hash(body.password);
+    await transaction(db, async (trx) => {
+      // Of two who use it at once, and of one that was replaced meanwhile, one finds it.
+      const { numDeletedRows } = await trx
+        .deleteFrom('portal_password_resets')
+        .where('company_id', '=', company_id)
+        .where('token_hash', '=', row.token_hash)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) throw problem('reset_over');
+      await trx
+        .updateTable('portal_users')
+        .set({ password_hash })
+        .where('company_id', '=', company_id)
+        .where('id', '=', user_id)
+        .execute();
+      await endSessions(access, trx, { companyId: company_id, userId: user_id });
+      const { address, userAgent } = actor;
+      await writeAudit(trx, {
+        companyId: company_id,
+        by: { kind: 'user', id: user_id, name: name || email, address, userAgent, requestId },
+        action: 'password.reset',
+        target: { kind: 'member', id: user_id, name: email },
+        at: now(),
+      });
+    });
+    await forgetAccount(access, email);
+    return { status: 204, body: null };
+  });

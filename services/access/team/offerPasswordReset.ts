@@ -1,0 +1,25 @@
+import { conflict, portalContract } from '@causeway/proto';
+import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { makePasswordReset } from '../portal/password-reset.ts';
+import { lockMember } from './lock-member.ts';
+
+export const offerPasswordReset = (access: Access) =>
+  portalHandler(portalContract.offerPasswordReset, async (call) => {
+    const { companyId, user } = call;
+    const memberId = call.id('member');
+    if (memberId === user.id) throw conflict('change your own password under Your security');
+    const { link, expires } = await transaction(access.db, async (trx) => {
+      const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
+      const made = await makePasswordReset(access, trx, { companyId, userId: memberId });
+      await writeAudit(trx, {
+        companyId,
+        by: auditSource(call),
+        action: 'password.reset_offered',
+        target: { kind: 'member', id: memberId, name: member.email },
+        at: access.now(),
+      });
+      return made;
+    });
+    return json(201, { link, expiresUtc: expires.toISOString() });
+  });
