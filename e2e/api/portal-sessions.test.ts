@@ -92,6 +92,27 @@ describe('A session ends by itself', () => {
     expect((await owner.browser.ask('GET', '/session')).json).toEqual(signedOut);
   });
 
+  test('however often its pages renew themselves, and however long a tail is open', async () => {
+    const { owner } = await openTeam(world);
+    const renew = { 'sec-fetch-site': 'same-origin', 'x-passive': '1' };
+    await age(owner.id, 'last_used_utc', 7.95);
+    expect((await owner.browser.ask('GET', '/keys', undefined, renew)).status).toBe(200);
+    const tail = await fetch(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
+      headers: { cookie: `causeway=${owner.browser.cookie()}` },
+    });
+    expect(tail.status).toBe(200);
+    await tail.body?.cancel();
+    await age(owner.id, 'last_used_utc', 0.1);
+    expect((await owner.browser.ask('GET', '/keys', undefined, renew)).status).toBe(401);
+
+    // What changes something is always somebody's doing.
+    await owner.browser.signIn(owner);
+    await age(owner.id, 'last_used_utc', 7.95);
+    expect((await owner.browser.ask('PATCH', '/profile', { name: 'Ada' }, renew)).status).toBe(200);
+    await age(owner.id, 'last_used_utc', 7.95);
+    expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
+  });
+
   test('a day after it began, however busy it is', async () => {
     const { owner } = await openTeam(world);
     await age(owner.id, 'created_utc', 23.95);

@@ -11,6 +11,12 @@ export interface ResolveSession {
   readonly passive: boolean;
 }
 
+/**
+ * With this header, of any value, a GET is a page's own doing, as when it renews what it shows: no use of the
+ * session, whose idle time goes on.
+ */
+export const passiveHeader = 'x-passive';
+
 /** The answer with status 200; a token that is nobody's gets 401. */
 export interface ResolvedSession {
   readonly companyId: number;

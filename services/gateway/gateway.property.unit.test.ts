@@ -20,6 +20,7 @@ const headOf = (more: Partial<PortalHead>): PortalHead => ({
   ifNoneMatch: '',
   forwardedProto: '',
   forwardedHost: '',
+  passive: false,
   ...more,
 });
 

@@ -15,6 +15,7 @@ const head = (more: Partial<PortalHead> = {}): PortalHead => ({
   ifNoneMatch: '',
   forwardedProto: '',
   forwardedHost: '',
+  passive: false,
   ...more,
 });
 

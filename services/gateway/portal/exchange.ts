@@ -85,7 +85,7 @@ const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Bo
   if (exchange.over()) return;
   const leave = portal.bounds.enter(operation?.role === null ? `address ${client.address}` : token);
   try {
-    const session = operation?.role === null ? null : await resolve(portal, exchange, token);
+    const session = operation?.role === null ? null : await resolve(portal, exchange, token, isTail);
     if (session) exchange.signedIn(session);
     if (!routed?.match) return openTail(portal, exchange, token, session!);
     const { match } = routed;
@@ -101,8 +101,16 @@ const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Bo
 
 const tailPath = portalBasePath + deliveryTailPath;
 
-const resolve = async (portal: Portal, exchange: Exchange, token: string): Promise<ResolvedSession> => {
-  const session = await portal.resolve(token, exchange, false);
+/** A tail comes back by itself whenever it was broken off, so opening one is nobody's doing either. */
+const resolve = async (
+  portal: Portal,
+  exchange: Exchange,
+  token: string,
+  isTail: boolean,
+): Promise<ResolvedSession> => {
+  const { head, portalHead } = exchange;
+  const passive = isTail || (portalHead.passive && (head.method === 'GET' || head.method === 'HEAD'));
+  const session = await portal.resolve(token, exchange, passive);
   if (!session) throw problem('signed_out');
   return session;
 };

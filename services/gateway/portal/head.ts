@@ -1,3 +1,4 @@
+import { passiveHeader } from '@causeway/proto';
 import type { HttpRequest } from '../http/uws.ts';
 
 /** What only requests of the portal are asked for, beside the `Head` of every request. */
@@ -12,6 +13,8 @@ export interface PortalHead {
   readonly ifNoneMatch: string;
   readonly forwardedProto: string;
   readonly forwardedHost: string;
+  /** Whether it is nobody's doing (`passiveHeader`). */
+  readonly passive: boolean;
 }
 
 const maxUserAgentCharacters = 300;
@@ -28,4 +31,5 @@ export const readPortalHead = (request: HttpRequest): PortalHead => ({
   ifNoneMatch: request.getHeader('if-none-match'),
   forwardedProto: request.getHeader('x-forwarded-proto'),
   forwardedHost: request.getHeader('x-forwarded-host'),
+  passive: request.getHeader(passiveHeader) !== '',
 });
