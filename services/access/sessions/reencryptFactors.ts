@@ -1,0 +1,48 @@
+import { openSecret, type ReencryptAnswer, sealedWith, sealSecret } from '@causeway/proto';
+import { acrossTenants } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { operatorHandler } from '../operator-handler.ts';
+
+/** Members at a time: some tens of milliseconds. */
+const batch = 200;
+
+/**
+ * Seals second factors with the ring's first key, also those that wait for their first code; what it has sealed
+ * already is left alone, so the command may end anywhere and be given again.
+ */
+export const reencryptFactors = (access: Access) =>
+  operatorHandler(access, 'reencryptFactors', async ({ after = 0 }) => {
+    const { db, portal } = access;
+    const { keyRing } = portal;
+    const rows = await acrossTenants(db, 'second factors are sealed with another key')
+      .selectFrom('portal_users')
+      .select(['company_id', 'id', 'totp_secret'])
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(batch)
+      .execute();
+    let [checked, resealed, unopened] = [0, 0, 0];
+    for (const { company_id, id, totp_secret } of rows) {
+      if (totp_secret === null) continue;
+      checked++;
+      if (sealedWith(totp_secret) === keyRing.sealsWith) continue;
+      let secret: string;
+      try {
+        secret = openSecret(keyRing, company_id, totp_secret);
+      } catch {
+        unopened++;
+        continue;
+      }
+      resealed++;
+      await db
+        .updateTable('portal_users')
+        .set({ totp_secret: sealSecret(keyRing, company_id, secret) })
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        // Another may have taken its place meanwhile.
+        .where('totp_secret', '=', totp_secret)
+        .execute();
+    }
+    const next = rows.length < batch ? null : rows.at(-1)!.id;
+    return { key: keyRing.sealsWith, checked, resealed, unopened, next } satisfies ReencryptAnswer;
+  });
