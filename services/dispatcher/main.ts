@@ -1,11 +1,4 @@
-import {
-  connectBus,
-  connectDatabase,
-  natsAddress,
-  parseConfig,
-  readEnv,
-  runProcess,
-} from '@causeway/runtime';
+import { openBus, openDatabase, parseConfig, readEnv, runProcess } from '@causeway/runtime';
 import { dispatcherConfig } from './config.ts';
 import { createDispatcher } from './service.ts';
 import { type Tables, tenantTables } from './tables.ts';
@@ -14,20 +7,9 @@ await runProcess(
   'dispatcher',
   () => parseConfig(dispatcherConfig, readEnv()),
   async (kit, config) => {
-    const { instance, log, metrics } = kit;
-    const db = connectDatabase<Tables>({
-      url: config.MYSQL_URL,
-      poolSize: config.MYSQL_POOL_SIZE,
-      tenantTables,
-      log,
-      metrics,
-    });
-    kit.onStop('MySQL', () => db.close());
-    kit.ready('MySQL', () => db.isUp());
-    await db.ping();
-    const bus = await connectBus({ ...natsAddress(config), name: 'dispatcher', instance, log });
-    kit.onStop('NATS', () => bus.close());
-    kit.ready('NATS', () => bus.connected());
+    const { log, metrics } = kit;
+    const db = await openDatabase<Tables>(kit, config, tenantTables);
+    const bus = await openBus(kit, config);
     const dispatcher = createDispatcher({
       bus,
       db,

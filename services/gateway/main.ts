@@ -1,4 +1,4 @@
-import { connectBus, natsAddress, parseConfig, readEnv, runProcess } from '@causeway/runtime';
+import { openBus, parseConfig, readEnv, runProcess } from '@causeway/runtime';
 import { gatewayConfig } from './config.ts';
 import { startGateway } from './service.ts';
 
@@ -6,9 +6,6 @@ await runProcess(
   'gateway',
   () => parseConfig(gatewayConfig, readEnv()),
   async (kit, config) => {
-    const { instance, log } = kit;
-    const bus = await connectBus({ ...natsAddress(config), name: 'gateway', instance, log });
-    kit.onStop('NATS', () => bus.close());
-    await startGateway(kit, bus, config);
+    await startGateway(kit, await openBus(kit, config), config);
   },
 );

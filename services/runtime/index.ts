@@ -38,7 +38,7 @@ export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type Handler, type LaneServer, serveLane, together } from './lanes/server.ts';
 export { createLog, type Log } from './log.ts';
 export { type Cell, type CounterFamily, createMetrics, type Metrics } from './metrics.ts';
-export { natsAddress } from './nats-address.ts';
+export { openBus, openDatabase } from './open.ts';
 export { json, type OperationHandlers, serveOperations } from './operations.ts';
 export { type PortalCall, portalHandler } from './portal.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';

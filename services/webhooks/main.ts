@@ -1,11 +1,4 @@
-import {
-  connectBus,
-  connectDatabase,
-  natsAddress,
-  parseConfig,
-  readEnv,
-  runProcess,
-} from '@causeway/runtime';
+import { openBus, openDatabase, parseConfig, readEnv, runProcess } from '@causeway/runtime';
 import { webhooksConfig } from './config.ts';
 import { createWebhooks } from './service.ts';
 import { type Tables, tenantTables } from './tables.ts';
@@ -15,19 +8,8 @@ await runProcess(
   () => parseConfig(webhooksConfig, readEnv()),
   async (kit, config) => {
     const { instance, log, metrics } = kit;
-    const db = connectDatabase<Tables>({
-      url: config.MYSQL_URL,
-      poolSize: config.MYSQL_POOL_SIZE,
-      tenantTables,
-      log,
-      metrics,
-    });
-    kit.onStop('MySQL', () => db.close());
-    kit.ready('MySQL', () => db.isUp());
-    await db.ping();
-    const bus = await connectBus({ ...natsAddress(config), name: 'webhooks', instance, log });
-    kit.onStop('NATS', () => bus.close());
-    kit.ready('NATS', () => bus.connected());
+    const db = await openDatabase<Tables>(kit, config, tenantTables);
+    const bus = await openBus(kit, config);
     const webhooks = await createWebhooks({
       bus,
       db,
