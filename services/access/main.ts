@@ -1,4 +1,4 @@
-import { connectBus, connectDatabase, natsAddress, readEnv, runProcess } from '@causeway/runtime';
+import { openBus, openDatabase, readEnv, runProcess } from '@causeway/runtime';
 import { portalSettings, readConfig } from './config.ts';
 import { type AccessTables, tenantTables } from './schema.ts';
 import { createAccess } from './service.ts';
@@ -8,18 +8,8 @@ await runProcess(
   () => readConfig(readEnv()),
   async (kit, config) => {
     const { instance, log, metrics } = kit;
-    const db = connectDatabase<AccessTables>({
-      url: config.MYSQL_URL,
-      poolSize: config.MYSQL_POOL_SIZE,
-      tenantTables,
-      log,
-      metrics,
-    });
-    kit.onStop('database', () => db.close());
-    await db.ping();
-    const bus = await connectBus({ ...natsAddress(config), name: 'access', instance, log });
-    kit.onStop('nats', () => bus.close());
-    kit.ready('nats', () => bus.connected());
+    const db = await openDatabase<AccessTables>(kit, config, tenantTables);
+    const bus = await openBus(kit, config);
     const access = await createAccess({
       bus,
       db,
