@@ -37,6 +37,18 @@ describe('an API key', () => {
     );
   });
 
+  test('is no key with another spelling of its company', () => {
+    // The checksum is no help against who knows how to make one.
+    fc.assert(
+      fc.property(companyId, fc.constantFrom('0', '00', ' ', '+', ''), (id, before) => {
+        const spelled = `${before}${id}`;
+        const value = createKeyValue({ prefix: 'crm', companyId: spelled as never, random: randomBytes });
+        expect(parseKeyValue(value, 'crm')).toEqual(before === '' ? { companyId: id } : null);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   test('is not made of anything else', () => {
     const part = fc.string({ unit: character, maxLength: 60 });
     fc.assert(

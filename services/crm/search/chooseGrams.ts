@@ -2,8 +2,9 @@ import type { QueryGram } from './postings.ts';
 
 /**
  * The grams to look for. Together they cover every byte of the query where that takes no more than
- * `maxGrams`, so that entries which have them all at the right distances do contain it; of such covers, the
- * one with the fewest bytes to read. A longer query is well enough told by its rarest grams.
+ * `maxGrams` and leaves a choice (up to 11 bytes), so that entries which have them all at the right distances do
+ * contain it; of such covers, the one with the fewest bytes to read. A longer query is well enough told by its
+ * rarest grams.
  * @param weigh the bytes that a gram's occurrences take, in a chunk that stands for all.
  */
 export const chooseGrams = (

@@ -6,6 +6,7 @@ import {
   buildPostings,
   createAligner,
   gramBytes,
+  gramRange,
   gramsOfQuery,
   placesOf,
   type QueryGram,
@@ -34,6 +35,7 @@ describe('the form in which texts are compared', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'aBçÉñÖůŻ ž'), maxLength: 20 }), (text) => {
         const plain = normalise(text);
+        expect(plain).toMatch(/^[a-z ]*$/);
         for (const other of [
           text.toUpperCase(),
           text.toLowerCase(),
@@ -83,7 +85,14 @@ test('the digits of a phone number are its digits, last first', () => {
 
 describe('an index', () => {
   const entry = fc.record({ name: letters(12), email: letters(12) });
-  const entries = fc.array(entry, { minLength: 1, maxLength: 40 });
+  // Far apart at times: a distance is written in seven bits a byte.
+  const far = fc
+    .tuple(entry, fc.integer({ min: 120, max: 140 }), entry)
+    .map(([first, gap, last]) => [first, ...Array(gap).fill({ name: 'zz', email: 'z' }), last]);
+  const entries = fc.oneof(
+    { arbitrary: fc.array(entry, { minLength: 1, maxLength: 40 }), weight: 9 },
+    { arbitrary: far, weight: 1 },
+  );
   const align = createAligner();
   const indexOf = (all: readonly { name: string; email: string }[]) => {
     const texts = Buffer.from(all.map(entryText).join(''));
@@ -92,7 +101,7 @@ describe('an index', () => {
       offset,
       occurrences: postings.get(gramBytes(gram).toString('hex')) ?? Buffer.alloc(0),
     });
-    return { texts, occurrencesOf };
+    return { texts, postings, occurrencesOf };
   };
   const holdersOf = (all: readonly { name: string; email: string }[], query: string): readonly number[] =>
     all.flatMap(({ name, email }, at) => (name.includes(query) || email.includes(query) ? [at] : []));
@@ -112,8 +121,25 @@ describe('an index', () => {
         if (covered.size === grams.length + 2) expect(offered).toEqual(holders);
         expect(chosen.length).toBeGreaterThan(0);
         expect(chosen.length).toBeLessThanOrEqual(4);
+        // Where all weigh the same, the fewest that cover it are taken, while four can.
+        const fewest = chooseGrams(grams, () => 0);
+        if (grams.length + 2 <= 11) expect(align(fewest.map(occurrencesOf))).toEqual(holders);
       }),
       { numRuns: 500 },
+    );
+  });
+
+  test('offers exactly those that contain one or two bytes, by the grams that begin with them', () => {
+    fc.assert(
+      fc.property(entries, letters(2, 1), (all, query) => {
+        const bytes = Buffer.from(query);
+        fc.pre(bytes.length <= 2);
+        const [from, to] = gramRange(bytes).map((gram) => gram.toString('hex')) as [string, string];
+        const found = [...indexOf(all).postings].filter(([gram]) => gram >= from && gram <= to);
+        const places = new Set(found.flatMap(([, occurrences]) => placesOf(occurrences)));
+        expect([...places].toSorted((a, b) => a - b)).toEqual(holdersOf(all, query));
+      }),
+      { numRuns: 200 },
     );
   });
 
