@@ -53,6 +53,17 @@ describe('a database', () => {
     expect(JSON.stringify(read.created_utc)).toBe('"2026-02-03T04:05:06.789Z"');
   });
 
+  it('has the server’s time, once it was asked', async () => {
+    const db = database.connect<Tables>();
+    await db.ping();
+    const before = db.now().getTime();
+    const { rows } = await sql<{ now: Date }>`select utc_timestamp(3) as now`.execute(db);
+    const serverMs = rows[0]!.now.getTime();
+    // Half of what the first question took is how far off it may be.
+    expect(serverMs).toBeGreaterThan(before - 250);
+    expect(serverMs).toBeLessThan(db.now().getTime() + 250);
+  });
+
   it('takes an object among the values for text, not for a condition', async () => {
     const db = database.connect<Tables>({ tenantTables });
     const found = await db

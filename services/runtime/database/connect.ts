@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler } from 'kysely';
+import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
 import { createPool, type Pool } from 'mysql2';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Tracer } from '../tracing/tracer.ts';
+import { createServerClock } from './clock.ts';
 import { createDriver, type PoolState } from './driver.ts';
 import { type SessionLimits, sessionSql } from './session.ts';
 import { createTenantGuard } from './tenant-guard.ts';
@@ -17,8 +18,10 @@ import { describeAddress, parseMysqlUrl } from './url.ts';
 export type Database<DB> = Kysely<DB> & DatabaseHandle;
 
 export interface DatabaseHandle {
-  /** Resolves when the server answers. @throws DatabaseUnavailable */
+  /** Resolves when the server answers, and sets the clock by what it says. @throws DatabaseUnavailable */
   ping(): Promise<void>;
+  /** The server's time as of the last `ping`, gone on since; this process's own before the first. */
+  readonly now: () => Date;
   /** False from a failed connection on until the next that succeeds; for readiness. */
   isUp(): boolean;
   /** What the pool is doing now. */
@@ -71,17 +74,25 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
 
   const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
   const effects = new Set<Promise<unknown>>();
+  const clock = createServerClock({ ask: () => askTime(kysely) });
+  metrics?.gauge(
+    'database_clock_offset_seconds',
+    "The database's time less this machine's",
+    () => clock.offsetMs() / 1000,
+  );
   let probing = false;
   let closing: Promise<void> | undefined;
 
   const handle: DatabaseHandle = {
-    ping: () => sayHello(kysely),
+    ping: clock.measure,
+    now: clock.now,
     isUp: () => {
       // A process that is not ready gets no work, and so would never learn that the server is back.
       if (driver.up()) return true;
       if (!probing) {
         probing = true;
-        sayHello(kysely)
+        clock
+          .measure()
           .catch(() => {})
           .finally(() => {
             probing = false;
@@ -147,8 +158,11 @@ const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
 });
 
 /** Taking a connection says hello to the server; an idle one that has died is noticed by the query. */
-const sayHello = async <DB>(kysely: Kysely<DB>): Promise<void> => {
-  await kysely.selectNoFrom((eb) => eb.lit(1).as('one')).execute();
+const askTime = async <DB>(kysely: Kysely<DB>): Promise<number> => {
+  const { rows } = await sql<{ now: Date }>`SELECT UTC_TIMESTAMP(3) AS now`.execute(kysely);
+  const [row] = rows;
+  if (!row) throw new Error('MySQL does not tell the time');
+  return row.now.getTime();
 };
 
 const closePool = async (pool: Pool, idle: () => boolean): Promise<void> => {

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { createServerClock } from './clock.ts';
+
+/** A server whose clock can be set, and a process whose own is wrong by a minute and a half. */
+const worldOf = () => {
+  const world = { trueMs: 1_000_000, serverIsAheadMs: 0, answersAfterMs: 0, away: false };
+  const clock = createServerClock({
+    ask: async () => {
+      if (world.away) throw new Error('away');
+      const answer = world.trueMs + world.serverIsAheadMs;
+      world.trueMs += world.answersAfterMs;
+      return answer;
+    },
+    elapsedMs: () => world.trueMs - 7,
+    ownMs: () => world.trueMs - 90_000,
+  });
+  return { world, clock };
+};
+
+test('until the server was asked, the time is the process’s own', () => {
+  const { clock } = worldOf();
+  expect(clock.now().getTime()).toBe(910_000);
+  expect(clock.offsetMs()).toBe(0);
+});
+
+test('then it is the server’s, and goes on by itself', async () => {
+  const { world, clock } = worldOf();
+  await clock.measure();
+  expect(clock.now().getTime()).toBe(1_000_000);
+  expect(clock.offsetMs()).toBe(90_000);
+  world.trueMs += 1_234;
+  expect(clock.now().getTime()).toBe(1_001_234);
+});
+
+test('a slow answer moves nothing that it does not contradict', async () => {
+  const { world, clock } = worldOf();
+  await clock.measure();
+  world.answersAfterMs = 800;
+  await clock.measure();
+  expect(clock.now().getTime()).toBe(world.trueMs);
+});
+
+test('the first answer, however slow, is wrong by no more than half of what it took', async () => {
+  const { world, clock } = worldOf();
+  world.answersAfterMs = 800;
+  await clock.measure();
+  expect(Math.abs(clock.now().getTime() - world.trueMs)).toBeLessThanOrEqual(400);
+  world.answersAfterMs = 2;
+  await clock.measure();
+  expect(Math.abs(clock.now().getTime() - world.trueMs)).toBeLessThanOrEqual(2);
+});
+
+test('a server whose clock was set is followed, and one that is away changes nothing', async () => {
+  const { world, clock } = worldOf();
+  await clock.measure();
+  world.serverIsAheadMs = -5_000;
+  await clock.measure();
+  expect(clock.now().getTime()).toBe(world.trueMs - 5_000);
+  world.away = true;
+  await expect(clock.measure()).rejects.toThrow('away');
+  world.trueMs += 10;
+  expect(clock.now().getTime()).toBe(world.trueMs - 5_000);
+});
