@@ -13,7 +13,6 @@ const older: readonly string[] = [
   'services/webhooks/migrations/004-deliveries-by-state.sql',
   'services/webhooks/migrations/005-release-and-drop.sql',
   'services/webhooks/migrations/006-deliveries-by-state-and-replay.sql',
-  'services/webhooks/migrations/007-auto-disabled.sql',
 ];
 
 const statements = globSync('services/*/migrations/*.sql', { cwd: root }).flatMap((file) =>

@@ -15,7 +15,10 @@ import type { ColumnType, Generated } from 'kysely';
  * which it reads and empties; and of access's the audit log, which it adds to.
  */
 export interface Tables {
-  subscriptions: WithJson<WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled'>, 'event_types'>;
+  subscriptions: WithJson<
+    WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled' | 'auto_disabled'>,
+    'event_types'
+  >;
   delivery_queues: WithDefaults<DeliveryQueueRow, 'consecutive_failures'>;
   deliveries: WithDefaults<DeliveryRow, 'replay_id' | 'state' | 'attempts'>;
   delivery_attempts: WithJson<

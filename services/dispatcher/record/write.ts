@@ -231,7 +231,7 @@ const disable = async (
 ): Promise<void> => {
   const enabled = db
     .updateTable('subscriptions')
-    .set({ enabled: 0, disabled_reason: reason, disabled_utc: now, updated_utc: now })
+    .set({ enabled: 0, disabled_reason: reason, disabled_utc: now, auto_disabled: 1, updated_utc: now })
     .where('company_id', '=', key.company_id)
     .where('subscription_id', '=', key.subscription_id)
     .where('enabled', '=', 1);

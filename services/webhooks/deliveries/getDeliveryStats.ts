@@ -9,8 +9,9 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext): Handler =>
   portalHandler(portalContract.getDeliveryStats, async ({ companyId, query }) => {
     const { range, subscriptionId } = query;
     const { total, step } = rangeMinutes[range];
-    // The minute that has begun is in it.
-    const untilMs = (Math.floor(now().getTime() / minuteMs) + 1) * minuteMs;
+    // Steps begin at whole multiples, as those of requests do, so that the overview's charts stand side by side.
+    const stepMs = step * minuteMs;
+    const untilMs = (Math.floor(now().getTime() / stepMs) + 1) * stepMs;
     const fromMs = untilMs - total * minuteMs;
     const at = sql<number>`FLOOR(TIMESTAMPDIFF(MINUTE, ${new Date(fromMs)}, minute_utc) / ${sql.lit(step)})`;
     let minutes = db
@@ -56,7 +57,7 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext): Handler =>
       stepMinutes: step,
       total: outcomeAnswer(sum),
       points: points.map((point, index) => ({
-        utc: new Date(fromMs + index * step * minuteMs),
+        utc: new Date(fromMs + index * stepMs),
         ...outcomeAnswer(point),
       })),
       subscriptions: shown,

@@ -21,7 +21,7 @@ export const seeToHeld = async (
     const subscription = await lockSubscription(trx, companyId, id);
     // Whoever is off would have them held again.
     if (kind === 'release') assertOn(subscription);
-    await assertNoOther(trx, subscription);
+    await assertNoOther(trx, subscription, kind);
     const total = await heldOf(trx, companyId, id);
     if (total === 0) throw conflict('nothing is held');
     return beginReplay(trx, subscription, { kind, filter: '{}', total }, { call, now: now() });

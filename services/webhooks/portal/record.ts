@@ -34,6 +34,7 @@ export const portalSubscriptions = async (
       createdUtc: createdUtc.toISOString(),
       updatedUtc: updatedUtc.toISOString(),
       disabledUtc: record.disabled_utc?.toISOString() ?? null,
+      autoDisabled: record.auto_disabled === 1,
       previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
       health: {
         succeeded24h: Number(outcome?.succeeded ?? 0),

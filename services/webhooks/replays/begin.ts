@@ -24,13 +24,15 @@ export const assertOn = ({ enabled }: Pick<SubscriptionRow, 'enabled'>): void =>
 };
 
 /**
- * Only one replay of a subscription runs at a time, but for those of a single delivery: side by side, two would
- * make deliveries of the same events. The subscription's row is locked, so no other can be begun meanwhile.
+ * Only one replay of a subscription runs at a time: side by side, two would make deliveries of the same events.
+ * Those of a single delivery are apart, and what was missed is beside what is held: events without a delivery,
+ * and deliveries. The subscription's row is locked, so no other can be begun meanwhile.
  * @throws Problem `conflict`
  */
 export const assertNoOther = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: SubscriptionRow,
+  kind: ReplayKind,
 ): Promise<void> => {
   const other = await trx
     .selectFrom('replays')
@@ -38,7 +40,7 @@ export const assertNoOther = async (
     .where('company_id', '=', company_id)
     .where('subscription_id', '=', subscription_id)
     .where('state', '=', 'running')
-    .where('kind', '<>', 'resend')
+    .where('kind', 'not in', ['resend', ...besides(kind)])
     .where('next_page_utc', 'is not', null)
     .limit(1)
     .executeTakeFirst();
@@ -46,6 +48,11 @@ export const assertNoOther = async (
   const what =
     other.kind === 'release' || other.kind === 'drop' ? 'what was held is being seen to' : 'a replay runs';
   throw conflict(`${what} for this subscription (${other.replay_id}); wait for it, or cancel it`);
+};
+
+const besides = (kind: ReplayKind): readonly ReplayKind[] => {
+  if (kind === 'missed') return ['release', 'drop'];
+  return kind === 'release' || kind === 'drop' ? ['missed'] : [];
 };
 
 /** Writes the replay with its entry in the audit log; the replayer goes on with it. */

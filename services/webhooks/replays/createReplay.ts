@@ -18,7 +18,7 @@ export const createReplay = ({ db, now }: WebhooksContext): Handler =>
     const replay = await transaction(db, async (trx) => {
       const subscription = await lockSubscription(trx, companyId, body.subscriptionId);
       assertOn(subscription);
-      await assertNoOther(trx, subscription);
+      await assertNoOther(trx, subscription, body.kind);
       const begun = { kind: body.kind, filter: filterOf(selection), total };
       return beginReplay(trx, subscription, begun, { call, now: at });
     });

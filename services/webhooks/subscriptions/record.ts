@@ -76,6 +76,7 @@ const shown = [
   'managed_by',
   'disabled_reason',
   'disabled_utc',
+  'auto_disabled',
   'created_utc',
   'updated_utc',
 ] as const;

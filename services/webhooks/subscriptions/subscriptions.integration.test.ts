@@ -134,7 +134,11 @@ describe('A subscription is refused', () => {
     ['with a URL that is none', { ...wanted, url: 'nonsense' }, 'invalid URL'],
     ['with a relative URL', { ...wanted, url: '/hook' }, 'invalid URL'],
     ['with another scheme', { ...wanted, url: 'ftp://hooks.example.com' }, 'invalid URL'],
-    ['with user info', { ...wanted, url: 'https://me:pw@hooks.example.com' }, 'invalid URL'],
+    [
+      'with user info',
+      { ...wanted, url: 'https://me:pw@hooks.example.com' },
+      'invalid URL: it must not have a user name or password; deliveries are proven by their signature',
+    ],
     ['with a blank in the URL', { ...wanted, url: 'https://hooks.example.com/a b' }, 'invalid URL'],
     [
       'with plain http',

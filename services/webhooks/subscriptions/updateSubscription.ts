@@ -86,7 +86,7 @@ const note = async (
 
 /** Why and since when one is off stays as it is where it was off before. */
 const switched = (before: SubscriptionRow, { enabled }: Changes, editor: Editor, now: Date) => {
-  if (enabled === true) return { enabled: 1, disabled_reason: null, disabled_utc: null };
+  if (enabled === true) return { enabled: 1, disabled_reason: null, disabled_utc: null, auto_disabled: 0 };
   if (enabled === false && before.enabled === 1)
     return { enabled: 0, disabled_reason: disabledThrough(editor), disabled_utc: now };
   return {};
