@@ -1,7 +1,10 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './styles/index.css';
+import { watchActivity } from './api/activity.ts';
 import { App } from './app/App.tsx';
+
+watchActivity();
 
 const place = document.getElementById('app');
 if (!place) throw new Error('the page has no place for the portal');

@@ -1,4 +1,5 @@
 import table from 'virtual:portal-operations';
+import { takeActivity } from './activity.ts';
 import { ApiError, type Detail } from './errors.ts';
 import type { Answer, Input, PortalOperationId } from './types.ts';
 
@@ -34,7 +35,7 @@ const send = async (
     return await fetch(url, {
       method,
       credentials: 'same-origin',
-      headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+      headers: headersOf(method, body),
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     });
@@ -43,6 +44,12 @@ const send = async (
     throw new ApiError({ status: 0, message: 'The server could not be reached. Check your connection.' });
   }
 };
+
+/** `X-Passive`: `passiveHeader` of the contract. */
+const headersOf = (method: string, body: unknown): Record<string, string> => ({
+  ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  ...(!takeActivity() && method === 'GET' && { 'X-Passive': '1' }),
+});
 
 /** The address of an operation, also for links and event streams. */
 export const operationUrl = (

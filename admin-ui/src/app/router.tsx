@@ -7,6 +7,7 @@ import { eventRoute, eventsRoute } from '../pages/events/route.ts';
 import { invitationRoute } from '../pages/invitation/route.ts';
 import { keysRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
+import { passwordRoute } from '../pages/password/route.ts';
 import { securityRoute } from '../pages/security/route.ts';
 import { signInRoute } from '../pages/sign-in/route.ts';
 import {
@@ -24,6 +25,7 @@ import { shellRoute } from './shell-route.ts';
 const routeTree = rootRoute.addChildren([
   signInRoute,
   invitationRoute,
+  passwordRoute,
   shellRoute.addChildren([
     overviewRoute,
     keysRoute,

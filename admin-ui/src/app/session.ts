@@ -11,11 +11,13 @@ export type Role = Session['user']['role'];
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<Session | null> => {
+    if (!mayBeSignedIn()) return null;
     try {
       return await call('getSession', {}, signal);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return null;
-      throw error;
+      if (!isSignedOut(error)) throw error;
+      rememberSignedIn(false);
+      return null;
     }
   },
   staleTime: 60_000,
@@ -60,11 +62,40 @@ export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.orig
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
+/** Begins with what a sign-in was answered with; nothing that was known before is kept. */
+export const enter = (queryClient: QueryClient, session: Session): void => {
+  rememberSignedIn(true);
+  queryClient.clear();
+  queryClient.setQueryData(sessionQuery.queryKey, session);
+};
+
 /** Forgets everything that was shown, and asks for a sign-in that leads back here. */
 export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' | 'signed-out'): void => {
   if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
   const next = why === 'ended' ? router.state.location.href : undefined;
+  rememberSignedIn(false);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, null);
   void router.navigate({ to: '/sign-in', search: { next, why } });
+};
+
+/**
+ * Whether this browser signed in here and has not signed out, so that the server need not be asked who a stranger
+ * is. The cookie is no script's to read; this is no more than a hint, and opens nothing.
+ */
+const hintKey = 'causeway.signed-in';
+const mayBeSignedIn = (): boolean => {
+  try {
+    return localStorage.getItem(hintKey) !== null;
+  } catch {
+    return true;
+  }
+};
+const rememberSignedIn = (signedIn: boolean): void => {
+  try {
+    if (signedIn) localStorage.setItem(hintKey, '1');
+    else localStorage.removeItem(hintKey);
+  } catch {
+    // Without storage the server is asked each time.
+  }
 };

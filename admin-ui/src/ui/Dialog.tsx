@@ -1,9 +1,10 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
-import { type ReactNode, type RefObject, useRef } from 'react';
+import { type ReactNode, type RefObject, useDeferredValue, useRef } from 'react';
 import { IconButton } from './Button.tsx';
 import s from './Dialog.module.css';
+import { useFocusKept } from './useFocusKept.ts';
 
 export interface DialogProps {
   readonly open: boolean;
@@ -22,7 +23,10 @@ export interface DialogProps {
 
 export function Dialog(props: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
-  const { open, onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
+  const { onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
+  // What opens it has answered on the screen before it is built.
+  const open = useDeferredValue(props.open, false);
+  useFocusKept(open);
   return (
     <Base.Root
       open={open}

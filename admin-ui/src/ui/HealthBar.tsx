@@ -1,3 +1,4 @@
+import clsx from 'clsx';
 import { number, share } from './format.ts';
 import s from './HealthBar.module.css';
 
@@ -12,7 +13,10 @@ export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
   const total = succeeded + failed;
   if (total === 0) return <span className={s.none}>No attempts</span>;
   return (
-    <span className={s.health} title={`${number(succeeded)} succeeded, ${number(failed)} failed`}>
+    <span
+      className={clsx(s.health, wide && s.wide)}
+      title={`${number(succeeded)} succeeded, ${number(failed)} failed`}
+    >
       <span className={s.bar} style={{ width: wide ? '100%' : '4.5rem' }} aria-hidden="true">
         {succeeded > 0 && <span className={s.good} style={{ flexGrow: succeeded }} />}
         {failed > 0 && <span className={s.bad} style={{ flexGrow: failed }} />}

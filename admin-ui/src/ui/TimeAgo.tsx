@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { absolute, preciseTime, relative } from './format.ts';
+import { absolute, absoluteMinute, preciseTime, relative, relativeMinutes } from './format.ts';
 
 /** One clock for the whole page; it stands still while nobody looks. */
 let now = Date.now();
@@ -36,6 +36,17 @@ export function TimeAgo({ time }: { readonly time: string }) {
   return (
     <time dateTime={time} title={`${absolute(time)}\n${date.toISOString()}`}>
       {relative(date.getTime(), Math.max(at, Date.now()))}
+    </time>
+  );
+}
+
+/** A moment that is known to the minute only, relative to now. */
+export function MinuteAgo({ time }: { readonly time: string }) {
+  const at = useNow();
+  const date = new Date(time);
+  return (
+    <time dateTime={time} title={absoluteMinute(time)}>
+      {relativeMinutes(date.getTime(), Math.max(at, Date.now()))}
     </time>
   );
 }

@@ -61,6 +61,15 @@ const clockSeconds = new Intl.DateTimeFormat('en', {
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
 
 export const absolute = (time: string | number): string => dateTime.format(new Date(time));
+const dateMinute = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+export const absoluteMinute = (time: string | number): string => dateMinute.format(new Date(time));
 export const clockTime = (time: string | number): string => clock.format(new Date(time));
 export const preciseTime = (time: string | number): string => clockSeconds.format(new Date(time));
 export const dayOf = (time: string | number): string => day.format(new Date(time));
@@ -72,6 +81,14 @@ const units = [
   ['minute', 60_000],
   ['second', 1000],
 ] as const;
+
+const minuteMs = 60_000;
+
+/** As `relative`, for times that are known to the minute only: `this minute`, `1 min. ago`. */
+export const relativeMinutes = (time: number, now: number): string => {
+  const minutes = Math.floor(now / minuteMs) - Math.floor(time / minuteMs);
+  return minutes <= 0 ? 'this minute' : relative(now - minutes * minuteMs, now);
+};
 
 /** `3 min. ago`, `in 2 hr.`, `just now`. */
 export const relative = (time: number, now: number): string => {

@@ -1,22 +1,28 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useDeferredValue, useId, useRef, useState } from 'react';
+import { afterPaint } from '../afterPaint.ts';
 import s from './CommandMenu.module.css';
 import { type Command, useCommands } from './commands.tsx';
 
+interface CommandMenuProps {
+  readonly onClose: () => void;
+  readonly onShortcuts: () => void;
+}
+
 /** ⌘K: goes to pages and things, and starts what can be started, by a few letters of its name. */
-export function CommandMenu({ onClose }: { readonly onClose: () => void }) {
+export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const commands = useCommands(text);
+  const commands = useCommands(useDeferredValue(text), onShortcuts);
   const current = Math.min(active, commands.length - 1);
   const run = (command: Command | undefined): void => {
     if (!command) return;
     onClose();
-    command.run();
+    afterPaint(command.run);
   };
   const press = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 };

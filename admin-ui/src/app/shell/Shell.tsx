@@ -1,22 +1,34 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { ToastProvider } from '../../ui/Toast.tsx';
+import { lazyPart } from '../lazyPart.ts';
+import { usePresence } from '../presence.ts';
+import { commandKey } from './commandKey.ts';
 import { Navigation } from './Navigation.tsx';
 import s from './Shell.module.css';
 import { ThemeMenu } from './ThemeMenu.tsx';
 import { UserMenu } from './UserMenu.tsx';
 
-const CommandMenu = lazy(() => import('./CommandMenu.tsx').then((m) => ({ default: m.CommandMenu })));
+const CommandMenu = lazyPart(
+  () => import('./CommandMenu.tsx'),
+  (m) => m.CommandMenu,
+);
+const Shortcuts = lazyPart(
+  () => import('./Shortcuts.tsx'),
+  (m) => m.Shortcuts,
+);
 
 /** The frame around every page behind the sign-in. */
 export function Shell() {
   const [commands, setCommands] = useState(false);
   const [drawer, setDrawer] = useState(false);
-  useCommandKey(setCommands);
+  const [shortcuts, setShortcuts] = useState(false);
+  usePresence();
+  useKeys({ commands: setCommands, shortcuts: setShortcuts });
   useOnNavigation(() => setDrawer(false));
   return (
     <CSPProvider disableStyleElements>
@@ -59,7 +71,12 @@ export function Shell() {
         <Dialog open={drawer} onClose={() => setDrawer(false)} title="Navigation" side>
           <Navigation plain />
         </Dialog>
-        <Suspense>{commands && <CommandMenu onClose={() => setCommands(false)} />}</Suspense>
+        <Suspense>
+          {commands && (
+            <CommandMenu onClose={() => setCommands(false)} onShortcuts={() => setShortcuts(true)} />
+          )}
+        </Suspense>
+        <Suspense>{shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}</Suspense>
       </ToastProvider>
     </CSPProvider>
   );
@@ -71,20 +88,28 @@ const skip = (event: { preventDefault: () => void }): void => {
   document.getElementById('main')?.focus();
 };
 
-const isMac = (): boolean => /Mac|iPhone|iPad/.test(navigator.userAgent);
-const commandKey = (): string => (isMac() ? '⌘' : 'Ctrl');
-
-const useCommandKey = (set: (change: (open: boolean) => boolean) => void): void => {
+const useKeys = ({ commands, shortcuts }: Record<'commands' | 'shortcuts', Set>): void => {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey) return;
+      const { key, metaKey, ctrlKey, altKey } = event;
+      const modified = metaKey || ctrlKey || altKey;
+      if (key.toLowerCase() === 'k' && (metaKey || ctrlKey) && !altKey) commands((open) => !open);
+      else if (key === '?' && !modified && !isBusy(event.target)) shortcuts(() => true);
+      else return;
       event.preventDefault();
-      set((open) => !open);
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
-  }, [set]);
+  }, [commands, shortcuts]);
 };
+
+type Set = (change: (open: boolean) => boolean) => void;
+
+/** Where a question mark is a letter, or something else is open. */
+const isBusy = (target: EventTarget | null): boolean =>
+  (target instanceof Element &&
+    target.closest('input, textarea, select, [contenteditable], [data-editor]')) !== null ||
+  document.querySelector('[role="dialog"], [role="menu"]') !== null;
 
 const useOnNavigation = (run: () => void): void => {
   const router = useRouter();

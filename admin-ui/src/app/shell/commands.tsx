@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { CalendarDays, KeyRound, LogOut, Moon, Plus, Sun, Webhook } from 'lucide-react';
+import { CalendarDays, Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Webhook } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { call } from '../../api/client.ts';
 import { operationQuery } from '../../api/query.ts';
@@ -23,9 +23,9 @@ interface Known extends Command {
 }
 
 /** What the words typed so far can mean, the likeliest first; everything there is to do when nothing is typed. */
-export const useCommands = (text: string): readonly Command[] => {
+export const useCommands = (text: string, onShortcuts: () => void): readonly Command[] => {
   const pages = usePages();
-  const actions = useActions();
+  const actions = useActions(onShortcuts);
   const things = useThings();
   const event = useEventByNumber(text);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -56,7 +56,7 @@ const usePages = (): readonly Known[] => {
     );
 };
 
-const useActions = (): readonly Known[] => {
+const useActions = (onShortcuts: () => void): readonly Known[] => {
   const navigate = useNavigate();
   const router = useRouter();
   const queryClient = useQueryClient();
@@ -85,6 +85,7 @@ const useActions = (): readonly Known[] => {
       : []),
     action('Light theme', <Sun />, () => setTheme('light'), 'bright'),
     action('Dark theme', <Moon />, () => setTheme('dark'), 'night'),
+    action('Keyboard shortcuts', <Keyboard />, onShortcuts, 'help keys'),
     action('Sign out', <LogOut />, () => void signOut(), 'leave log out'),
   ];
 };

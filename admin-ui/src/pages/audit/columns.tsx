@@ -3,7 +3,7 @@ import { Quiet, Stack } from '../../ui/Layout.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { Moment, TimeAgo } from '../../ui/TimeAgo.tsx';
 import { Changes } from './Changes.tsx';
-import { actionWords, type Entry, namesTarget } from './words.ts';
+import { type Entry, namesTarget, wordsOf } from './words.ts';
 
 export const columns: readonly Column<Entry>[] = [
   {
@@ -20,7 +20,7 @@ export const columns: readonly Column<Entry>[] = [
               <Badge>{actorKinds[entry.actor.kind]}</Badge>
             </>
           )}{' '}
-          {actionWords[entry.action]} {namesTarget(entry) && <strong>{entry.target.name}</strong>}
+          {wordsOf(entry)} {namesTarget(entry) && <strong>{entry.target.name}</strong>}
         </p>
         <Changes before={entry.before} after={entry.after} />
       </Stack>

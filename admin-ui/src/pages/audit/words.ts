@@ -8,6 +8,8 @@ export const actionWords: Readonly<Record<Action, string>> = {
   'session.started': 'signed in',
   'session.ended': 'ended a session',
   'password.changed': 'changed the password',
+  'password.reset_offered': 'made a link for a new password of',
+  'password.reset': 'chose a new password by a link',
   'totp.enabled': 'switched two-factor sign-in on',
   'totp.disabled': 'switched two-factor sign-in off',
   'recovery_codes.renewed': 'renewed the recovery codes',
@@ -48,6 +50,12 @@ export const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
   replay: 'Replays',
 };
 
+/** An owner whom an operator made did not join by an invitation. */
+export const wordsOf = ({ action, actor }: Entry): string =>
+  action === 'member.joined' && actor.kind !== 'user' ? 'made the owner' : actionWords[action];
+
 /** Where the sentence is whole without naming the thing. */
-export const namesTarget = ({ action }: Entry): boolean =>
+export const namesTarget = ({ action, actor }: Entry): boolean =>
+  action === 'password.reset_offered' ||
+  (action === 'member.joined' && actor.kind !== 'user') ||
   !/^(?:session|password|totp|recovery_codes|profile|company)\.|^member\.joined$/.test(action);

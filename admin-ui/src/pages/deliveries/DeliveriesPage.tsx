@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
+import { useDeferredValue } from 'react';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -15,6 +16,8 @@ export function DeliveriesPage() {
   const navigate = useNavigate({ from: '/deliveries' });
   const refusal = useRefusal('developer');
   const view = search.view ?? 'log';
+  // The tab is chosen at once, what it holds follows.
+  const shown = useDeferredValue(view);
   const { dialog, ...filters } = search;
   return (
     <Page
@@ -40,9 +43,9 @@ export function DeliveriesPage() {
           { id: 'replays', label: 'Replays' },
         ]}
       >
-        {view === 'log' && <DeliveryLog />}
-        {view === 'live' && <LiveTail />}
-        {view === 'replays' && <ReplayList cursor={search.cursor} />}
+        {shown === 'log' && <DeliveryLog />}
+        {shown === 'live' && <LiveTail />}
+        {shown === 'replays' && <ReplayList cursor={search.cursor} />}
       </Tabs>
       {dialog === 'replay' && refusal === undefined && (
         <ReplayDialog filters={filters} onClose={() => void navigate({ search: filters, replace: true })} />

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '../../app/lazyPart.ts';
 import { Page } from '../../ui/Page.tsx';
 import { SkeletonLines } from '../../ui/States.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
@@ -8,7 +9,10 @@ import { QuickStart } from './QuickStart.tsx';
 import { developersRoute } from './route.ts';
 import { Signatures } from './Signatures.tsx';
 
-const Reference = lazy(() => import('./reference/Reference.tsx').then((m) => ({ default: m.Reference })));
+const Reference = lazyPart(
+  () => import('./reference/Reference.tsx'),
+  (m) => m.Reference,
+);
 
 export function DevelopersPage() {
   const search = developersRoute.useSearch();

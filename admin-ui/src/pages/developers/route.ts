@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
-export const developerTabs = ['start', 'signatures', 'checker', 'reference'] as const;
+const developerTabs = ['start', 'signatures', 'checker', 'reference'] as const;
 export const languages = ['bash', 'node', 'python', 'php', 'go', 'ruby', 'java', 'csharp'] as const;
 
 export const developersRoute = createRoute({

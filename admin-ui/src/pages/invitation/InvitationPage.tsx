@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { ApiError, fieldError } from '../../api/errors.ts';
 import { operationQuery } from '../../api/query.ts';
-import { sessionQuery } from '../../app/session.ts';
+import { enter } from '../../app/session.ts';
 import { Field, PasswordInput, TextInput } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
 import { Notice } from '../../ui/Notice.tsx';
@@ -54,8 +54,7 @@ function Join({ token, email }: { readonly token: string; readonly email: string
   const accept = useMutation({
     mutationFn: () => call('acceptInvitation', { body: { token, name, password } }),
     onSuccess: (session) => {
-      queryClient.clear();
-      queryClient.setQueryData(sessionQuery.queryKey, session);
+      enter(queryClient, session);
       void navigate({ to: '/' });
     },
   });

@@ -4,7 +4,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Quiet, Row, Stack } from '../../ui/Layout.tsx';
 import { RowMenu } from '../../ui/Menu.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
-import { TimeAgo, useNow } from '../../ui/TimeAgo.tsx';
+import { MinuteAgo, TimeAgo, useNow } from '../../ui/TimeAgo.tsx';
 import { toast } from '../../ui/Toast.tsx';
 import { type ApiKey, scopeWords } from './scopes.ts';
 
@@ -89,7 +89,7 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revokedUtc !== null) {
     return (
       <Stack gap="xs">
-        {apiKey.lastUsedUtc === null ? 'Never' : <TimeAgo time={apiKey.lastUsedUtc} />}
+        {apiKey.lastUsedUtc === null ? 'Never' : <MinuteAgo time={apiKey.lastUsedUtc} />}
         <Quiet small>
           revoked <TimeAgo time={apiKey.revokedUtc} />
         </Quiet>
@@ -107,7 +107,7 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
           age > idleAfterMs ? 'Unused for over 30 days. If nothing needs it any more, revoke it.' : undefined
         }
       >
-        <TimeAgo time={apiKey.lastUsedUtc} />
+        <MinuteAgo time={apiKey.lastUsedUtc} />
       </Badge>
     </Row>
   );

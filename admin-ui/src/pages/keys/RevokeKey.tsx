@@ -3,7 +3,7 @@ import { call } from '../../api/client.ts';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
 import { Stack } from '../../ui/Layout.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { TimeAgo } from '../../ui/TimeAgo.tsx';
+import { MinuteAgo } from '../../ui/TimeAgo.tsx';
 import { toast } from '../../ui/Toast.tsx';
 import { keysQuery } from './route.ts';
 import type { ApiKey } from './scopes.ts';
@@ -40,7 +40,7 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
       <Stack gap="s">
         {recent && apiKey.lastUsedUtc !== null && (
           <Notice tone="warn" title="This key is in use">
-            It was last used <TimeAgo time={apiKey.lastUsedUtc} />. Whatever uses it stops working at once.
+            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Whatever uses it stops working at once.
           </Notice>
         )}
         <p>From the moment you revoke it, no request with this key is accepted. This cannot be undone.</p>

@@ -81,7 +81,7 @@ function State({ endpoint }: { readonly endpoint: Endpoint }) {
   if (!endpoint.enabled)
     return (
       <Badge tone={endpoint.consecutiveFailures > 0 ? 'bad' : 'neutral'} dot>
-        Off
+        {endpoint.consecutiveFailures > 0 ? 'Switched off' : 'Off'}
       </Badge>
     );
   if (endpoint.consecutiveFailures > 0)

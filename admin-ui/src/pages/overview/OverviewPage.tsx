@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useDeferredValue } from 'react';
 import { useSession } from '../../app/session.ts';
 import { Grid } from '../../ui/Layout.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -17,7 +18,9 @@ import { UsageChart } from './UsageChart.tsx';
 const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
 export function OverviewPage() {
-  const { range = '24h' } = overviewRoute.useSearch();
+  const { range: chosen = '24h' } = overviewRoute.useSearch();
+  // The choice is shown at once, the charts follow.
+  const range = useDeferredValue(chosen);
   const navigate = useNavigate({ from: '/' });
   const { company } = useSession();
   const usage = useQuery(usageQuery(range));
@@ -26,11 +29,11 @@ export function OverviewPage() {
     <Page
       title="Overview"
       description={`How ${company.name} and its tools get along.`}
-      refreshing={usage.isPlaceholderData || stats.isPlaceholderData}
+      refreshing={range !== chosen || usage.isPlaceholderData || stats.isPlaceholderData}
       actions={
         <Segmented
           label="Period"
-          value={range}
+          value={chosen}
           options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
           onChange={(next) => void navigate({ search: next === '24h' ? {} : { range: next }, replace: true })}
         />

@@ -12,6 +12,8 @@ import { Loaded, SkeletonLines } from '../../ui/States.tsx';
 import { Moment } from '../../ui/TimeAgo.tsx';
 import { toastError } from '../../ui/Toast.tsx';
 import { replayRoute } from '../deliveries/route.ts';
+import { subscriptionsQuery } from '../subscriptions/route.ts';
+import { nameOf } from '../subscriptions/state.ts';
 import { Progress } from './Progress.tsx';
 import { kindLabels, type Replay, replayQuery, replayStates } from './replay.ts';
 
@@ -68,13 +70,16 @@ function Cancel({ id }: { readonly id: number }) {
 
 function Details({ replay }: { readonly replay: Replay }) {
   const { filter } = replay;
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions;
+  const subscription = subscriptions?.find((one) => one.id === replay.subscriptionId);
+  const name = subscription ? nameOf(subscription) : `No. ${replay.subscriptionId}`;
   const made = replay.kind !== 'release' && replay.kind !== 'drop';
   return (
     <Card>
       <Stack gap="l">
         <Progress replay={replay} />
         <Facts
-          columns={9}
+          columns={11}
           facts={[
             made || replay.kind === 'release' ? { label: 'Arrived', value: number(replay.succeeded) } : null,
             made || replay.kind === 'release' ? { label: 'Failed', value: number(replay.failed) } : null,
@@ -82,7 +87,7 @@ function Details({ replay }: { readonly replay: Replay }) {
               label: 'Subscription',
               value: (
                 <Link to="/subscriptions/$id" params={{ id: replay.subscriptionId }}>
-                  No. {replay.subscriptionId}
+                  {name}
                 </Link>
               ),
             },

@@ -25,7 +25,14 @@ export function SecurityPage() {
   const { user } = useSession();
   return (
     <Page title="Your security" description="Your own account: how you sign in, and where you are signed in.">
-      <Card title="Profile" actions={<Button onClick={() => open('name')}>Change name</Button>}>
+      <Card
+        title="Profile"
+        actions={
+          <Button size="s" onClick={() => open('name')}>
+            Change name
+          </Button>
+        }
+      >
         <Facts
           columns={12}
           facts={[
@@ -38,7 +45,11 @@ export function SecurityPage() {
       <Card
         title="Password"
         description="At least 12 characters. Changing it signs you out everywhere else."
-        actions={<Button onClick={() => open('password')}>Change password</Button>}
+        actions={
+          <Button size="s" onClick={() => open('password')}>
+            Change password
+          </Button>
+        }
       />
       <Card
         title="Two-factor sign-in"
@@ -46,11 +57,15 @@ export function SecurityPage() {
         actions={
           user.totpEnabled ? (
             <Row>
-              <Button onClick={() => open('codes')}>New recovery codes</Button>
-              <Button onClick={() => open('totp-off')}>Switch off</Button>
+              <Button size="s" onClick={() => open('codes')}>
+                New recovery codes
+              </Button>
+              <Button size="s" onClick={() => open('totp-off')}>
+                Switch off
+              </Button>
             </Row>
           ) : (
-            <Button variant="primary" onClick={() => open('totp-on')}>
+            <Button size="s" variant="primary" onClick={() => open('totp-on')}>
               Switch on
             </Button>
           )

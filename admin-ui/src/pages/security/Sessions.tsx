@@ -9,7 +9,7 @@ import { plural } from '../../ui/format.ts';
 import { Quiet, Row, Stack } from '../../ui/Layout.tsx';
 import { Empty, Failed } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
-import { TimeAgo } from '../../ui/TimeAgo.tsx';
+import { MinuteAgo, TimeAgo } from '../../ui/TimeAgo.tsx';
 import { toast, toastError } from '../../ui/Toast.tsx';
 import { browserName } from './browserName.ts';
 import { sessionsQuery } from './route.ts';
@@ -93,7 +93,7 @@ const columns: readonly Column<Session>[] = [
       </Stack>
     ),
   },
-  { id: 'used', header: 'Last used', cell: (session) => <TimeAgo time={session.lastUsedUtc} /> },
+  { id: 'used', header: 'Last used', cell: (session) => <MinuteAgo time={session.lastUsedUtc} /> },
   { id: 'since', header: 'Signed in', cell: (session) => <TimeAgo time={session.createdUtc} /> },
   { id: 'ends', header: 'Ends', cell: (session) => <TimeAgo time={session.expiresUtc} /> },
   {

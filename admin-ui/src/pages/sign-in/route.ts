@@ -10,7 +10,7 @@ const pathInside = (value: unknown): string | undefined =>
 const search = searchOf({
   /** Where to go then, within the portal. */
   next: pathInside,
-  why: oneOf(['ended', 'signed-out']),
+  why: oneOf(['ended', 'signed-out', 'new-password']),
 });
 
 export const signInRoute = createRoute({

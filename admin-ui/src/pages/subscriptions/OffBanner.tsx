@@ -43,7 +43,7 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
           </>
         )}
         {health.held > 0
-          ? `${plural(health.held, 'delivery is', 'deliveries are')} held until you decide about them.`
+          ? `${plural(health.held, 'delivery is', 'deliveries are')} held until you decide about ${health.held === 1 ? 'it' : 'them'}.`
           : 'No deliveries are held.'}{' '}
         What happened since then was not sent.
       </p>

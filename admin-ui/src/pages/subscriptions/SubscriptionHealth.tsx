@@ -2,11 +2,11 @@ import { Card } from '../../ui/Card.tsx';
 import { number } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/HealthBar.tsx';
 import { Facts, Quiet, Stack } from '../../ui/Layout.tsx';
-import { TimeAgo } from '../../ui/TimeAgo.tsx';
+import { MinuteAgo } from '../../ui/TimeAgo.tsx';
 import type { Subscription } from './state.ts';
 
 export function SubscriptionHealth({ subscription: { health } }: { readonly subscription: Subscription }) {
-  const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <TimeAgo time={time} />);
+  const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <MinuteAgo time={time} />);
   return (
     <Card title="Last 24 hours">
       <Stack>

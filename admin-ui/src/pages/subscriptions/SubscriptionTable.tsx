@@ -8,7 +8,7 @@ import { HealthBar } from '../../ui/HealthBar.tsx';
 import { Quiet, Row, Stack } from '../../ui/Layout.tsx';
 import { RowMenu } from '../../ui/Menu.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
-import { TimeAgo } from '../../ui/TimeAgo.tsx';
+import { MinuteAgo } from '../../ui/TimeAgo.tsx';
 import { managedReason, nameOf, type Subscription, shortUrl, stateOf } from './state.ts';
 
 interface SubscriptionTableProps {
@@ -78,7 +78,7 @@ const columns: readonly Column<Subscription>[] = [
       one.health.lastSuccessUtc === null ? (
         <Quiet>None yet</Quiet>
       ) : (
-        <TimeAgo time={one.health.lastSuccessUtc} />
+        <MinuteAgo time={one.health.lastSuccessUtc} />
       ),
   },
   {

@@ -24,7 +24,7 @@ export const newSubscriptionRoute = createRoute({
   component: lazyRouteComponent(() => import('./NewSubscriptionPage.tsx'), 'NewSubscriptionPage'),
 });
 
-export const subscriptionDialogs = ['rotate', 'delete', 'disable', 'repair'] as const;
+const subscriptionDialogs = ['rotate', 'delete', 'disable', 'repair'] as const;
 
 export const subscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -11,8 +11,7 @@ export const nameOf = (subscription: { readonly name: string | null; readonly ur
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//i, '').replace(/\/$/, '');
 
 /** Whether it was switched off by the service, not by a person. */
-export const isAutoDisabled = (subscription: Subscription): boolean =>
-  !subscription.enabled && !/^disabled through/.test(subscription.disabledReason ?? 'disabled through');
+export const isAutoDisabled = ({ enabled, autoDisabled }: Subscription): boolean => !enabled && autoDisabled;
 
 /** How it fares, in a word. From five failures in a row on, it gets one attempt at a time. */
 export const stateOf = (subscription: Subscription): { readonly tone: Tone; readonly label: string } => {

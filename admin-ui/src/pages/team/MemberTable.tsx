@@ -1,4 +1,4 @@
-import { UserCog, UserMinus } from 'lucide-react';
+import { KeyRound, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
 import { nameOfMember, roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -13,16 +13,22 @@ export type Member = Answer<'listTeam'>['members'][number];
 interface MemberTableProps {
   readonly members: readonly Member[] | undefined;
   readonly onChangeRole: (member: Member) => void;
+  readonly onPassword: (member: Member) => void;
   readonly onRemove: (member: Member) => void;
 }
 
-export function MemberTable({ members, onChangeRole, onRemove }: MemberTableProps) {
+export function MemberTable({ members, onChangeRole, onPassword, onRemove }: MemberTableProps) {
   const adminRefusal = useRefusal('admin');
   const { role } = useSession().user;
   const owners = members?.filter((member) => member.role === 'owner').length;
+  const refusalOver = (member: Member): string | undefined =>
+    adminRefusal ??
+    (member.role === 'owner' && !roleAtLeast(role, 'owner')
+      ? 'Only an owner can change an owner'
+      : undefined);
   const refusalFor = (member: Member): string | undefined => {
-    if (adminRefusal) return adminRefusal;
-    if (member.role === 'owner' && !roleAtLeast(role, 'owner')) return 'Only an owner can change an owner';
+    const refusal = refusalOver(member);
+    if (refusal) return refusal;
     if (member.role === 'owner' && owners === 1)
       return 'The last owner has to stay; make another member an owner first';
     return undefined;
@@ -81,6 +87,12 @@ export function MemberTable({ members, onChangeRole, onRemove }: MemberTableProp
               icon: <UserCog />,
               disabledReason: refusalFor(member),
               onSelect: () => onChangeRole(member),
+            },
+            {
+              label: 'New password…',
+              icon: <KeyRound />,
+              disabledReason: member.you ? 'Change your own under Your security' : refusalOver(member),
+              onSelect: () => onPassword(member),
             },
             {
               label: member.you ? 'Leave…' : 'Remove…',

@@ -10,11 +10,12 @@ import { ChangeRole } from './ChangeRole.tsx';
 import { Invitations } from './Invitations.tsx';
 import { InviteMember } from './InviteMember.tsx';
 import { MemberTable } from './MemberTable.tsx';
+import { OfferPassword } from './OfferPassword.tsx';
 import { RemoveMember } from './RemoveMember.tsx';
 import { teamQuery, teamRoute } from './route.ts';
 
 export function TeamPage() {
-  const { dialog, role, remove } = teamRoute.useSearch();
+  const { dialog, role, remove, password } = teamRoute.useSearch();
   const navigate = useNavigate({ from: '/team' });
   const refusal = useRefusal('admin');
   const team = useQuery(teamQuery);
@@ -43,6 +44,7 @@ export function TeamPage() {
           <MemberTable
             members={members}
             onChangeRole={(member) => void navigate({ search: { role: member.id } })}
+            onPassword={(member) => void navigate({ search: { password: member.id } })}
             onRemove={(member) => void navigate({ search: { remove: member.id } })}
           />
         )}
@@ -52,6 +54,7 @@ export function TeamPage() {
         <>
           <InviteMember open={dialog === 'invite'} onClose={close} />
           <ChangeRole key={`role-${role}`} member={members?.find((one) => one.id === role)} onClose={close} />
+          <OfferPassword member={members?.find((one) => one.id === password)} onClose={close} />
           <RemoveMember member={members?.find((one) => one.id === remove)} onClose={close} />
         </>
       )}

@@ -12,6 +12,7 @@ export const teamRoute = createRoute({
     dialog: oneOf(['invite']),
     role: anyNumber,
     remove: anyNumber,
+    password: anyNumber,
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
   component: lazyRouteComponent(() => import('./TeamPage.tsx'), 'TeamPage'),

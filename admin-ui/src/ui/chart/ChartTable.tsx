@@ -1,14 +1,24 @@
+import { useState } from 'react';
 import { absolute } from '../format.ts';
 import s from './Chart.module.css';
 import type { ChartProps } from './ChartFrame.tsx';
 
 /** The chart's numbers, for who cannot or would not read the picture. */
 export function ChartTable({ label, times, series, format }: ChartProps) {
+  const [open, setOpen] = useState(false);
   return (
-    <details className={s.asTable}>
+    <details className={s.asTable} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         Show as table<span className="visually-hidden">: {label}</span>
       </summary>
+      {open && <Rows times={times} series={series} format={format} label={label} />}
+    </details>
+  );
+}
+
+function Rows({ label, times, series, format }: ChartProps) {
+  return (
+    <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className={s.tableBox} tabIndex={0} aria-label={`${label} as a table`}>
         <table className={s.table}>
@@ -37,6 +47,6 @@ export function ChartTable({ label, times, series, format }: ChartProps) {
           </tbody>
         </table>
       </section>
-    </details>
+    </>
   );
 }

@@ -1,4 +1,5 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '../../app/lazyPart.ts';
 import { TextArea } from '../Field.tsx';
 import s from './JsonEditor.module.css';
 
@@ -12,7 +13,10 @@ export interface JsonEditorProps {
   readonly 'aria-describedby'?: string | undefined;
 }
 
-const CodeMirror = lazy(() => import('./CodeMirror.tsx').then((m) => ({ default: m.CodeMirror })));
+const CodeMirror = lazyPart(
+  () => import('./CodeMirror.tsx'),
+  (m) => m.CodeMirror,
+);
 
 /** An editor for JSON. Until its code has come, a plain field holds its place. */
 export function JsonEditor(props: JsonEditorProps) {

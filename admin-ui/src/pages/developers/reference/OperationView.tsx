@@ -7,7 +7,7 @@ import { Row, Stack } from '../../../ui/Layout.tsx';
 import { type Document, type Listed, type Response, resolve } from './document.ts';
 import { FieldList, fieldsOf } from './FieldList.tsx';
 import { MethodBadge } from './MethodBadge.tsx';
-import { Prose } from './Prose.tsx';
+import { Inline, Prose } from './Prose.tsx';
 import s from './Reference.module.css';
 
 interface OperationViewProps {
@@ -88,7 +88,7 @@ function Answer({ document, status, response }: AnswerProps) {
     <details open={good}>
       <summary>
         <Badge tone={good ? 'good' : status.startsWith('5') ? 'bad' : 'warn'}>{status}</Badge>{' '}
-        {description?.split('. ')[0]}
+        <Inline text={description?.split('. ')[0] ?? ''} />
       </summary>
       <Stack gap="s">
         {json?.schema && good && <FieldList document={document} fields={fieldsOf(document, json.schema)} />}

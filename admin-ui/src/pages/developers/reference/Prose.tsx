@@ -6,14 +6,19 @@ export function Prose({ text }: { readonly text: string }) {
     <div className={s.prose}>
       {text.split(/\n{2,}/).map((paragraph) => (
         <p key={paragraph}>
-          {paragraph.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part, index) => {
-            const key = `${index}-${part}`;
-            if (part.startsWith('`')) return <code key={key}>{part.slice(1, -1)}</code>;
-            if (part.startsWith('**')) return <strong key={key}>{part.slice(2, -2)}</strong>;
-            return part;
-          })}
+          <Inline text={paragraph} />
         </p>
       ))}
     </div>
   );
+}
+
+/** One paragraph of it, without the paragraph. */
+export function Inline({ text }: { readonly text: string }) {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part, index) => {
+    const key = `${index}-${part}`;
+    if (part.startsWith('`')) return <code key={key}>{part.slice(1, -1)}</code>;
+    if (part.startsWith('**')) return <strong key={key}>{part.slice(2, -2)}</strong>;
+    return part;
+  });
 }
