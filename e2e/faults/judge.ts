@@ -1,0 +1,174 @@
+import type { Documented } from '../api/support/documented.ts';
+import { ends, type Shot } from '../api/support/load.ts';
+import type { Json, World } from '../api/support/open.ts';
+import type { Arrivals } from './arrivals.ts';
+import type { Fault } from './fault.ts';
+import { isFine, type Limited, type Sent, type Traffic } from './traffic.ts';
+
+/** What a fault did to those who used the cluster, and what may not have happened. */
+export interface Findings {
+  readonly requests: number;
+  /** How many requests ended how, those that succeeded or were over their limit left out. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** From the first failure to the last. */
+  readonly failedForMs: number;
+  /** From the healing (or the kill) to the end of the last failure; 0 where none came after it. */
+  readonly requestsBackMs: number;
+  readonly deliveries: number;
+  readonly repeated: number;
+  /** From the healing (or the kill) to the last delivery that came more than `lateMs` after its event. */
+  readonly deliveriesBackMs: number;
+  readonly latestMs: number;
+  /** The most that a key got through in a window, against its limit. */
+  readonly mostOfLimit: number;
+  readonly complaints: readonly string[];
+}
+
+export interface Run {
+  readonly fault: Fault;
+  readonly traffic: Traffic;
+  readonly abandoned: number;
+  /** Subscribed paths, and the company whose `client.created` goes there. */
+  readonly subscribed: ReadonlyMap<string, number>;
+  readonly limited: readonly Limited[];
+  /** As of `performance.now()`: when it began to be mended. */
+  readonly healedMs: number;
+}
+
+/** A delivery is late that took longer than a fan-out by the sweeper takes. */
+const lateMs = 3_000;
+const bounds = { requestsBackMs: 30_000, deliveriesBackMs: 60_000 };
+
+/** The only errors that may be told to a caller whose request was in order (decisions, "Requests and errors"). */
+const allowed = new Set([
+  '503 lock_timeout',
+  '503 keys_unavailable',
+  '503 service_unavailable',
+  '504 timeout',
+]);
+
+export const judge = async (
+  world: World,
+  arrivals: Arrivals,
+  document: { readonly json: Json; readonly problemOf: Documented },
+  run: Run,
+): Promise<Findings> => {
+  const { fault, traffic, healedMs } = run;
+  const complaints: string[] = [];
+  const failed = traffic.sent.filter((shot) => !isFine(shot));
+  const failures = ends(failed);
+  complaints.push(...complaintsOfAnswers(document, fault, traffic.sent, failures));
+  if (run.abandoned > 0) complaints.push(`${run.abandoned} creates were never answered 2xx`);
+
+  const endMs = ({ sentMs, elapsedMs }: Shot): number => sentMs + elapsedMs;
+  const firstMs = Math.min(...failed.map(endMs));
+  const lastMs = Math.max(...failed.map(endMs));
+  const requestsBackMs = Math.max(0, lastMs - healedMs);
+  if (requestsBackMs > bounds.requestsBackMs)
+    complaints.push(`requests failed until ${seconds(requestsBackMs)} after the healing`);
+
+  const records = await complaintsOfRecords(world, traffic);
+  complaints.push(...records);
+  const delivered = await judgeDeliveries(world, arrivals, run);
+  complaints.push(...delivered.complaints);
+  const mostOfLimit = mostPassed(traffic.sent, run.limited, complaints);
+  return {
+    requests: traffic.sent.length,
+    failures,
+    failedForMs: failed.length > 0 ? lastMs - firstMs : 0,
+    requestsBackMs: failed.length > 0 ? requestsBackMs : 0,
+    ...delivered,
+    mostOfLimit,
+    complaints,
+  };
+};
+
+const complaintsOfAnswers = (
+  { json, problemOf }: { readonly json: Json; readonly problemOf: Documented },
+  { edge, unnoticed }: Fault,
+  sent: readonly Sent[],
+  failures: Readonly<Record<string, number>>,
+): readonly string[] => {
+  const operations = {
+    createClient: json.paths['/api/v1/integrations/clients']?.post,
+    listEmployees: json.paths['/api/v1/integrations/lookups/employees']?.get,
+  };
+  const undocumented = sent.flatMap(({ reply, operation }) =>
+    reply instanceof Error ? [] : (problemOf(operations[operation], reply) ?? []),
+  );
+  const forbidden = Object.keys(failures).filter((end) =>
+    end.startsWith('error:') ? !edge || unnoticed : !allowed.has(end) || unnoticed,
+  );
+  return [
+    ...undocumented.slice(0, 3).map((problem) => `an answer is not as documented: ${problem}`),
+    ...forbidden.map((end) => `${failures[end]} requests ended with ${end}`),
+  ];
+};
+
+/** Every create that was answered is there, once, under the id that was told. */
+const complaintsOfRecords = async (world: World, { made }: Traffic): Promise<readonly string[]> => {
+  const companies = [...new Set(made.map(({ company }) => company))];
+  if (companies.length === 0) return ['nothing was made'];
+  const rows = await world.sql<{ client_id: number; external_id: string }>(
+    'SELECT client_id, external_id FROM clients WHERE company_id IN (?)',
+    [companies],
+  );
+  const ids = new Map(rows.map(({ client_id, external_id }) => [external_id, client_id]));
+  const astray = made.filter(({ externalId, id }) => ids.get(externalId) !== id);
+  return astray.length > 0 ? [`${astray.length} records that were answered are not there`] : [];
+};
+
+/** Compares what arrived with what is committed, and looks how late it was. */
+const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, healedMs, fault }: Run) => {
+  const complaints: string[] = [];
+  const events = await world.sql<{ company_id: number; event_id: number; created_utc: Date }>(
+    "SELECT company_id, event_id, created_utc FROM events WHERE company_id IN (?) AND type = 'client.created'",
+    [[...new Set(subscribed.values())]],
+  );
+  const clockMs = Date.now() - performance.now();
+  let [deliveries, repeated, deliveriesBackMs, latestMs] = [0, 0, 0, 0];
+  for (const [path, company] of subscribed) {
+    const arrived = arrivals.at(path);
+    const committed = events.filter(({ company_id }) => company_id === company);
+    const known = new Set(committed.map(({ event_id }) => String(event_id)));
+    const lost = committed.filter(({ event_id }) => !arrived.has(String(event_id)));
+    const unknown = [...arrived.keys()].filter((id) => !known.has(id));
+    if (lost.length > 0) complaints.push(`${lost.length} committed events did not arrive at ${path}`);
+    if (unknown.length > 0) complaints.push(`${unknown.length} events arrived that were never committed`);
+    for (const { event_id, created_utc } of committed) {
+      const times = arrived.get(String(event_id)) ?? [];
+      const [firstMs = 0] = times;
+      deliveries += times.length;
+      repeated += Math.max(0, times.length - 1);
+      const tookMs = firstMs + clockMs - created_utc.getTime();
+      latestMs = Math.max(latestMs, tookMs);
+      if (tookMs > lateMs) deliveriesBackMs = Math.max(deliveriesBackMs, firstMs - healedMs);
+    }
+  }
+  if (deliveriesBackMs > bounds.deliveriesBackMs)
+    complaints.push(`deliveries were late until ${seconds(deliveriesBackMs)} after the healing`);
+  if (fault.unnoticed && repeated > 0) complaints.push(`${repeated} deliveries were repeated`);
+  return { deliveries, repeated, deliveriesBackMs, latestMs, complaints };
+};
+
+/** @returns the largest share of its limit that a key got through in one window. */
+const mostPassed = (sent: readonly Sent[], limited: readonly Limited[], complaints: string[]): number => {
+  let most = 0;
+  for (const { key, limit } of limited) {
+    const passed = sent.flatMap(({ key: by, reply }) =>
+      by === key && !(reply instanceof Error) && reply.status === 200
+        ? [String(reply.headers['x-ratelimit-reset'])]
+        : [],
+    );
+    for (const [window, all] of Map.groupBy(passed, (reset) => reset)) {
+      most = Math.max(most, all.length / limit);
+      if (all.length > limit)
+        complaints.push(
+          `a key of ${limit} requests a minute got ${all.length} in the window until ${window}`,
+        );
+    }
+  }
+  return most;
+};
+
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,47 @@
+import { limitStream } from '@causeway/proto';
+import type { Fault, Scene } from '../fault.ts';
+import type { Cut, Link } from '../links.ts';
+
+const cutFor = 20_000;
+
+const cut = (
+  what: string,
+  how: Cut,
+  choose: (scene: Scene) => Promise<readonly Link[]> | readonly Link[],
+  lastsMs: number = cutFor,
+): Fault => {
+  let links: readonly Link[] = [];
+  return {
+    name: `cut ${what}, ${how}`,
+    act: async (scene) => {
+      links = await choose(scene);
+      await Promise.all(links.map((link) => link.cut(how)));
+      return undefined;
+    },
+    lastsMs,
+    heal: async () => void (await Promise.all(links.map((link) => link.heal()))),
+  };
+};
+
+const anyNats = /nats-\d/;
+
+const cutsOf = (how: Cut): readonly Fault[] => [
+  cut('everyone from MySQL', how, ({ links }) => links.between(/.*/, /mysql/)),
+  cut('crm-1 from MySQL', how, ({ links }) => links.between(/crm-1/, /mysql/)),
+  cut('dispatcher-1 from MySQL', how, ({ links }) => links.between(/dispatcher-1/, /mysql/)),
+  ...['gateway-1', 'crm-1', 'webhooks-1', 'dispatcher-1'].map((name) =>
+    cut(`${name} from NATS`, how, ({ links }) => links.between(new RegExp(name), anyNats)),
+  ),
+  cut('a NATS server from the others', how, async ({ links, leaderOf }) => {
+    const leader = new RegExp(await leaderOf(limitStream));
+    return [...links.between(leader, anyNats), ...links.between(anyNats, leader)];
+  }),
+  cut('a NATS server from its clients', how, async ({ links, leaderOf }) =>
+    links.between(/(?!nats).*/, new RegExp(await leaderOf(limitStream))),
+  ),
+  // As long as a receiver's restart may take without its subscription being switched off.
+  cut('dispatchers from the receiver', how, ({ links }) => links.between(/dispatchers/, /receiver/), 10_000),
+];
+
+/** The network between two parts is gone for a while. */
+export const cuts: readonly Fault[] = [...cutsOf('refused'), ...cutsOf('silent')];

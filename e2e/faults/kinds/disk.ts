@@ -1,0 +1,32 @@
+import { keyBucket, limitStream } from '@causeway/proto';
+import { pidOf } from '../../api/support/processes.ts';
+import type { Fault } from '../fault.ts';
+
+const server = 'nats-3';
+
+/** The disk of one NATS server is full to its last byte, the leader's of what is stored on disks. */
+export const disks: readonly Fault[] = [
+  {
+    name: `fill disk of ${server}`,
+    prepare: async ({ disks, restart, lead }) => {
+      disks.give(server, 32);
+      await restart(server);
+      await lead(limitStream, server);
+      await lead(`KV_${keyBucket}`, server);
+    },
+    act: async ({ disks, world }) => {
+      const bytes = disks.fill(server, pidOf(world, server));
+      return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+    },
+    lastsMs: 20_000,
+    heal: async ({ disks, world, restart }) => {
+      disks.empty(server, pidOf(world, server));
+      // A server that has found its disk full stores nothing until it is started again.
+      await restart(server);
+    },
+    restore: async ({ disks, restart }) => {
+      disks.take(server);
+      await restart(server);
+    },
+  },
+];

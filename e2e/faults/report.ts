@@ -1,0 +1,41 @@
+import type { Table } from '../load/report/table.ts';
+import { seconds } from './judge.ts';
+import type { FaultResult } from './run.ts';
+
+/** A row a fault, as the run measured it. */
+export const tableOf = (results: readonly FaultResult[]): Table => ({
+  title: 'Faults',
+  columns: [
+    'fault',
+    'requests that failed',
+    'requests',
+    'failing for',
+    'requests back after',
+    'deliveries',
+    'repeated',
+    'latest delivery',
+    'deliveries back after',
+    'most of a limit',
+  ],
+  texts: 2,
+  rows: results.map((result) => [
+    result.detail ? `${result.name} (${result.detail})` : result.name,
+    failuresOf(result),
+    String(result.requests),
+    span(result.failedForMs),
+    span(result.requestsBackMs),
+    String(result.deliveries),
+    String(result.repeated),
+    seconds(result.latestMs),
+    span(result.deliveriesBackMs),
+    `${Math.round(result.mostOfLimit * 100)} %`,
+  ]),
+});
+
+const span = (ms: number): string => (ms > 0 ? seconds(ms) : '–');
+
+const failuresOf = ({ failures }: FaultResult): string =>
+  Object.entries(failures)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([end, count]) => `${count} × ${end.replace('error: ', 'no answer, ')}`)
+    .join('; ') || 'none';

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scopes } from '@causeway/proto';
+import { until } from '../api/support/clock.ts';
+import { readDocument } from '../api/support/documented.ts';
+import { allReady } from '../api/support/processes.ts';
+import type { Arrivals } from './arrivals.ts';
+import type { Fault, Scene } from './fault.ts';
+import { type Findings, judge } from './judge.ts';
+import { type Creator, type Limited, startTraffic } from './traffic.ts';
+
+export interface FaultResult extends Findings {
+  readonly name: string;
+  /** What came out while it was done. */
+  readonly detail: string;
+}
+
+export interface RunOptions {
+  readonly createsPerSecond: number;
+  readonly say: (line: string) => void;
+}
+
+const companies = 4;
+/** Used up after 12, 24, 36 and 48 seconds of a minute, so that some are in the middle whenever it happens. */
+const limits = [60, 120, 180, 240];
+const lookupsPerSecond = 5;
+const warmUpMs = 4_000;
+const calmMs = 3_000;
+const calmWithinMs = 90_000;
+const settleWithinMs = 150_000;
+
+/** Lets one fault happen to the cluster under load, and looks what became of everything that was asked of it. */
+export const runFault = async (
+  scene: Scene,
+  arrivals: Arrivals,
+  receiverUrl: string,
+  fault: Fault,
+  { createsPerSecond, say }: RunOptions,
+): Promise<FaultResult> => {
+  const { world } = scene;
+  await allReady(world);
+  arrivals.forget();
+  const creators = await Promise.all(Array.from({ length: companies }, () => makeCreator(scene)));
+  const limited = await Promise.all(limits.map((limit) => makeLimited(scene, limit)));
+  const subscribed = new Map<string, number>();
+  for (const { company, key } of creators) {
+    const path = `/${fault.name.replaceAll(/\W+/g, '-')}/${company}`;
+    await subscribe(scene, key, receiverUrl + path);
+    subscribed.set(path, company);
+  }
+  const document = (await world.ask('/openapi.json')).json;
+  await fault.prepare?.(scene);
+
+  const traffic = startTraffic(world, { creators, limited, createsPerSecond, lookupsPerSecond });
+  await sleep(warmUpMs);
+  if (traffic.sent.length === 0) throw new Error('no request was answered before the fault');
+  const actedMs = performance.now();
+  const detail = (await fault.act(scene)) ?? '';
+  say(`  ${fault.name}${detail && `: ${detail}`}`);
+  await sleep(fault.lastsMs);
+  let healedMs = fault.lastsMs > 0 ? performance.now() : actedMs;
+  const problems: string[] = [];
+  const trying = async (what: string, work: Promise<unknown> | undefined): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      problems.push(`${what}: ${(error as Error).message}`);
+    }
+  };
+  await trying('it could not be mended', fault.heal?.(scene));
+  if (fault.unnoticed) healedMs = performance.now();
+  // The dead are known to be dead.
+  await sleep(200);
+  await trying('not all came back', allReady(world));
+  await trying(
+    'it did not become calm',
+    until('requests go well', () => !traffic.failedWithin(calmMs), { timeoutMs: calmWithinMs, everyMs: 100 }),
+  );
+  const abandoned = await traffic.stop();
+  await trying('deliveries wait', settle(scene, creators));
+  const run = { fault, traffic, abandoned, subscribed, limited, healedMs };
+  const findings = await judge(world, arrivals, { json: document, problemOf: readDocument(document) }, run);
+  await trying('it could not be restored', fault.restore?.(scene));
+  await trying('not all came back', allReady(world));
+  return { name: fault.name, detail, ...findings, complaints: [...problems, ...findings.complaints] };
+};
+
+const unlimited = 1_000_000_000;
+
+const makeKey = async ({ world }: Scene, limits: { read?: number; write?: number }): Promise<Creator> => {
+  const { company_id } = await world.operator.ask('createCompany', { name: `Fault ${randomUUID()}` });
+  await world.operator.ask('setLimits', { company_id, admin: unlimited, ...limits });
+  const { value } = await world.operator.ask('createKey', { company_id, name: 'fault', scopes: [...scopes] });
+  return { company: company_id, key: value };
+};
+
+const makeCreator = (scene: Scene): Promise<Creator> => makeKey(scene, { read: unlimited, write: unlimited });
+
+const makeLimited = async (scene: Scene, limit: number): Promise<Limited> => {
+  const { key } = await makeKey(scene, { read: limit });
+  return { key, limit };
+};
+
+const subscribe = async ({ world }: Scene, key: string, url: string): Promise<void> => {
+  const body = JSON.stringify({ url, eventTypes: ['client.created'] });
+  const reply = await world.ask('/webhooks/subscriptions', { method: 'POST', key, body });
+  if (reply.status !== 201) throw new Error(`no subscription: ${reply.text}`);
+};
+
+/** Resolves when nothing of these companies is on its way. */
+const settle = ({ world }: Scene, creators: readonly Creator[]): Promise<boolean> => {
+  const ids = creators.map(({ company }) => company);
+  return until(
+    'everything is delivered',
+    async () => {
+      const [row] = await world.sql<{ n: number }>(
+        `SELECT (SELECT COUNT(*) FROM event_outbox WHERE company_id IN (?))
+              + (SELECT COUNT(*) FROM deliveries WHERE company_id IN (?) AND state = 'waiting') AS n`,
+        [ids, ids],
+      );
+      return Number(row?.n) === 0;
+    },
+    { timeoutMs: settleWithinMs, everyMs: 250 },
+  );
+};

@@ -1,0 +1,101 @@
+import { resolve } from 'node:path';
+import { connectBus } from '@causeway/runtime';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { startCluster } from '../../deploy/local/cluster.ts';
+import { prepareHome } from '../../deploy/local/home.ts';
+import { parseOptions } from '../../deploy/local/options.ts';
+import { freePort } from '../../deploy/local/ports.ts';
+import type { Wiring } from '../../deploy/local/programs.ts';
+import type { Report } from '../../deploy/local/report.ts';
+import { readToolchain } from '../../deploy/local/toolchain.ts';
+import { until } from '../api/support/clock.ts';
+import { openWorldAt } from '../api/support/open.ts';
+import { allReady, signal } from '../api/support/processes.ts';
+import { makeDisks } from './disks.ts';
+import type { Scene } from './fault.ts';
+import { openLinks } from './links.ts';
+import { makeClocks } from './skew/clocks.ts';
+
+/** What is run: three NATS servers with three copies of each stream, and more than one of what matters. */
+export const counts = '--nats 3 --gateways 2 --crm 2 --webhooks 2 --dispatchers 3'.split(' ');
+
+/** Starts the cluster in `home`, every connection between its parts on a link of its own. */
+export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Promise<Scene> => {
+  const links = openLinks();
+  onEnd(() => links.close());
+  const clocks = makeClocks();
+  const disks = makeDisks();
+  const wiring: Wiring = {
+    environment: async (name, given) => ({
+      ...given,
+      ...(await throughLinks(name, given)),
+      ...clocks.environment(name),
+    }),
+    routePort: (from, to, port) => links.port(from, to, port),
+    natsProgram: disks.program,
+  };
+  const throughLinks = async (name: string, given: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> => {
+    const servers = (given.NATS_URL ?? '').split(',');
+    const nats = await Promise.all(servers.map((url, at) => onLink(url, name, `nats-${at + 1}`)));
+    const mysql = given.MYSQL_URL && { MYSQL_URL: await onLink(given.MYSQL_URL, name, 'mysql') };
+    return { NATS_URL: nats.join(','), ...mysql };
+  };
+  const onLink = async (url: string, from: string, to: string): Promise<string> => {
+    const [address = '', port] = /127\.0\.0\.1:(\d+)/.exec(url) ?? [];
+    return url.replace(address, `127.0.0.1:${await links.port(from, to, Number(port))}`);
+  };
+
+  prepareHome(home);
+  const cluster = await startCluster({
+    root: resolve(import.meta.dirname, '../..'),
+    home,
+    env,
+    toolchain: readToolchain(env),
+    options: parseOptions(['--port', String(await freePort()), ...counts]),
+    report,
+    signal: new AbortController().signal,
+    wiring,
+  });
+  onEnd(() => cluster.stop());
+  const { world, close } = await openWorldAt(home);
+  onEnd(close);
+  const bus = await connectBus({ url: world.stack().natsUrl, name: 'operator' });
+  onEnd(() => bus.close());
+  const streams = async () => (await jetstreamManager(bus.nc, { checkAPI: false })).streams;
+  const leaderOf = async (stream: string): Promise<string> =>
+    until(`${stream} has a leader`, async () => {
+      const { cluster } = await (await streams()).info(stream);
+      return cluster?.leader;
+    });
+
+  return {
+    world,
+    links,
+    clocks,
+    disks,
+    leaderOf,
+    lead: async (stream, server) => {
+      await until(
+        `${server} leads ${stream}`,
+        async () => {
+          if ((await leaderOf(stream)) === server) return true;
+          const wish = JSON.stringify({ placement: { preferred: server } });
+          await bus.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, wish, { timeout: 5000 });
+          return false;
+        },
+        { everyMs: 500 },
+      );
+    },
+    restart: async (name) => {
+      const gone = signal(world, name, 'SIGTERM');
+      await allReady(world, [gone]);
+    },
+  };
+};
+
+interface SceneOptions {
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly report: Report;
+  readonly onEnd: (end: () => Promise<void>) => void;
+}

@@ -1,0 +1,18 @@
+// Loaded into a process before its own modules (`node --import`): its clock goes wrong by so many milliseconds.
+// Time that is measured (`performance.now`, timers) goes on as it does on a machine whose clock is set wrong.
+
+const offsetMs = Number(process.env.CLOCK_OFFSET_MS ?? 0);
+const TrueDate = Date;
+
+class OffsetDate extends TrueDate {
+  constructor(...given: []) {
+    if (given.length === 0) super(TrueDate.now() + offsetMs);
+    else super(...given);
+  }
+
+  static override now(): number {
+    return TrueDate.now() + offsetMs;
+  }
+}
+
+if (offsetMs !== 0) globalThis.Date = OffsetDate as DateConstructor;

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { outcome } from '../api/support/clock.ts';
+import { endOf, type Shot } from '../api/support/load.ts';
+import { type Ask, send, type World } from '../api/support/open.ts';
+
+/** A request of the traffic. */
+export interface Sent extends Shot {
+  readonly operation: 'createClient' | 'listEmployees';
+  readonly key: string;
+}
+
+export interface Creator {
+  readonly company: number;
+  readonly key: string;
+}
+
+/** A key with a limit that is used up some way into each minute. */
+export interface Limited {
+  readonly key: string;
+  readonly limit: number;
+}
+
+export interface Traffic {
+  readonly sent: readonly Sent[];
+  /** What was answered 2xx: the records that have to be there. */
+  readonly made: readonly { readonly company: number; readonly externalId: string; readonly id: number }[];
+  /** Whether any request of the last so many milliseconds failed. */
+  failedWithin(ms: number): boolean;
+  /** Begins nothing more. @returns how many creates never got a 2xx. */
+  stop(): Promise<number>;
+}
+
+export interface TrafficOptions {
+  readonly creators: readonly Creator[];
+  readonly limited: readonly Limited[];
+  /** Creates begun in a second, whatever becomes of those before. */
+  readonly createsPerSecond: number;
+  /** Look-ups of each limited key in a second. */
+  readonly lookupsPerSecond: number;
+}
+
+/** The deadline of an operation, the counters' and a margin: who waits longer waits for nobody. */
+const patienceMs = 8_000;
+const maxInFlight = 1_000;
+const retryMs = 1_000;
+const lastTriesMs = 60_000;
+
+export const isFine = (shot: Shot): boolean => /^(20[01]|429)$/.test(endOf(shot));
+
+/**
+ * Callers as the specification wants them: each create has an `external_id` and is sent again, after a second,
+ * until it is answered 2xx. Limited keys ask and take what they get.
+ */
+export const startTraffic = (world: World, options: TrafficOptions): Traffic => {
+  const { creators, limited, createsPerSecond, lookupsPerSecond } = options;
+  const pool = new Pool(world.baseUrl, {
+    connections: 64,
+    pipelining: 1,
+    headersTimeout: patienceMs,
+    bodyTimeout: patienceMs,
+  });
+  const sent: Sent[] = [];
+  const made: Traffic['made'][number][] = [];
+  const open = new Set<Promise<void>>();
+  let stopped = false;
+  let stoppedMs = 0;
+  let abandoned = 0;
+  let lastFailureMs = 0;
+
+  const shoot = async (operation: Sent['operation'], key: string, path: string, ask: Ask): Promise<Sent> => {
+    const sentMs = performance.now();
+    const reply = await outcome(send(pool, path, { ...ask, key }));
+    const one = { operation, key, sentMs, elapsedMs: performance.now() - sentMs, reply };
+    sent.push(one);
+    if (!isFine(one)) lastFailureMs = performance.now();
+    return one;
+  };
+
+  const create = async ({ company, key }: Creator): Promise<void> => {
+    const externalId = randomUUID();
+    const body = JSON.stringify({
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      email: 'ada@example.com',
+      external_id: externalId,
+    });
+    for (;;) {
+      const { reply } = await shoot('createClient', key, '/integrations/clients', { method: 'POST', body });
+      if (!(reply instanceof Error) && reply.status < 300)
+        return void made.push({ company, externalId, id: reply.json.client_id });
+      if (stopped && performance.now() - stoppedMs > lastTriesMs) break;
+      await sleep(retryMs * (1 + Math.random() / 2));
+    }
+    abandoned++;
+  };
+
+  const begin = (work: Promise<void>): void => {
+    const one = work.finally(() => open.delete(one));
+    open.add(one);
+  };
+  const every = async (perSecond: number, next: (at: number) => Promise<void>): Promise<void> => {
+    const startedMs = performance.now();
+    for (let at = 0; !stopped; at++) {
+      const waitMs = startedMs + (at * 1000) / perSecond - performance.now();
+      if (waitMs > 1) await sleep(waitMs);
+      if (open.size < maxInFlight) begin(next(at));
+    }
+  };
+  const clocks = [
+    every(createsPerSecond, (at) => create(creators[at % creators.length] as Creator)),
+    ...limited.map(({ key }) =>
+      every(lookupsPerSecond, async () => {
+        await shoot('listEmployees', key, '/integrations/lookups/employees', {});
+      }),
+    ),
+  ];
+
+  return {
+    sent,
+    made,
+    failedWithin: (ms) => performance.now() - lastFailureMs < ms,
+    stop: async () => {
+      stopped = true;
+      stoppedMs = performance.now();
+      await Promise.all(clocks);
+      while (open.size > 0) await Promise.all(open);
+      await pool.destroy();
+      return abandoned;
+    },
+  };
+};
