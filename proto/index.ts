@@ -23,7 +23,7 @@ export { eventCatalog } from './portal/catalog.ts';
 export { type Range, rangeMinutes } from './portal/fields.ts';
 export * from './portal/gateway.ts';
 export * from './portal/mask.ts';
-export { maxReplayDeliveries, type ReplayKind, replayKinds } from './portal/replays.ts';
+export { maxReplayDeliveries, type ReplayKind } from './portal/replays.ts';
 export * from './portal/tail.ts';
 export * from './portal.ts';
 export * from './portal-operations.ts';

@@ -133,10 +133,3 @@ export type ReencryptAnswer = z.output<typeof reencrypted>;
 
 export type OperatorOperationId = keyof typeof operatorContract;
 export type OperatorWebhooksOperationId = keyof typeof operatorWebhooksContract;
-
-export const operatorOperations: readonly OperatorOperation<OperatorOperationId>[] =
-  Object.values(operatorContract);
-
-export const operatorOperationById: ReadonlyMap<string, OperatorOperation<OperatorOperationId>> = new Map(
-  operatorOperations.map((operation) => [operation.id, operation]),
-);

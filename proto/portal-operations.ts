@@ -47,7 +47,3 @@ export type PortalAnswer<Id extends PortalOperationId> = AnswerOf<PortalContract
 export type PortalBody<Id extends PortalOperationId> = BodyInputOf<PortalContract[Id]>;
 
 export const portalOperations: readonly PortalOperation<PortalOperationId>[] = Object.values(portalContract);
-
-export const portalOperationById: ReadonlyMap<string, PortalOperation> = new Map(
-  portalOperations.map((operation: PortalOperation) => [operation.id, operation]),
-);

@@ -4,11 +4,11 @@ import { idParameter, limitParameter } from '../schemas/query.ts';
 import { id, instant } from '../schemas/values.ts';
 import { cursorParameter, instantParameter } from './fields.ts';
 
-export const auditActorKinds = ['user', 'key', 'operator', 'system'] as const;
+const auditActorKinds = ['user', 'key', 'operator', 'system'] as const;
 export type AuditActorKind = (typeof auditActorKinds)[number];
 
 /** What the log tells of; verbs in the past, after the kind of thing. */
-export const auditActions = [
+const auditActions = [
   'session.started',
   'session.ended',
   'password.changed',
@@ -43,7 +43,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-export const auditTargetKinds = [
+const auditTargetKinds = [
   'company',
   'member',
   'invitation',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fieldName, text } from '../schemas/text.ts';
 
-export const minPasswordCharacters = 12;
-export const maxPasswordCharacters = 200;
+const minPasswordCharacters = 12;
+const maxPasswordCharacters = 200;
 
 /** A password that is being chosen. Not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
 export const newPassword = z

@@ -23,11 +23,11 @@ const subscriptionMissing = recordMissing('subscription');
 const number = z.int().min(0);
 
 /** `release` and `drop` are about what was held; the others make deliveries again. */
-export const replayKinds = ['resend', 'failed', 'missed', 'filter', 'release', 'drop'] as const;
+const replayKinds = ['resend', 'failed', 'missed', 'filter', 'release', 'drop'] as const;
 export type ReplayKind = (typeof replayKinds)[number];
 
 /** Deliveries that can be made again by state. What waits is on its way; what is held can be released. */
-export const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
+const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
 
 /** More than this is asked for in parts. */
 export const maxReplayDeliveries = 100_000;

@@ -23,7 +23,7 @@ const address =
 const maxAddressBytes = 254;
 const maxLocalPartBytes = 64;
 
-export const isEmail = (value: string): boolean =>
+const isEmail = (value: string): boolean =>
   Buffer.byteLength(value) <= maxAddressBytes &&
   Buffer.byteLength(value.slice(0, value.lastIndexOf('@'))) <= maxLocalPartBytes &&
   address.test(value);
@@ -38,7 +38,7 @@ export const email = z
   })
   .meta({ format: 'email', maxLength: maxAddressBytes });
 
-export const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
+const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
 
 const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
 export const phone = z

@@ -35,7 +35,7 @@ export { type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
-export { type Call, each, type Handler, type LaneServer, serveLane, together } from './lanes/server.ts';
+export { type Call, each, type Handler, type LaneServer, together } from './lanes/server.ts';
 export { createLog, type Log } from './log.ts';
 export { type Cell, type CounterFamily, createMetrics, type Metrics } from './metrics.ts';
 export { openBus, openDatabase } from './open.ts';

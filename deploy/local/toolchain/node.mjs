@@ -6,7 +6,7 @@ import { run } from './run.mjs';
 import { step, Unprovided } from './terminal.mjs';
 
 /** TypeScript runs from source on this Node; uWebSockets.js is linked against this C library. */
-export const minimumNodeMajor = 24;
+const minimumNodeMajor = 24;
 const minimumGlibc = [2, 38];
 
 export const packagedNode = (root) => join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');

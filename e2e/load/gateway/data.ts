@@ -13,7 +13,7 @@ export interface Data {
 }
 
 export const companies = 300;
-export const keysPerCompany = 20;
+const keysPerCompany = 20;
 export const employeesPerCompany = 16;
 export const limitOfLimited = 40;
 const limitedCompanies = 20;

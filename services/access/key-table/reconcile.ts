@@ -1,4 +1,4 @@
-import { type KeyEntry, metaEntryName } from '@causeway/proto';
+import { type KeyEntry, type MetaEntry, metaEntryName } from '@causeway/proto';
 import type { KV } from '@nats-io/kv';
 import { type EntryText, liftRows, type TableSource } from './lift-rows.ts';
 import { absent, type HeldEntry, readTable } from './read.ts';
@@ -8,7 +8,7 @@ import { type VersionedEntry, versionOf, writeEntry } from './write.ts';
 /** Enough to keep the server busy: 100,000 entries take some seconds, one at a time minutes. */
 const maxWritesInFlight = 128;
 
-const metaText = JSON.stringify({ ready: true });
+const metaText = JSON.stringify({ ready: true } satisfies MetaEntry);
 
 /**
  * Makes the key table show what the database holds, writing only what differs, and marks it complete at

@@ -30,7 +30,7 @@ const weakness = (password: string, context: readonly string[]): string | undefi
 const plainForm = (password: string): string => password.normalize('NFKC').toLowerCase();
 
 /** Without the digits and signs around it, and with those inside read as the letters they stand for. */
-export const coreOf = (plain: string): string => withLetters(plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ''));
+const coreOf = (plain: string): string => withLetters(plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ''));
 
 const withLetters = (text: string): string =>
   text.replace(/[@$!|013457]/g, (character) => standIns[character] ?? character);
