@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import { openOperator } from '../local/operator.ts';
 import type { Stack } from '../local/stack.ts';
 import { readToolchain } from '../local/toolchain.ts';
 import { makeCompany, openCluster, temporary } from './testing/cluster.ts';
-import { openRunbook } from './testing/runbook.ts';
+import { openRunbook, statementsWith } from './testing/runbook.ts';
 
 // A real cluster writes while a backup is taken, loses its database, and goes on after it was restored to a moment.
 // Every command of backup and restore is the one that README.md gives.
@@ -20,7 +21,7 @@ const { mysqld } = readToolchain(readEnv());
 
 test.runIf(mysqld)(
   'a cluster goes on correctly on a database that was restored to a moment',
-  { timeout: 180_000 },
+  { timeout: 240_000 },
   async () => {
     const home = temporary('restore');
     const backup = temporary('backup');
@@ -51,12 +52,14 @@ test.runIf(mysqld)(
         eventTypes: ['client.created'],
       });
     const early = await create(ask, 3);
-    const book = await openRunbook(lost.url);
+    const password = randomUUID();
+    for (const statement of statementsWith('CREATE USER backup', password)) await query(lost.url, statement);
+    const book = await openRunbook(lost.url, { user: 'backup', password });
     book.run('Take a backup', { BACKUP: backup });
     const stream = book.start('Keep every change', { BACKUP: backup });
     const late = await create(ask, 3);
     const known = [...early, ...late];
-    await vi.waitFor(() => expect(idsAt(receiver, '/up').length).toBe(known.length), { timeout: 20_000 });
+    await vi.waitFor(() => expect(idsAt(receiver, '/up').length).toBe(known.length), { timeout: 60_000 });
     const seen = await walk(ask);
     const revoked = await withOperator(first.stack.natsUrl, (operator) =>
       operator.ask('createKey', { company_id: company.id, name: 'r', scopes: ['integrations:read'] }),
@@ -72,7 +75,7 @@ test.runIf(mysqld)(
     const undone = await create(ask, 4);
     receiver.behave('/down', undefined);
     await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(0), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     const seenLater = await walk(ask, seen.cursor);
     expect(seenLater.ids.length).toBe(undone.length);
@@ -89,8 +92,8 @@ test.runIf(mysqld)(
     const restored = await serve('restored');
     const restoring = await openRunbook(restored.url);
     await query(restored.url, 'DROP DATABASE causeway');
-    restoring.run('Restore to a moment', { BACKUP: backup, MOMENT: moment });
-    expect(restoring.run('See what is lost', { BACKUP: backup, MOMENT: moment })).toMatch(
+    restoring.run('2. Restore to a moment', { BACKUP: backup, MOMENT: moment });
+    expect(restoring.run('3. See what is lost', { BACKUP: backup, MOMENT: moment })).toMatch(
       /\b4 INSERT INTO clients\n/,
     );
     const [atMoment] = await query(restored.url, 'SELECT MAX(client_id) AS client FROM clients');
@@ -101,7 +104,7 @@ test.runIf(mysqld)(
      WHERE state = 'waiting' AND url LIKE '%/down' ORDER BY event_id`,
     );
     expect(waiting.length).toBe(known.length);
-    expect(restoring.run('Make it fit to be worked on', {})).toContain('nothing to apply');
+    expect(restoring.run('4. Make it fit to be worked on', {})).toContain('nothing to apply');
 
     // It goes on.
     receiver.forget();
@@ -112,7 +115,7 @@ test.runIf(mysqld)(
     );
     const fresh = await create(askAgain, 2);
     await vi.waitFor(() => expect(idsAt(receiver, '/down').length).toBe(known.length + fresh.length), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     await sleep(1_000);
 

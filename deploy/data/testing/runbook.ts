@@ -14,10 +14,14 @@ export interface Runbook {
   start(title: string, variables: Readonly<Record<string, string>>): ChildProcess;
 }
 
-/** @param mysqlUrl of the server that the commands are about; the database that it names is theirs too. */
-export const openRunbook = async (mysqlUrl: string): Promise<Runbook> => {
+/**
+ * @param mysqlUrl of the server that the commands are about; the database that it names is theirs too.
+ * @param as who they are run as, if not as the URL's user.
+ */
+export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<Runbook> => {
   const folder = temporary('runbook');
-  const { host, port, user, password, database } = parseMysqlUrl(mysqlUrl);
+  const { host, port, database, ...own } = parseMysqlUrl(mysqlUrl);
+  const { user, password } = as ?? own;
   // Where an administrator keeps it too: no password is in a command.
   const client = ['[client]', `host=${host}`, `port=${port}`, `user=${user}`, `password=${password}`];
   writeFileSync(join(folder, '.my.cnf'), `${client.join('\n')}\n`, { mode: 0o600 });
@@ -68,7 +72,19 @@ export const openRunbook = async (mysqlUrl: string): Promise<Runbook> => {
   };
 };
 
+interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+
+/** Statements that the document gives, as an administrator would run them. */
+export const statementsWith = (beginning: string, password: string): readonly string[] => {
+  const block = new RegExp(`\n\`\`\`sql\n(${beginning}[^]*?)\`\`\``).exec(readme)?.[1];
+  if (block === undefined) throw new Error(`README.md has no statements that begin with ${beginning}`);
+  return block.replace('…', password).trim().split('\n');
+};
 
 /** The first block of commands after a title. */
 const commandsOf = (title: string): string => {

@@ -1,0 +1,30 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../../..');
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const sources = globSync('services/*/**/*.ts', { cwd: root })
+  .filter((file) => !/\/node_modules\/|^services\/runtime\/|\/testing\/|\.test\.ts$/.test(file))
+  .map(text);
+
+/** Each call says its reason, or the name of a constant that does. */
+const call = /acrossTenants\(\s*[^,()]+,\s*(?:'([^']+)'|(\w+)),?\s*\)/g;
+const reasons = sources.flatMap((source) =>
+  [...source.matchAll(call)].map(
+    ([, reason, name]) => reason ?? new RegExp(`const ${name} = '([^']+)'`).exec(source)?.[1],
+  ),
+);
+const calls = sources.reduce((sum, source) => sum + source.split('acrossTenants(').length - 1, 0);
+
+const rows = [
+  ...text('deploy/data/README.md').matchAll(
+    /^\| ([^|]+) \| (batch|poller|lookup|scatter|one) \| ([^|]+) \|$/gm,
+  ),
+].map(([, reason]) => reason);
+
+test('every statement over the companies has its row in the document, and no other has', () => {
+  expect(reasons.length).toBe(calls);
+  expect(rows.toSorted()).toEqual([...new Set(reasons)].sort());
+});
