@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseMysqlUrl } from '@causeway/runtime';
-import { testDatabase } from '@causeway/runtime/testing';
+import { cleanUp, testDatabase } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { migrationFolders } from '../../migrate/folders.ts';
@@ -60,6 +61,20 @@ test('nothing is changed while anybody is connected', async () => {
   expect(refusal).toBeInstanceOf(MoveAheadError);
   expect((refusal as Error).message).toContain('stop every service first');
   expect(await query('SELECT last_sequence FROM here.event_sequences')).toEqual([{ last_sequence: 40 }]);
+});
+
+test('nothing is changed where who else is connected cannot be seen', async () => {
+  const { url, query } = await restored();
+  const user = `move_${randomBytes(4).toString('hex')}`;
+  await query(`CREATE USER ${user} IDENTIFIED BY 'secret'`);
+  cleanUp(async () => void (await query(`DROP USER ${user}`)));
+  await query(`GRANT ALL ON here.* TO ${user}`);
+  const theirs = new URL(url);
+  theirs.username = user;
+  theirs.password = 'secret';
+  await expect(moveAhead(theirs.href, 1_000)).rejects.toThrow('GRANT PROCESS ON *.* to it');
+  await query(`GRANT PROCESS ON *.* TO ${user}`);
+  expect(await moveAhead(theirs.href, 1_000)).toMatchObject({ companies: 0 });
 });
 
 test('the command says what it did, and what it was given wrongly', async () => {

@@ -27,7 +27,7 @@ export class MoveAheadError extends Error {
  *
  * Nothing may be connected to the database. Doing it twice leaves out as much again and does no other harm.
  * @param ahead more than the ids that any table has given since the moment.
- * @throws MoveAheadError where something is connected, or `ahead` would leave the numbers JSON can carry.
+ * @throws MoveAheadError where something is connected, or the user may not see what is (PROCESS), or `ahead` would leave the numbers JSON can carry.
  */
 export const moveAhead = async (mysqlUrl: string, ahead: number): Promise<Moved> => {
   const connection = await createConnection({ ...parseMysqlUrl(mysqlUrl), supportBigNumbers: true });
@@ -53,6 +53,12 @@ export const moveAhead = async (mysqlUrl: string, ahead: number): Promise<Moved>
 const passes = ['portal_sessions', 'portal_invitations', 'portal_password_resets'];
 
 const requireAlone = async (connection: Connection): Promise<void> => {
+  const [grants] = await connection.query<RowDataPacket[]>('SHOW GRANTS');
+  const mayLook = grants.some((row) =>
+    / PROCESS\b.* ON \*\.\* |PRIVILEGES ON \*\.\* |GRANT PROCESS/.test(String(Object.values(row)[0])),
+  );
+  if (!mayLook)
+    throw new MoveAheadError('this user cannot see who else is connected; GRANT PROCESS ON *.* to it');
   const [processes] = await connection.query<RowDataPacket[]>('SHOW PROCESSLIST');
   const [[here]] = await connection.query<RowDataPacket[]>('SELECT DATABASE() AS name');
   const others = processes.filter(({ db, Id }) => db === here?.name && Id !== connection.threadId);
