@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Bus, Database, Log, Metrics, OperationHandlers } from '@causeway/runtime';
+import type { Bus, Database, Log, Metrics, OperationHandlers, Tracer } from '@causeway/runtime';
 import { serveOperations } from '@causeway/runtime';
 import * as actions from './actions/index.ts';
 import { createRunner } from './actions/runner.ts';
@@ -24,6 +24,7 @@ export interface CrmOptions {
   readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
   /** Calls that one transaction does at most. */
   readonly writeGroupSize?: number;
   readonly now?: () => Date;
@@ -32,22 +33,24 @@ export interface CrmOptions {
 
 /** Serves the lane `crm` as one of its replicas, keeps the client search's index, and publishes events. */
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
-  const { bus, db, instance, log, metrics, now = () => new Date(), random = randomBytes } = options;
-  const publisher = openPublisher({ bus, metrics });
+  const { bus, db, instance, log, metrics, tracer, now = () => new Date(), random = randomBytes } = options;
+  const publisher = openPublisher({ bus, metrics, tracer });
   const runner = createRunner({
     db,
     events: createEventLog(publisher),
     now,
     metrics,
+    tracer,
     maxGroupSize: options.writeGroupSize,
   });
-  const ingest = serveIngest({ bus, db, runner, log, now });
+  const ingest = serveIngest({ bus, db, runner, log, now, tracer });
   const lane = await serveOperations({
     lane: 'crm',
     handlers: handlersOf({ db, runner, store: createStore(), random }),
     bus,
     instance,
     log,
+    tracer,
     ...(metrics && { metrics }),
   });
   const indexer = startIndexer({ db, log, metrics });

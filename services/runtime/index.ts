@@ -44,4 +44,5 @@ export { type PortalCall, portalHandler } from './portal.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
 export { childTraceparent, randomHex } from './trace.ts';
+export { setTrace, tracedAnswer, tracedAsk, traceOf } from './tracing/messages.ts';
 export { errorType, type Span, type Tracer, traced } from './tracing/tracer.ts';

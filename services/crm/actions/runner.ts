@@ -6,6 +6,9 @@ import {
   duplicateKey,
   isConnectionLost,
   type Metrics,
+  type Span,
+  type Tracer,
+  traced,
   transaction,
 } from '@causeway/runtime';
 import type { EventLog } from '../events/eventLog.ts';
@@ -36,7 +39,7 @@ export interface ActionRunner {
  * A group that fails as a whole is done again call by call, so that no call fails for another's sake.
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
-  const { db, events, now, metrics, maxGroups = 4, maxGroupSize = 64 } = options;
+  const { db, events, now, metrics, tracer, maxGroups = 4, maxGroupSize = 64 } = options;
   let waiting: Waiting[] = [];
   let running = 0;
   let newestMs = 0;
@@ -76,7 +79,9 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     for (const call of group) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
     if (groups) groups.value++;
     if (calls) calls.value += live.length;
-    await attempt(live, 1);
+    const parents = live.map(({ span }) => span);
+    const attributes = { 'causeway.batch.size': live.length };
+    await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () => attempt(live, 1));
   };
 
   const attempt = async (group: readonly Waiting[], tries: number): Promise<void> => {
@@ -99,7 +104,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
             const outcomes = await action.run(inTransaction, submissions);
             members.forEach((call, at) => void done.set(call, outcomes[at]!));
           }
-        return settled(done, await events.write(inTransaction, [...done.values()].map(eventsOf)));
+        return settled(done, await events.write(inTransaction, [...done].map(eventsOf)));
       });
       for (const [call, result] of results) {
         if (result instanceof Problem) call.reject(result);
@@ -132,7 +137,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   return {
     submit: (action, submission, deadlineMs) =>
       new Promise((resolve, reject) => {
-        waiting.push({ action, submission, deadlineMs, resolve, reject } as never);
+        const span = tracer?.active()[0];
+        waiting.push({ action, submission, deadlineMs, span, resolve, reject } as never);
         if (woken) return;
         woken = true;
         // After all the calls of this tick have been handed over.
@@ -154,6 +160,7 @@ export interface RunnerOptions {
   readonly events: EventLog;
   readonly now: () => Date;
   readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
   /** Transactions at a time, once the first take long. */
   readonly maxGroups?: number;
   /** Bounds how long a transaction holds its locks. */
@@ -164,6 +171,8 @@ interface Waiting {
   readonly action: Action<unknown, unknown>;
   readonly submission: Submission<unknown>;
   readonly deadlineMs: number;
+  /** The caller's, where it is traced. */
+  readonly span: Span | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -173,7 +182,8 @@ const referencesOf = ({ action, submission: { companyId, body } }: Waiting) => (
   references: action.references?.(body as object) ?? {},
 });
 
-const eventsOf = ({ events = [] }: Outcome<unknown>) => events;
+const eventsOf = ([{ span }, { events = [] }]: readonly [Waiting, Outcome<unknown>]) =>
+  span ? events.map((event) => ({ ...event, span })) : events;
 
 /** Gives each call its result; `stored` are its events, as they were written. */
 const settled = (

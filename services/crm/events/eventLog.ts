@@ -1,5 +1,5 @@
 import type { EventPayload, EventType, StoredEvent } from '@causeway/proto';
-import type { Trx } from '@causeway/runtime';
+import type { Span, Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { perCount } from '../store/perCount.ts';
 import { insertRows } from '../store/rows.ts';
@@ -13,6 +13,8 @@ export interface NewEvent {
   readonly payload: Buffer;
   /** The caller's name for it, kept for as long as it stands for this event. */
   readonly dedupeKey?: string | undefined;
+  /** Of the call that causes it. */
+  readonly span?: Span | undefined;
 }
 
 export interface EventLog {
@@ -100,7 +102,7 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
           dedupeKey === undefined ? [] : [{ ...stored[at]!, dedupe_key: dedupeKey }],
         ),
       );
-      trx.onCommit(() => publish(stored));
+      trx.onCommit(() => publish(stored, all));
       let from = 0;
       return events.map(({ length }) => {
         from += length;
@@ -118,8 +120,8 @@ export const newEvent = <Type extends EventType>(
 ): NewEvent => ({ companyId, type, payload: Buffer.from(JSON.stringify(payload)) });
 
 export interface EventLogOptions {
-  /** Called after the commit. */
-  readonly publish: (events: readonly StoredEvent[]) => void;
+  /** Called after the commit, with what came of which. */
+  readonly publish: (stored: readonly StoredEvent[], events: readonly NewEvent[]) => void;
 }
 
 interface Taken {

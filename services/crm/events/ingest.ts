@@ -8,7 +8,15 @@ import {
   parseBody,
   toProblem,
 } from '@causeway/proto';
-import { acrossTenants, type Bus, type Database, type Log, repeat } from '@causeway/runtime';
+import {
+  acrossTenants,
+  type Bus,
+  type Database,
+  type Log,
+  repeat,
+  type Tracer,
+  tracedAnswer,
+} from '@causeway/runtime';
 import type { Action, Submission } from '../actions/action.ts';
 import type { ActionRunner } from '../actions/runner.ts';
 import { lockRows } from '../store/rows.ts';
@@ -20,7 +28,7 @@ export interface Ingest {
 }
 
 /** Answers `events.ingest` as one replica of a queue group. */
-export const serveIngest = ({ bus, db, runner, log, now }: IngestOptions): Ingest => {
+export const serveIngest = ({ bus, db, runner, log, now, tracer }: IngestOptions): Ingest => {
   const action = addEvent(now);
   let inFlight = 0;
   let idle: (() => void) | undefined;
@@ -42,8 +50,9 @@ export const serveIngest = ({ bus, db, runner, log, now }: IngestOptions): Inges
     callback: (error, message) => {
       if (error || !message.reply) return;
       inFlight++;
-      void answer(message.data).then((answered) => {
-        message.respond(JSON.stringify(answered));
+      void tracedAnswer(tracer, message, { root: true }, async () => {
+        message.respond(JSON.stringify(await answer(message.data)));
+      }).then(() => {
         inFlight--;
         if (inFlight === 0) idle?.();
       });
@@ -74,6 +83,7 @@ export interface IngestOptions {
   readonly runner: ActionRunner;
   readonly log: Log;
   readonly now: () => Date;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Adds events, each `dedupeKey` once in its window; the unique key settles a race. */

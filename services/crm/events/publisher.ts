@@ -1,13 +1,21 @@
-import { encodeEnvelope, eventSubject, type StoredEvent } from '@causeway/proto';
-import type { Bus, Metrics } from '@causeway/runtime';
+import { encodeEnvelope, eventStream, eventSubject, type StoredEvent } from '@causeway/proto';
+import { type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 
 /** Tells of committed events. */
 export interface Publisher {
-  /** Sends them on their way; nobody waits for it, and nobody hears whether they arrived. */
-  publish(events: readonly StoredEvent[]): void;
+  /**
+   * Sends them on their way; nobody waits for it, and nobody hears whether they arrived.
+   * @param causes in the order of the events: whose traces they are part of.
+   */
+  publish(events: readonly StoredEvent[], causes?: readonly Cause[]): void;
   /** Resolves when what was published has left. */
   drain(): Promise<void>;
+}
+
+/** What an event came of, as far as it is traced. */
+export interface Cause {
+  readonly span?: Span | undefined;
 }
 
 /**
@@ -19,6 +27,7 @@ export interface Publisher {
 export const openPublisher = ({
   bus,
   metrics,
+  tracer,
   maxBytes = maxOnTheirWayBytes,
 }: PublisherOptions): Publisher => {
   let onTheirWayBytes = 0;
@@ -43,8 +52,8 @@ export const openPublisher = ({
   };
 
   return {
-    publish: (events) => {
-      for (const event of events) {
+    publish: (events, causes) => {
+      for (const [at, event] of events.entries()) {
         const envelope = encodeEnvelope(event);
         if (!bus.connected() || onTheirWayBytes + envelope.length > maxBytes) {
           if (skipped) skipped.value++;
@@ -52,7 +61,11 @@ export const openPublisher = ({
         }
         const headers = natsHeaders();
         headers.set('Nats-Msg-Id', String(event.event_id));
+        const cause = causes?.[at]?.span;
+        const span = tracer && cause && startPublishing(tracer, cause, event, envelope);
+        if (span) setTrace(headers, span);
         bus.nc.publish(eventSubject(event.company_id, event.type), envelope, { headers });
+        span?.end();
         onTheirWayBytes += envelope.length;
         if (published) published.value++;
       }
@@ -64,11 +77,33 @@ export const openPublisher = ({
   };
 };
 
+/** By OpenTelemetry's conventions for messaging; each event goes on in the trace of the call that caused it. */
+const startPublishing = (
+  tracer: Tracer,
+  cause: Span,
+  event: StoredEvent,
+  envelope: Buffer,
+): Span | undefined =>
+  tracer.start(`publish ${eventStream}`, {
+    kind: 'producer',
+    parents: [cause],
+    attributes: {
+      'messaging.system': 'nats',
+      'messaging.operation.type': 'send',
+      'messaging.operation.name': 'publish',
+      'messaging.destination.name': eventStream,
+      'messaging.message.id': String(event.event_id),
+      'messaging.message.body.size': envelope.length,
+      'causeway.event.type': event.type,
+    },
+  });
+
 /** What the process holds in memory at most while the server is slow. */
 const maxOnTheirWayBytes = 16 * 2 ** 20;
 
 export interface PublisherOptions {
   readonly bus: Bus;
   readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
   readonly maxBytes?: number;
 }

@@ -51,13 +51,13 @@ export const traced = async <Result>(
   tracer: Tracer | undefined,
   name: string,
   options: SpanOptions,
-  work: () => Promise<Result>,
+  work: (span: Span | undefined) => Promise<Result>,
 ): Promise<Result> => {
-  if (!tracer) return work();
+  if (!tracer) return work(undefined);
   const span = tracer.start(name, options);
   try {
     // Also without a span: what is not sampled must not be taken for work of whoever happened to start it.
-    return await tracer.run(span ? [span] : [], work);
+    return await tracer.run(span ? [span] : [], () => work(span));
   } catch (error) {
     span?.fail(errorType(error));
     throw error;
