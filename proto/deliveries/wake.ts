@@ -16,31 +16,39 @@ export const maxWakeDeliveries = 64;
  */
 export interface DeliveryWake {
   readonly dueMs: number;
-  readonly deliveries: readonly DeliveryKey[];
+  readonly deliveries: readonly WokenDelivery[];
 }
+
+/** With the W3C trace context of its fan-out, where that is recorded. */
+export type WokenDelivery = DeliveryKey & { readonly traceparent?: string | undefined };
 
 export const encodeWake = ({ dueMs, deliveries }: DeliveryWake): string =>
   JSON.stringify([
     dueMs,
-    ...deliveries.map(({ company_id, event_id, subscription_id, replay_id, created_utc }) => [
+    ...deliveries.map(({ company_id, event_id, subscription_id, replay_id, created_utc, traceparent }) => [
       company_id,
       event_id,
       subscription_id,
       replay_id,
       created_utc.getTime(),
+      ...(traceparent === undefined ? [] : [traceparent]),
     ]),
   ]);
 
 export const decodeWake = (text: string): DeliveryWake => {
-  const [dueMs, ...rows] = JSON.parse(text) as [number, ...[number, number, number, number, number][]];
+  const [dueMs, ...rows] = JSON.parse(text) as [
+    number,
+    ...[number, number, number, number, number, string?][],
+  ];
   return {
     dueMs,
-    deliveries: rows.map(([company_id, event_id, subscription_id, replay_id, createdMs]) => ({
+    deliveries: rows.map(([company_id, event_id, subscription_id, replay_id, createdMs, traceparent]) => ({
       company_id,
       event_id,
       subscription_id,
       replay_id,
       created_utc: new Date(createdMs),
+      ...(traceparent !== undefined && { traceparent }),
     })),
   };
 };

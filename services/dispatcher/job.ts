@@ -14,6 +14,8 @@ export interface Job extends DeliveryKey {
   readonly target: Target;
   /** The envelope. */
   readonly body: Buffer;
+  /** The trace context that its wake brought. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Where a delivery goes and what signs it: a subscription's row, as it is when its delivery is taken. */

@@ -1,5 +1,5 @@
 import { leaseMs as contractLeaseMs, type KeyRing } from '@causeway/proto';
-import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
+import type { Bus, Database, Log, Metrics, Tracer } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { retryScheduleMs } from './config.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
@@ -27,6 +27,7 @@ export interface DispatcherOptions {
   readonly keyRing: KeyRing;
   readonly log: Log;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
   /** https and public addresses only, unless given. */
   readonly allowHttp?: boolean;
   readonly allowPrivate?: boolean;
@@ -49,7 +50,7 @@ export interface DispatcherOptions {
 
 /** Sends what is due, as one of any number of replicas. */
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
-  const { bus, db, keyRing, log, metrics, now = () => new Date(), random = Math.random } = options;
+  const { bus, db, keyRing, log, metrics, tracer, now = () => new Date(), random = Math.random } = options;
   const { slots = 512, timeoutMs = 10_000, leaseMs = contractLeaseMs } = options;
   // The least that must be left of a lease when an attempt begins: it ends before, and is recorded.
   const lastStartMs = timeoutMs + Math.min(recordingMs, leaseMs / 10);
@@ -69,6 +70,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     random,
     log,
     metrics,
+    tracer,
   });
   const givingBack = createGivingBack({ db, now, log, metrics });
   const minutes = createMinutes({ db, log });
@@ -94,6 +96,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     onRoom: () => intake.pump(),
     log,
     metrics,
+    tracer,
   });
   const run = async (job: Job): Promise<void> => {
     const finished = await attempt(job);
@@ -107,10 +110,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   };
   // What is not recorded yet counts as in hand: results must not pile up behind a slow database.
   const mayTake = (): boolean => !recorder.stalled() && recorder.pending() < slots;
-  const shared = { bus, db, windows, now, log, metrics, mayTake };
+  const shared = { bus, db, windows, now, log, metrics, tracer, mayTake };
   const poller = startPoller({ ...shared, leaseMs });
   const intake = startIntake({ ...shared, giveBack: givingBack.give, lastStartMs });
-  const tests = serveTestDeliveries({ bus, db, signer, poster, now, log });
+  const tests = serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const backlog = watchBacklog({ db, now, log, metrics });
   metrics?.gauge('dispatcher_attempts_in_flight', 'Attempts in flight', windows.inFlight);
   metrics?.gauge('dispatcher_slots', 'Attempts that may be in flight', () => slots);

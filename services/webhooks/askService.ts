@@ -1,5 +1,5 @@
 import { problem } from '@causeway/proto';
-import type { Bus } from '@causeway/runtime';
+import { type Bus, type Tracer, tracedAsk } from '@causeway/runtime';
 import { NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
 
 /**
@@ -9,7 +9,7 @@ import { NoRespondersError, RequestError, TimeoutError } from '@nats-io/transpor
  * may have been done.
  */
 export const askService = async <Answer>(
-  bus: Bus,
+  { bus, tracer }: { readonly bus: Bus; readonly tracer: Tracer | undefined },
   subject: string,
   body: unknown,
   deadlineMs: number,
@@ -19,7 +19,10 @@ export const askService = async <Answer>(
   const timeout = Math.floor(deadlineMs - performance.now() - marginMs);
   if (timeout < 1) throw problem('timeout');
   try {
-    return (await bus.nc.request(subject, JSON.stringify(body), { timeout })).json<Answer>();
+    const answer = await tracedAsk(tracer, subject, (headers) =>
+      bus.nc.request(subject, JSON.stringify(body), { timeout, ...(headers && { headers }) }),
+    );
+    return answer.json<Answer>();
   } catch (error) {
     if (error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders()))
       throw problem('service_unavailable', error);

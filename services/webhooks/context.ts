@@ -1,5 +1,5 @@
 import type { KeyRing } from '@causeway/proto';
-import type { Bus, Database, Log } from '@causeway/runtime';
+import type { Bus, Database, Log, Tracer } from '@causeway/runtime';
 import type { Cursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
 
@@ -8,6 +8,7 @@ export interface WebhooksContext {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly log: Log;
+  readonly tracer: Tracer | undefined;
   readonly keyRing: KeyRing;
   readonly targets: TargetRules;
   readonly cursors: Cursors;

@@ -8,6 +8,7 @@ import {
   type Metrics,
   type OperationHandlers,
   serveOperations,
+  type Tracer,
 } from '@causeway/runtime';
 import type { TargetRules, WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
@@ -33,6 +34,7 @@ export interface WebhooksOptions {
   readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
   readonly keyRing: KeyRing;
   /** https and public hosts only, unless given. */
   readonly targets?: TargetRules;
@@ -45,16 +47,27 @@ export interface WebhooksOptions {
 
 /** Serves the lane `webhooks` as one of its replicas, and does its share of the service's jobs. */
 export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks> => {
-  const { bus, db, instance, log, metrics, keyRing, now = () => new Date(), random = randomBytes } = options;
+  const {
+    bus,
+    db,
+    instance,
+    log,
+    metrics,
+    tracer,
+    keyRing,
+    now = () => new Date(),
+    random = randomBytes,
+  } = options;
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   const cursors = openCursors({ db, keyRing, random });
-  const context: WebhooksContext = { bus, db, log, keyRing, targets, cursors, now, random };
+  const context: WebhooksContext = { bus, db, log, tracer, keyRing, targets, cursors, now, random };
   const lane = await serveOperations({
     lane: 'webhooks',
     handlers: handlersOf(context),
     bus,
     instance,
     log,
+    tracer,
     ...(metrics && { metrics }),
   });
   const operatorLane = await serveOperations({
@@ -63,9 +76,10 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     bus,
     instance,
     log,
+    tracer,
   });
   const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
-  const fanOut = await startFanOut({ bus, db, log, metrics, replicas: options.replicas ?? 1, now });
+  const fanOut = await startFanOut({ bus, db, log, metrics, tracer, replicas: options.replicas ?? 1, now });
   const replayer = startReplayer({ db, log, metrics, now });
   return {
     drain: async () => {

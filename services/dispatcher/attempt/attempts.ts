@@ -1,17 +1,18 @@
-import type { Log, Metrics } from '@causeway/runtime';
+import { errorType, type Log, type Metrics, type Tracer } from '@causeway/runtime';
 import type { Poster } from '../http/post.ts';
 import type { Job } from '../job.ts';
 import type { Finished } from '../record/finished.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { decide } from './decide.ts';
 import { createTeller } from './teller.ts';
+import { startDelivery, tracedPost } from './tracing.ts';
 
 /** How an attempt ended: made, or given up before anything was sent. */
 export type Attempt = (job: Job) => Promise<Finished | undefined>;
 
 /** Makes attempts: signed right before they are sent, judged by the rules of retries. Never throws. */
 export const createAttempts = (options: AttemptsOptions): Attempt => {
-  const { signer, poster, scheduleMs, lastStartMs, now, random, log, metrics } = options;
+  const { signer, poster, scheduleMs, lastStartMs, now, random, log, metrics, tracer } = options;
   const tell = createTeller({ log, metrics, nowMs: () => performance.now() });
   const late = metrics
     ?.counter('dispatcher_too_late_total', 'Deliveries whose lease was too short for an attempt')
@@ -27,13 +28,17 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
       if (late) late.value++;
       return undefined;
     }
+    const span = startDelivery(tracer, job);
     try {
       const headers = await signer.sign(job);
       const startedMs = now().getTime();
       if (attempt === 1 && job.lane === 'first') lag?.observe(startedMs - job.created_utc.getTime());
-      const result = await poster.post({ url: target.url, headers, body });
+      const { url } = target;
+      const result = await tracedPost(tracer, [span], { url, attempt }, () =>
+        poster.post({ url, headers, body }),
+      );
       const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
-      const finished = { job, startedMs, result, decision };
+      const finished = { job, startedMs, result, decision, span };
       tell(finished);
       return finished;
     } catch (error) {
@@ -42,6 +47,8 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
       const why =
         error instanceof CannotSign ? 'a delivery cannot be signed' : 'an attempt failed unexpectedly';
       log.error({ error, company_id, event_id, subscription_id }, why);
+      span?.fail(errorType(error));
+      span?.end();
       return undefined;
     }
   };
@@ -58,4 +65,5 @@ export interface AttemptsOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
 }

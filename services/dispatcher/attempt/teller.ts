@@ -13,7 +13,7 @@ export const createTeller = ({ log, metrics, nowMs }: TellerOptions): ((finished
   let untold = 0;
 
   return (finished) => {
-    const { job, result, decision } = finished;
+    const { job, result, decision, span } = finished;
     if (attempts) attempts.cell(result.errorClass ?? 'succeeded').value++;
     took?.observe(result.elapsedMs);
     const fails = decision.outcome !== 'succeeded';
@@ -43,6 +43,7 @@ export const createTeller = ({ log, metrics, nowMs }: TellerOptions): ((finished
         status: result.statusCode,
         errorClass: result.errorClass,
         elapsedMs: result.elapsedMs,
+        ...(span && { traceparent: span.traceparent }),
         ...(decision.outcome === 'retry' ? { next: new Date(decision.dueMs).toISOString() } : {}),
       },
       fails ? 'attempt failed' : 'delivered',

@@ -1,5 +1,5 @@
 import { decodeWake, deliveryConsumer, deliveryStream } from '@causeway/proto';
-import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
+import { type Bus, type Database, type Log, type Metrics, type Tracer, traced } from '@causeway/runtime';
 import type { Held } from '../queues/giveBack.ts';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
@@ -21,7 +21,7 @@ export interface Intake {
  * dies they are due again when it runs out, whatever the stream knows; a redelivered wake could only double them.
  */
 export const startIntake = (options: IntakeOptions): Intake => {
-  const { bus, db, windows, giveBack, now, lastStartMs, log, metrics, mayTake } = options;
+  const { bus, db, windows, giveBack, now, lastStartMs, log, metrics, tracer, mayTake } = options;
   const reads = metrics?.counter('dispatcher_first_reads_total', 'Batches of announced deliveries').cell();
   const announced = metrics
     ?.counter('dispatcher_first_announced_total', 'Deliveries in these batches')
@@ -44,7 +44,13 @@ export const startIntake = (options: IntakeOptions): Intake => {
   const read = async (woken: readonly Woken[]): Promise<void> => {
     try {
       const at = now();
-      const { jobs, forQueues, orphans } = await readWoken(db, woken, { nowMs: at.getTime(), lastStartMs });
+      const parents = woken.map(({ traceparent }) => traceparent);
+      const { jobs, forQueues, orphans } = await traced(
+        tracer,
+        'take deliveries',
+        { kind: 'internal', parents },
+        () => readWoken(db, woken, { nowMs: at.getTime(), lastStartMs }),
+      );
       if (reads) reads.value++;
       if (announced) announced.value += woken.length;
       if (taken) taken.value += jobs.length;
@@ -134,6 +140,7 @@ export interface IntakeOptions {
   readonly lastStartMs: number;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
   /** False while results cannot be recorded. */
   readonly mayTake: () => boolean;
 }

@@ -1,4 +1,4 @@
-import { type DeliveryKey, failuresUntilProbing } from '@causeway/proto';
+import { failuresUntilProbing, type WokenDelivery } from '@causeway/proto';
 import { acrossTenants, type Database, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { deliveryName, type Job, type QueueKey, queueName } from '../job.ts';
@@ -8,7 +8,7 @@ import { readBodies, readTargets, readWaiting } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
 
 /** A delivery that a wake names, and the lease it was written with. */
-export type Woken = DeliveryKey & { readonly dueMs: number };
+export type Woken = WokenDelivery & { readonly dueMs: number };
 
 export interface Taken {
   /** To be attempted. */
@@ -36,10 +36,10 @@ export const readWoken = async (
     readBodies(all, woken),
     readTargets(all, [...queues.values()]),
   ]);
-  const expected = new Map(woken.map((one) => [deliveryName(one), one.dueMs]));
+  const expected = new Map(woken.map((one) => [deliveryName(one), one]));
   const taken = { jobs: [] as Job[], forQueues: [] as Woken[], orphans: [] as Woken[] };
   for (const { due_utc, attempts, ...delivery } of rows) {
-    const dueMs = expected.get(deliveryName(delivery));
+    const { dueMs, traceparent } = expected.get(deliveryName(delivery)) ?? {};
     const body = bodies.get(delivery.event_id);
     if (due_utc.getTime() !== dueMs || dueMs - nowMs < lastStartMs || !body) continue;
     const target = targets.get(queueName(delivery));
@@ -56,6 +56,7 @@ export const readWoken = async (
         probe: false,
         target,
         body,
+        traceparent,
       });
   }
   return taken;

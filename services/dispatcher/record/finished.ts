@@ -1,3 +1,4 @@
+import type { Span } from '@causeway/runtime';
 import type { Decision } from '../attempt/decide.ts';
 import type { PostResult } from '../http/post.ts';
 import type { Job } from '../job.ts';
@@ -8,4 +9,6 @@ export interface Finished {
   readonly startedMs: number;
   readonly result: PostResult;
   readonly decision: Decision;
+  /** Open until it is recorded. */
+  readonly span?: Span | undefined;
 }

@@ -7,6 +7,8 @@ import {
   isLockWaitTimeout,
   type Log,
   type Metrics,
+  type Tracer,
+  traced,
 } from '@causeway/runtime';
 import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
@@ -31,7 +33,7 @@ export interface Recorder {
  * what is in it is written result by result, so that no result is lost for another's sake.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { db, now, probeIntervalMs, inStreak, onFares, onRecorded, onRoom, log, metrics } = options;
+  const { db, now, probeIntervalMs, inStreak, onFares, onRecorded, onRoom, log, metrics, tracer } = options;
   const write = createWriter();
   const flushes = metrics
     ?.counter('dispatcher_record_batches_total', 'Transactions that recorded results')
@@ -77,7 +79,11 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     const startedMs = performance.now();
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       try {
-        const fares = await write(db, batch, { now: now(), probeIntervalMs, inStreak });
+        const parents = batch.map(({ span }) => span);
+        const fares = await traced(tracer, 'record attempts', { kind: 'internal', parents }, () =>
+          write(db, batch, { now: now(), probeIntervalMs, inStreak }),
+        );
+        for (const span of parents) span?.end();
         if (failing) log.info({ results: batch.length }, 'results are recorded again');
         failing = false;
         if (flushes) flushes.value++;
@@ -100,6 +106,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       return;
     }
     if (lost) lost.value++;
+    batch[0]!.span?.end();
     const { company_id, event_id, subscription_id, attempt } = batch[0]!.job;
     log.error({ error, company_id, event_id, subscription_id, attempt }, 'a result cannot be recorded');
   };
@@ -145,4 +152,5 @@ export interface RecorderOptions {
   readonly onRoom: () => void;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
 }

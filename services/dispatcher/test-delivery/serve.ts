@@ -1,5 +1,13 @@
 import { type TestDelivery, type TestDeliveryAnswer, testDeliverySubject } from '@causeway/proto';
-import { acrossTenants, type Bus, type Database, type Log } from '@causeway/runtime';
+import {
+  acrossTenants,
+  type Bus,
+  type Database,
+  type Log,
+  type Tracer,
+  tracedAnswer,
+} from '@causeway/runtime';
+import { tracedPost } from '../attempt/tracing.ts';
 import type { Poster } from '../http/post.ts';
 import { queueName } from '../job.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
@@ -16,7 +24,7 @@ export interface TestDeliveries {
  * other, over slots of its own, and recorded nowhere.
  */
 export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliveries => {
-  const { bus, log } = options;
+  const { bus, log, tracer } = options;
   let inFlight = 0;
   let idle: (() => void) | undefined;
 
@@ -40,8 +48,9 @@ export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliverie
     callback: (error, message) => {
       if (error || !message.reply) return;
       inFlight++;
-      void answer(message.string()).then((answered) => {
-        message.respond(JSON.stringify(answered));
+      void tracedAnswer(tracer, message, { root: false }, async () => {
+        message.respond(JSON.stringify(await answer(message.string())));
+      }).then(() => {
         inFlight--;
         if (inFlight === 0) idle?.();
       });
@@ -59,7 +68,7 @@ export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliverie
 const maxInFlight = 32;
 
 const deliver = async (
-  { db, signer, poster, now }: TestDeliveryOptions,
+  { db, signer, poster, tracer, now }: TestDeliveryOptions,
   { companyId, subscriptionId, eventId, eventType, body }: TestDelivery,
 ): Promise<TestDeliveryAnswer> => {
   const key = { company_id: companyId, subscription_id: subscriptionId };
@@ -77,7 +86,10 @@ const deliver = async (
     body: bytes,
   });
   const startedUtc = now().toISOString();
-  const result = await poster.post({ url: target.url, headers, body: bytes });
+  const { url } = target;
+  const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
+    poster.post({ url, headers, body: bytes }),
+  );
   return {
     attempt: {
       started_utc: startedUtc,
@@ -86,7 +98,7 @@ const deliver = async (
       connect_ms: result.connectMs,
       tls_ms: result.tlsMs,
       first_byte_ms: result.firstByteMs,
-      url: target.url,
+      url,
       address: result.address,
       status_code: result.statusCode,
       error_class: result.errorClass,
@@ -106,4 +118,5 @@ export interface TestDeliveryOptions {
   readonly poster: Poster;
   readonly now: () => Date;
   readonly log: Log;
+  readonly tracer?: Tracer | undefined;
 }

@@ -31,14 +31,15 @@ export const createTestEvent = (context: WebhooksContext): Handler =>
  * @throws Problem
  */
 export const makeTestEvent = async (
-  { bus, db, now }: WebhooksContext,
+  context: WebhooksContext,
   companyId: number,
   body: BodyOf<(typeof contract)['createTestEvent']>,
   deadlineMs: number,
 ): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
+  const { db, now } = context;
   const { type, payload = samplePayload(type, now()) } = body;
   const asked = { companyId, type, payload };
-  const answer = await askService<IngestAnswer>(bus, ingestSubject, asked, deadlineMs);
+  const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
   if ('error' in answer) {
     const cause = new Error(`the event was not taken: ${answer.error}`);
     throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);

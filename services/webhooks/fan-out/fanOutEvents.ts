@@ -12,6 +12,8 @@ export interface EventKey {
   readonly event_id: number;
   /** Null: the event itself is gone, and only its outbox row is left. */
   readonly type: EventType | null;
+  /** The trace context that it came with. */
+  readonly traceparent?: string;
 }
 
 export interface FannedOut {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventType, eventStream, fanOutConsumer, isEventType } from '@causeway/proto';
-import type { Bus, Log } from '@causeway/runtime';
+import { type Bus, type Log, traceOf } from '@causeway/runtime';
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import type { EventKey } from './fanOutEvents.ts';
 
@@ -118,10 +118,12 @@ export interface IntakeOptions {
 }
 
 /** Subject and message id say all that is needed. Undefined: not a message of ours. */
-const eventOf = ({ subject, headers }: JsMsg): EventKey | undefined => {
+const eventOf = (message: JsMsg): EventKey | undefined => {
+  const { subject, headers } = message;
   const [, company_id, ...type] = subject.split('.');
   const key = { company_id: Number(company_id), event_id: Number(headers?.get('Nats-Msg-Id')) };
   if (!Number.isSafeInteger(key.company_id) || !(key.event_id > 0) || !isEventType(type.join('.')))
     return undefined;
-  return { ...key, type: type.join('.') as EventType };
+  const traceparent = traceOf(message);
+  return { ...key, type: type.join('.') as EventType, ...(traceparent && { traceparent }) };
 };

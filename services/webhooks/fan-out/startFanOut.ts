@@ -9,12 +9,14 @@ import {
   isLockWaitTimeout,
   type Log,
   type Metrics,
+  type Tracer,
 } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fanOutEvents.ts';
 import { startIntake } from './intake.ts';
 import { ensureStreams } from './streams.ts';
 import { startSweeper } from './sweeper.ts';
+import { tracedFanOut, withTraces } from './tracing.ts';
 import { openWakes } from './wakes.ts';
 
 export interface FanOut {
@@ -27,6 +29,7 @@ export interface FanOutOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
   /** Copies of each stream in the NATS cluster. */
   readonly replicas: number;
   readonly now: () => Date;
@@ -41,7 +44,7 @@ export interface FanOutOptions {
  * and a sweeper those that it does not. A database or a NATS that is away is waited for.
  */
 export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
-  const { bus, db, log, metrics, replicas, now, batchSize = 500, maxBatches = 2 } = options;
+  const { bus, db, log, metrics, tracer, replicas, now, batchSize = 500, maxBatches = 2 } = options;
   const count = (name: string, help: string) => metrics?.counter(name, help).cell();
   const events = count('webhooks_events_fanned_out_total', 'Events turned into deliveries');
   const deliveries = count('webhooks_deliveries_made_total', 'Deliveries made of events');
@@ -64,7 +67,7 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
     let done = 0;
     for (let left = keys; left.length > 0; ) {
       const made = await fanOutEvents(db, left, { now, publishes: wakes.possible() });
-      wakes.publish(made.wakes, made.dueMs);
+      wakes.publish(tracer ? withTraces(made.wakes, keys) : made.wakes, made.dueMs);
       done += made.events;
       if (events) events.value += made.events;
       if (deliveries) deliveries.value += made.deliveries;
@@ -104,7 +107,8 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   };
 
   await ensure().catch((error: unknown) => log.warn({ error }, 'the streams could not be made yet'));
-  const intake = startIntake({ bus, log, ensure, work: persist, batchSize, maxBatches });
+  const work = tracer ? tracedFanOut(tracer, persist) : persist;
+  const intake = startIntake({ bus, log, ensure, work, batchSize, maxBatches });
   const sweeper = startSweeper({ db, log, metrics, now, work: fanOutEach });
   return {
     drain: async () => {

@@ -1,4 +1,4 @@
-import { type DeliveryKey, deliverySubject, encodeWake, maxWakeDeliveries } from '@causeway/proto';
+import { deliverySubject, encodeWake, maxWakeDeliveries, type WokenDelivery } from '@causeway/proto';
 import {
   acrossTenants,
   type Bus,
@@ -21,7 +21,7 @@ export interface Wakes {
   /** Whether a wake that is sent now will be heard of. */
   possible(): boolean;
   /** Sends them on their way; nobody waits for it. */
-  publish(deliveries: readonly DeliveryKey[], dueMs: number): void;
+  publish(deliveries: readonly WokenDelivery[], dueMs: number): void;
   /** Resolves when nothing is on its way. */
   drain(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export const openWakes = ({ bus, db, log, metrics, now, onFailure }: WakesOption
   let onTheirWay = 0;
   let idle: (() => void) | undefined;
 
-  const send = async (wake: { dueMs: number; deliveries: readonly DeliveryKey[] }): Promise<void> => {
+  const send = async (wake: { dueMs: number; deliveries: readonly WokenDelivery[] }): Promise<void> => {
     try {
       await js.publish(deliverySubject, encodeWake(wake));
       return;
@@ -87,7 +87,7 @@ export interface WakesOptions {
 /** Ends leases that nobody has taken up. */
 const giveBack = (
   db: Database<Tables>,
-  deliveries: readonly DeliveryKey[],
+  deliveries: readonly WokenDelivery[],
   lease: Date,
   now: Date,
 ): Promise<void> =>

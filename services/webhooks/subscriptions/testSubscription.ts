@@ -67,7 +67,7 @@ export const sendTest = async (
     eventType,
     body: `${encodeEnvelope(event).toString().slice(0, -1)},"metadata":${JSON.stringify(metadata)}}`,
   };
-  const answer = await askService<TestDeliveryAnswer>(context.bus, testDeliverySubject, test, deadlineMs);
+  const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
   if ('attempt' in answer) return { eventId: event.event_id, sent: test.body, attempt: answer.attempt };
   // It may have been deleted in between, which is a 404.
   await readSubscription(context.db, companyId, subscriptionId);

@@ -91,7 +91,15 @@ export const bootWebhooks = async ({
   const secrets = { db, keyRing, random: randomBytes };
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   return {
-    context: { ...secrets, bus, log, targets, cursors: openCursors(secrets), now: () => new Date() },
+    context: {
+      ...secrets,
+      bus,
+      log,
+      tracer: undefined,
+      targets,
+      cursors: openCursors(secrets),
+      now: () => new Date(),
+    },
     db,
     bus,
     database,

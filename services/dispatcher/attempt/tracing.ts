@@ -1,0 +1,65 @@
+import { deliveryStream } from '@causeway/proto';
+import { type Span, type Tracer, traced } from '@causeway/runtime';
+import type { PostResult } from '../http/post.ts';
+import type { Job } from '../job.ts';
+
+/**
+ * A delivery in hand, from here until it is recorded: in the trace of what caused its event where a wake brought it.
+ * A retry, hours later maybe, is a trace of its own; the event's id is what they have in common.
+ */
+export const startDelivery = (tracer: Tracer | undefined, job: Job): Span | undefined =>
+  tracer?.start('deliver event', {
+    kind: 'consumer',
+    parents: [job.traceparent],
+    root: job.lane === 'queue',
+    attributes: {
+      ...(job.lane === 'first' && {
+        'messaging.system': 'nats',
+        'messaging.destination.name': deliveryStream,
+      }),
+      'messaging.operation.type': 'process',
+      'messaging.operation.name': 'process',
+      'messaging.message.id': String(job.event_id),
+      'causeway.event.type': job.event_type,
+      'causeway.company.id': job.company_id,
+      'causeway.subscription.id': job.subscription_id,
+      'causeway.delivery.attempt': job.attempt,
+    },
+  });
+
+/** A post as a client span, by OpenTelemetry's conventions for HTTP. @param attempt which of its delivery, from 1. */
+export const tracedPost = (
+  tracer: Tracer | undefined,
+  parents: readonly (Span | undefined)[],
+  { url, attempt }: { readonly url: string; readonly attempt: number },
+  post: () => Promise<PostResult>,
+): Promise<PostResult> => {
+  if (!tracer) return post();
+  const attributes = {
+    'http.request.method': 'POST',
+    ...targetOf(url),
+    ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
+  };
+  return traced(tracer, 'POST', { kind: 'client', parents, attributes }, async (span) => {
+    const result = await post();
+    span?.set({
+      'http.response.status_code': result.statusCode ?? undefined,
+      'network.peer.address': result.address ?? undefined,
+    });
+    if (result.errorClass !== null)
+      span?.fail(result.statusCode ? String(result.statusCode) : result.errorClass);
+    return result;
+  });
+};
+
+/** The host only: paths and queries of receivers are often secrets by which they know their callers. */
+const targetOf = (url: string) => {
+  const target = URL.parse(url);
+  if (!target) return {};
+  const { protocol, host, hostname, port } = target;
+  return {
+    'url.full': `${protocol}//${host}/REDACTED`,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+};
