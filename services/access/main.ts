@@ -7,7 +7,7 @@ await runProcess(
   'access',
   () => readConfig(readEnv()),
   async (kit, config) => {
-    const { instance, log, metrics } = kit;
+    const { instance, log, metrics, tracer } = kit;
     const db = await openDatabase<AccessTables>(kit, config, tenantTables);
     const bus = await openBus(kit, config);
     const access = await createAccess({
@@ -16,6 +16,7 @@ await runProcess(
       instance,
       log,
       metrics,
+      tracer,
       keyPrefix: config.API_KEY_PREFIX,
       portal: portalSettings(config),
       replicas: config.NATS_REPLICAS,

@@ -12,6 +12,7 @@ import {
   type Log,
   type Metrics,
   serveOperations,
+  type Tracer,
 } from '@causeway/runtime';
 import * as audit from './audit/index.ts';
 import * as catalog from './catalog/index.ts';
@@ -117,6 +118,7 @@ export interface AccessOptions {
   readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
   readonly keyPrefix: string;
   readonly portal: PortalSettings;
   /** Copies of each NATS bucket. */

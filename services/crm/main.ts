@@ -7,7 +7,7 @@ await runProcess(
   'crm',
   () => parseConfig(crmConfig, readEnv()),
   async (kit, config) => {
-    const { instance, log, metrics } = kit;
+    const { instance, log, metrics, tracer } = kit;
     const db = await openDatabase<Tables>(kit, config, tenantTables);
     const bus = await openBus(kit, config);
     const crm = await createCrm({
@@ -16,6 +16,7 @@ await runProcess(
       instance,
       log,
       metrics,
+      tracer,
       writeGroupSize: config.WRITE_GROUP_SIZE,
     });
     kit.onStop('service', () => crm.drain());

@@ -7,7 +7,7 @@ await runProcess(
   'dispatcher',
   () => parseConfig(dispatcherConfig, readEnv()),
   async (kit, config) => {
-    const { log, metrics } = kit;
+    const { log, metrics, tracer } = kit;
     const db = await openDatabase<Tables>(kit, config, tenantTables);
     const bus = await openBus(kit, config);
     const dispatcher = createDispatcher({
@@ -16,6 +16,7 @@ await runProcess(
       keyRing: config.WEBHOOKS_SECRET_KEYS,
       log,
       metrics,
+      tracer,
       allowHttp: config.WEBHOOKS_ALLOW_HTTP,
       allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,
       scheduleMs: config.WEBHOOKS_RETRY_SCHEDULE,

@@ -19,6 +19,7 @@ export const openDatabase = async <DB>(
     log: kit.log,
     metrics: kit.metrics,
     tracer: kit.tracer,
+    tracer: kit.tracer,
   });
   kit.onStop('MySQL', () => db.close());
   kit.ready('MySQL', () => db.isUp());

@@ -7,7 +7,7 @@ await runProcess(
   'webhooks',
   () => parseConfig(webhooksConfig, readEnv()),
   async (kit, config) => {
-    const { instance, log, metrics } = kit;
+    const { instance, log, metrics, tracer } = kit;
     const db = await openDatabase<Tables>(kit, config, tenantTables);
     const bus = await openBus(kit, config);
     const webhooks = await createWebhooks({
@@ -16,6 +16,7 @@ await runProcess(
       instance,
       log,
       metrics,
+      tracer,
       keyRing: config.WEBHOOKS_SECRET_KEYS,
       targets: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
       retentionDays: config.RETENTION_DAYS,
