@@ -114,4 +114,12 @@ describe('The audit log', () => {
     const wrong = await team.owner.browser.ask('GET', '/audit?since=yesterday');
     expect([wrong.status, wrong.json.error]).toEqual([400, 'since must be an ISO 8601 time with its offset']);
   });
+
+  test('refuses what can be the id of nothing', async () => {
+    const { owner } = await openTeam(world);
+    for (const id of ['', 'Łódź', '😀', 'a b', 'x'.repeat(101)]) {
+      const { status, json } = await owner.browser.ask('GET', `/audit?targetId=${encodeURIComponent(id)}`);
+      expect([id, status, json.error]).toEqual([id, 400, 'targetId is not valid']);
+    }
+  });
 });

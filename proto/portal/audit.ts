@@ -86,7 +86,10 @@ export const listAudit = definePortalOperation({
     cursor: cursorParameter,
     action: z.enum(auditActions).optional(),
     targetKind: z.enum(auditTargetKinds).optional(),
-    targetId: z.string().min(1).max(100).optional(),
+    targetId: z
+      .string()
+      .regex(/^[!-~]{1,100}$/)
+      .optional(),
     userId: idParameter.optional(),
     since: instantParameter,
     until: instantParameter,
