@@ -19,7 +19,6 @@ export const openDatabase = async <DB>(
     log: kit.log,
     metrics: kit.metrics,
     tracer: kit.tracer,
-    tracer: kit.tracer,
   });
   kit.onStop('MySQL', () => db.close());
   kit.ready('MySQL', () => db.isUp());
