@@ -17,6 +17,8 @@ export interface SubscriptionRow {
   readonly managed_by: string | null;
   readonly disabled_reason: string | null;
   readonly disabled_utc: Date | null;
+  /** Whether the service switched it off by itself. */
+  readonly auto_disabled: number;
   readonly secret: Buffer;
   readonly previous_secret: Buffer | null;
   readonly previous_secret_until: Date | null;

@@ -34,6 +34,8 @@ const badUrl = actionInvalid('url', 'invalid URL');
 export const portalSubscription = w.subscription.extend({
   /** Since when it is off; null while it is on. */
   disabledUtc: instant.nullable(),
+  /** Whether the service switched it off by itself, after failures. */
+  autoDisabled: z.boolean(),
   /** Until when the secret before the present one signs too. */
   previousSecretUntilUtc: instant.nullable(),
   health: z.object({
@@ -52,6 +54,7 @@ export const portalSubscription = w.subscription.extend({
 export const portalSubscriptionExample = {
   ...w.subscriptionExample,
   disabledUtc: null,
+  autoDisabled: false,
   previousSecretUntilUtc: null,
   health: {
     succeeded24h: 1204,

@@ -29,9 +29,10 @@ function urlProblem(value: string): string | undefined {
     return `URL exceeds ${maxUrlCharacters} characters (actual: ${value.length})`;
   // The parser drops blanks and line breaks in silence; a URL with them is not what its writer meant.
   const url = /[\s\p{Cc}]/u.test(value) ? null : URL.parse(value);
-  if (!url || !/^https?:\/\//i.test(value) || url.username || url.password || !url.hostname)
-    return 'invalid URL';
-  return undefined;
+  if (!url || !/^https?:\/\//i.test(value) || !url.hostname) return 'invalid URL';
+  return url.username || url.password
+    ? 'invalid URL: it must not have a user name or password; deliveries are proven by their signature'
+    : undefined;
 }
 
 const unknownType = (type: string): string => `unknown event type: ${type.slice(0, 100)}`;
