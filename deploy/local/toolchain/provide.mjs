@@ -9,13 +9,13 @@ import { Unprovided } from './terminal.mjs';
 /**
  * Programs that only some commands need, fetched the first time one asks for them: those on PATH are taken
  * as they are, the others come from Debian packages in `cache`.
- * @param wanted package by program: `{wrk: 'wrk'}`; the program is looked for in the package's `usr/bin` and
- *   `usr/sbin`.
+ * @param wanted package by program, or several: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`; the program is looked
+ *   for in `usr/bin` and `usr/sbin` of the packages.
  * @returns `{command, args}` by program; `args` come before any others.
  */
 export async function providePrograms(cache, wanted) {
   const missing = Object.keys(wanted).filter((name) => onPath(name) === null);
-  const packages = missing.map((name) => wanted[name]).sort();
+  const packages = missing.flatMap((name) => wanted[name]).sort();
   const id = createHash('sha256').update(`${process.arch} ${packages}`).digest('hex').slice(0, 12);
   const tree = join(cache, `debian-${id}`);
   if (missing.length > 0 && !existsSync(tree)) {

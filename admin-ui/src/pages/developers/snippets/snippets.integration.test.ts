@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provideRuntime } from './runtimes.ts';
 
 /**
- * Runs the programs that the portal shows, in every language whose tools this machine has: the receivers get
+ * Runs the programs that the portal shows, in every language whose tools this machine has or Debian brings: the receivers get
  * genuine, forged and old deliveries, the first calls meet a server that answers as the interface does.
  */
 
@@ -29,22 +30,53 @@ const has = (program: string, ...args: string[]): boolean => {
 
 interface Language {
   readonly file: string;
-  readonly available: boolean;
-  /** The command that runs a file. */
+  /** Why its programs cannot be run here; undefined: they can. */
+  readonly missing?: string | undefined;
+  /** The command that runs a file; `port` is 0 where it is no receiver. */
   readonly command: (file: string, port: number) => readonly [string, ...string[]];
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
+const [php, ruby] = await Promise.all([provideRuntime('php'), provideRuntime('ruby')]);
+const unless = (available: boolean, reason: string): string | undefined => (available ? undefined : reason);
+
 const languages: Readonly<Record<string, Language>> = {
-  Node: { file: 'mjs', available: true, command: (file) => [process.execPath, file] },
-  Python: { file: 'py', available: has('python3', '--version'), command: (file) => ['python3', file] },
+  Node: { file: 'mjs', command: (file) => [process.execPath, file] },
+  Python: {
+    file: 'py',
+    missing: unless(has('python3', '--version'), 'there is no python3'),
+    command: (file) => ['python3', file],
+  },
   PHP: {
     file: 'php',
-    available: has('php', '--version'),
-    command: (file, port) => (port === 0 ? ['php', file] : ['php', '-S', `127.0.0.1:${port}`, file]),
+    missing: unless(php !== undefined, 'there is no php, and no apt to fetch it'),
+    command: (file, port) => [
+      php!.command,
+      ...php!.args,
+      ...(port === 0 ? [file] : ['-S', `127.0.0.1:${port}`, file]),
+    ],
   },
-  Go: { file: 'go', available: has('go', 'version'), command: (file) => ['go', 'run', file] },
-  Ruby: { file: 'rb', available: has('ruby', '-rwebrick', '-e', '1'), command: (file) => ['ruby', file] },
-  Java: { file: 'java', available: has('java', '--version'), command: (file) => ['java', file] },
+  Go: {
+    file: 'go',
+    missing: unless(has('go', 'version'), 'there is no go'),
+    command: (file) => ['go', 'run', file],
+  },
+  Ruby: {
+    file: 'rb',
+    missing: unless(ruby !== undefined, 'there is no ruby, and no apt to fetch it'),
+    command: (file) => [ruby!.command, ...ruby!.args, file],
+    env: ruby?.env,
+  },
+  Java: {
+    file: 'java',
+    missing: unless(has('java', '--version'), 'there is no java'),
+    command: (file) => ['java', file],
+  },
+  'C#': {
+    file: 'cs',
+    missing: unless(has('dotnet', 'run', '--help'), 'there is no .NET SDK; Debian has none either'),
+    command: (file) => ['dotnet', 'run', file],
+  },
 };
 
 let folder: string;
@@ -94,11 +126,12 @@ const stop = (child: ChildProcess): void => {
 };
 
 describe('the receivers shown in the portal', () => {
-  for (const [name, { file, available, command }] of Object.entries(languages)) {
-    it.runIf(available)(`take genuine deliveries and no others: ${name}`, async () => {
+  for (const [name, { file, missing, command, env: own }] of Object.entries(languages)) {
+    it(`take genuine deliveries and no others: ${name}`, async ({ skip }) => {
+      if (missing) skip(missing);
       const port = await freePort();
       const [program, ...args] = command(snippet(`verify.${file}`), port);
-      const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
+      const env = { ...process.env, ...own, WEBHOOK_SECRET: secret, PORT: String(port) };
       const child = spawn(program, args, { env, stdio: 'ignore', detached: true });
       try {
         await until(() => deliver(port, now(), 'sha256=00'));
@@ -155,13 +188,18 @@ describe('the first calls shown in the portal', () => {
 
   const commands = {
     ...languages,
-    bash: { file: 'sh', available: has('curl', '--version'), command: (file: string) => ['bash', file] },
+    bash: {
+      file: 'sh',
+      missing: unless(has('curl', '--version'), 'there is no curl'),
+      command: (file: string) => ['bash', file],
+    },
   } as Readonly<Record<string, Language>>;
-  for (const [name, { file, available, command }] of Object.entries(commands)) {
-    it.runIf(available)(`make a lead: ${name}`, async () => {
+  for (const [name, { file, missing, command, env }] of Object.entries(commands)) {
+    it(`make a lead: ${name}`, async ({ skip }) => {
+      if (missing) skip(missing);
       seen = [];
       const [program, ...args] = command(snippet(`start.${file}`, baseUrl), 0);
-      const child = spawn(program, args, { env: { ...process.env, CAUSEWAY_KEY: 'crm_1_key' } });
+      const child = spawn(program, args, { env: { ...process.env, ...env, CAUSEWAY_KEY: 'crm_1_key' } });
       let output = '';
       child.stdout.on('data', (text) => {
         output += text;
