@@ -34,12 +34,15 @@ const nonceMark = '__CSP_NONCE__';
 
 export const portalFiles = (folder: string | undefined, log: Log): PortalFiles => {
   let files = folder ? readFolder(folder) : noFiles;
+  /** Pages that were opened before a new build came still ask for the parts of theirs. */
+  let before = noFiles;
   let builtMs = 0;
   let lookedMs = performance.now();
 
   const look = async (path: string): Promise<void> => {
     const { mtimeMs } = await stat(join(path, 'index.html'));
     if (mtimeMs === builtMs) return;
+    before = files;
     files = readFolder(path);
     builtMs = mtimeMs;
     log.info({ files: files.size }, 'portal files read');
@@ -55,8 +58,10 @@ export const portalFiles = (folder: string | undefined, log: Log): PortalFiles =
       return files.has(index);
     },
     answer: (path, head) => {
-      const file = files.get(path.slice(1));
-      if (file && path.slice(1) !== index) return send(file, head, path.startsWith('/assets/'));
+      const name = path.slice(1);
+      const hashed = name.startsWith('assets/');
+      const file = files.get(name) ?? (hashed ? before.get(name) : undefined);
+      if (file && name !== index) return send(file, head, hashed);
       // What has no extension is a place in the portal, which its script finds.
       if (extname(path) !== '' && path !== `/${index}`) return missing;
       return page(files.get(index)!, head);

@@ -101,6 +101,23 @@ test('a page that asks for a nonce gets a new one each time, in the page and in 
   expect(new Set(nonces).size).toBe(2);
 });
 
+test('after a new build, pages of the one before still find their parts', async () => {
+  const folder = build({ 'index.html': 'one', 'assets/one.js': '1' });
+  const files = portalFiles(folder, log);
+  for (const [at, next] of ['two', 'three'].entries()) {
+    rmSync(join(folder, 'assets'), { recursive: true });
+    mkdirSync(join(folder, 'assets'));
+    writeFileSync(join(folder, `assets/${next}.js`), '');
+    writeFileSync(join(folder, 'index.html'), next);
+    utimesSync(join(folder, 'index.html'), new Date(), new Date(Date.now() + (at + 1) * 5000));
+    await sleep(1050);
+    files.present();
+    await sleep(50);
+    const found = ['one', 'two', 'three'].map((name) => files.answer(`/assets/${name}.js`, asks()).status);
+    expect(found).toEqual(next === 'two' ? [200, 200, 404] : [404, 200, 200]);
+  }
+});
+
 test('without a build there is nothing, and one that is made later is found', async () => {
   expect(portalFiles(undefined, log).present()).toBe(false);
   const folder = build({});
