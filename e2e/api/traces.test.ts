@@ -1,0 +1,312 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { scopes } from '@causeway/proto';
+import { readEnv, withDatabase } from '@causeway/runtime';
+import { type CollectedSpan, cleanUp, startCollector } from '@causeway/runtime/testing';
+import { Pool } from 'undici';
+import { describe, expect, test } from 'vitest';
+import { startCluster } from '../../deploy/local/cluster.ts';
+import { prepareHome } from '../../deploy/local/home.ts';
+import { openOperator } from '../../deploy/local/operator.ts';
+import { parseOptions } from '../../deploy/local/options.ts';
+import { freePort } from '../../deploy/local/ports.ts';
+import { terminalReport } from '../../deploy/local/report.ts';
+import { readToolchain } from '../../deploy/local/toolchain.ts';
+import { startReceiver } from '../receiver/receiver.ts';
+import { until } from './support/clock.ts';
+import { openWorld, type Reply, send } from './support/world.ts';
+
+// What a collector gets of a cluster that is told of it: a cluster of this file's own, on a database of its own.
+
+const world = await openWorld();
+const collector = await startCollector();
+const receiver = await startReceiver();
+cleanUp(() => receiver.close());
+
+const home = mkdtempSync(join(tmpdir(), 'causeway-test-traces-'));
+prepareHome(home);
+const database = `traces_${process.pid}`;
+const cluster = await startCluster({
+  root: resolve(import.meta.dirname, '../..'),
+  home,
+  env: {
+    ...readEnv(),
+    MYSQL_URL: withDatabase(world.stack().mysqlUrl, database),
+    WEBHOOKS_RETRY_SCHEDULE: '200ms,400ms',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  },
+  toolchain: readToolchain(readEnv()),
+  options: parseOptions(['--port', String(await freePort())]),
+  report: terminalReport,
+  signal: new AbortController().signal,
+});
+cleanUp(async () => {
+  await cluster.stop();
+  await world.sql('DROP DATABASE ??', [database]);
+  rmSync(home, { recursive: true, force: true });
+});
+const operator = await openOperator(cluster.stack.natsUrl);
+cleanUp(() => operator.close());
+const pool = new Pool(cluster.stack.baseUrl, { connections: 16 });
+cleanUp(() => pool.destroy());
+
+const { company_id } = await operator.ask('createCompany', { name: 'Traced' });
+const { value: key } = await operator.ask('createKey', { company_id, name: 'test', scopes: [...scopes] });
+const ask = (method: string, path: string, body?: unknown, traceparent?: string): Promise<Reply> =>
+  send(pool, path, {
+    method,
+    key,
+    ...(traceparent && { headers: { traceparent } }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+let traces = 0;
+/** A trace of a caller of ours: the context that it sends, and what the collector has of it. */
+const newTrace = (flags = '01') => {
+  const traceId = (0xace0000 + ++traces).toString(16).padStart(32, '0');
+  const spans = (): readonly CollectedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
+  /** Processes send theirs when they see fit, so whatever is above one of them may come after it. */
+  const isWhole = (): boolean => {
+    const ids = new Set([callerSpan, ...spans().map(({ spanId }) => spanId)]);
+    return spans().every(({ parentSpanId }) => ids.has(parentSpanId));
+  };
+  return {
+    traceparent: `00-${traceId}-${callerSpan}-${flags}`,
+    spans,
+    /** Resolves when it has spans of these names, and nothing is missing above any. */
+    has: (...names: readonly string[]) =>
+      until(
+        `the trace has ${names}`,
+        () => names.every((name) => spans().some((span) => span.name === name)) && isWhole(),
+        { timeoutMs: 30_000 },
+      ),
+  };
+};
+const callerSpan = '00000000000000c1';
+
+/** `name (service) > name (service) > …` from the first span down to each that nothing is below. */
+const pathsOf = (spans: readonly CollectedSpan[]): readonly string[] => {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const parents = new Set(spans.map(({ parentSpanId }) => parentSpanId));
+  const pathOf = (span: CollectedSpan): string => {
+    const parent = byId.get(span.parentSpanId);
+    return `${parent ? `${pathOf(parent)} > ` : ''}${span.name} (${span.resource['service.name']})`;
+  };
+  return spans.filter(({ spanId }) => !parents.has(spanId)).map(pathOf);
+};
+
+const newClient = {
+  first_name: 'Käthe',
+  last_name: 'Kollwitz',
+  email: 'kaethe@example.com',
+  phone: '+49 30 12345',
+};
+const secretPath = '/hooks/s3cr3t-path?token=s3cr3t-query';
+const subscribe = async (path: string, eventTypes: readonly string[]): Promise<Reply['json']> => {
+  const made = await ask('POST', '/webhooks/subscriptions', { url: receiver.url + path, eventTypes });
+  expect(made.status, made.text).toBe(201);
+  return made.json;
+};
+const subscription = await subscribe(secretPath, ['client.created']);
+
+const edge = 'POST /api/v1/integrations/clients (gateway)';
+const call = `${edge} > crm/createClient (gateway) > crm/createClient (crm)`;
+const fannedOut = `${call} > publish EVENTS (crm) > process EVENTS (webhooks)`;
+const delivered = `${fannedOut} > deliver event (dispatcher)`;
+/** What ends last, in each process and of each branch. */
+const everything = [
+  'POST /api/v1/integrations/clients',
+  'publish EVENTS',
+  'fan out',
+  'take deliveries',
+  'deliver event',
+];
+
+describe('the trace of a client that is made', () => {
+  test('goes from the gateway over the lane, the service and its statements, by the stream and the fan-out to the delivery', async () => {
+    const trace = newTrace();
+    const made = await ask('POST', '/integrations/clients', newClient, trace.traceparent);
+    expect(made.status).toBe(201);
+    await trace.has(...everything);
+    const spans = trace.spans();
+    expect(pathsOf(spans)).toEqual(
+      expect.arrayContaining([
+        `${edge} > count request (gateway)`,
+        ...['BEGIN', 'INSERT clients', 'INSERT events', 'INSERT event_outbox', 'COMMIT'].map(
+          (statement) => `${call} > write group (crm) > ${statement} (crm)`,
+        ),
+        ...['BEGIN', 'SELECT event_outbox', 'INSERT deliveries', 'DELETE event_outbox', 'COMMIT'].map(
+          (statement) => `${fannedOut} > fan out (webhooks) > ${statement} (webhooks)`,
+        ),
+        ...['SELECT deliveries', 'SELECT events', 'SELECT subscriptions'].map(
+          (statement) => `${fannedOut} > take deliveries (dispatcher) > ${statement} (dispatcher)`,
+        ),
+        `${delivered} > POST (dispatcher)`,
+        `${delivered} > record attempts (dispatcher) > INSERT delivery_attempts (dispatcher)`,
+      ]),
+    );
+    // Nothing hangs loose: whatever is in the trace leads back to the request.
+    expect(pathsOf(spans).filter((path) => !path.startsWith(edge))).toEqual([]);
+    expect(spans.filter(({ failed }) => failed)).toEqual([]);
+    const [first] = spans.filter(({ parentSpanId }) => parentSpanId === callerSpan);
+    expect(first).toMatchObject({
+      kind: 'server',
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/api/v1/integrations/clients',
+        'http.response.status_code': 201,
+        'causeway.company.id': company_id,
+        'causeway.request.id': made.headers['x-request-id'],
+      },
+    });
+    const kinds = new Map(
+      spans.map(({ name, kind, resource }) => [`${name} ${resource['service.name']}`, kind]),
+    );
+    expect(Object.fromEntries(kinds)).toMatchObject({
+      'crm/createClient gateway': 'client',
+      'crm/createClient crm': 'server',
+      'publish EVENTS crm': 'producer',
+      'process EVENTS webhooks': 'consumer',
+      'deliver event dispatcher': 'consumer',
+      'POST dispatcher': 'client',
+    });
+    const [post] = spans.filter(({ name }) => name === 'POST');
+    expect(post?.attributes).toMatchObject({
+      'http.request.method': 'POST',
+      'http.response.status_code': 200,
+      'server.address': '127.0.0.1',
+      'url.full': `${new URL(receiver.url).origin}/REDACTED`,
+    });
+    // The gateway's line in its log tells the span that the trace begins with.
+    await until('the line is in the log', () =>
+      readFileSync(join(home, 'logs', 'gateway-1.log'), 'utf8').includes(
+        `"traceparent":"00-${first!.traceId}-${first!.spanId}-01"`,
+      ),
+    );
+  });
+
+  test('tells neither people nor secrets, and receivers nothing of itself', async () => {
+    const trace = newTrace();
+    await ask('POST', '/integrations/clients', { ...newClient, external_id: 'ext-4711' }, trace.traceparent);
+    await trace.has(...everything);
+    const told = JSON.stringify(collector.spans);
+    const secrets = ['s3cr3t', 'Kollwitz', 'kaethe@', '12345', 'ext-4711', key, subscription.signingSecret];
+    expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
+    const [delivery] = receiver.received;
+    expect(delivery!.header('x-webhook-event')).toBe('client.created');
+    expect(delivery!.header('traceparent')).toBeUndefined();
+  });
+
+  test('is whole also where many are made in one transaction, fanned out and recorded together', async () => {
+    const many = Array.from({ length: 12 }, () => newTrace());
+    const made = await Promise.all(
+      many.map(({ traceparent }) => ask('POST', '/integrations/clients', newClient, traceparent)),
+    );
+    expect(made.map(({ status }) => status)).toEqual(many.map(() => 201));
+    await Promise.all(many.map((trace) => trace.has('publish EVENTS', 'deliver event')));
+    const spans = many.map((trace) => trace.spans());
+    for (const one of spans) {
+      expect(pathsOf(one)).toContain(`${delivered} > POST (dispatcher)`);
+      const ids = one
+        .filter(({ name }) => /^publish|^process|^deliver/.test(name))
+        .map(({ attributes }) => attributes['messaging.message.id']);
+      expect(ids).toHaveLength(3);
+      expect(new Set(ids).size).toBe(1);
+    }
+    // What was shared hangs below one of the calls; the others lead to it.
+    const groups = spans.flat().filter(({ name }) => name === 'write group');
+    const calls = spans.flat().filter(({ name, kind }) => name === 'crm/createClient' && kind === 'server');
+    const groupIds = new Set(groups.map(({ spanId }) => spanId));
+    const inGroups = calls.filter(
+      (one) =>
+        groups.some(({ parentSpanId }) => parentSpanId === one.spanId) ||
+        one.links.some((link) => groupIds.has(link)),
+    );
+    expect(calls).toHaveLength(many.length);
+    expect(inGroups).toHaveLength(many.length);
+    expect(groups.length + groups.flatMap(({ links }) => links).length).toBe(many.length);
+  });
+});
+
+describe('which requests are traced', () => {
+  test('none that its caller does not record, and by default every one that comes without a trace', async () => {
+    const silent = newTrace('00');
+    await ask('POST', '/integrations/clients', newClient, silent.traceparent);
+    const before = collector.spans.length;
+    await ask('GET', '/integrations/lookups/employees');
+    const rootOf = () =>
+      collector.spans
+        .slice(before)
+        .find(
+          ({ name, parentSpanId }) => name === 'GET /api/v1/integrations/lookups/employees' && !parentSpanId,
+        );
+    const root = await until('the look-up is traced', rootOf);
+    await until('with its statement', () =>
+      collector.spans.some(({ traceId, name }) => traceId === root.traceId && name === 'SELECT employees'),
+    );
+    expect(silent.spans()).toEqual([]);
+  });
+
+  test('a refused one says no more than its method and status', async () => {
+    const trace = newTrace();
+    const refused = await send(pool, '/integrations/clients/7', {
+      headers: { traceparent: trace.traceparent },
+    });
+    expect(refused.status).toBe(401);
+    await trace.has('GET');
+    expect(trace.spans()).toMatchObject([
+      { failed: false, attributes: { 'http.request.method': 'GET', 'http.response.status_code': 401 } },
+    ]);
+  });
+});
+
+describe('deliveries', () => {
+  test('that are tried again are traces of their own, of the same event', async () => {
+    await subscribe('/again?fail=1', ['lead.created']);
+    const trace = newTrace();
+    const made = await ask('POST', '/integrations/leads', newClient, trace.traceparent);
+    expect(made.status).toBe(201);
+    await trace.has('deliver event');
+    const [first] = trace.spans().filter(({ name }) => name === 'deliver event');
+    const eventId = first!.attributes['messaging.message.id'];
+    const [post] = trace.spans().filter(({ name }) => name === 'POST');
+    expect(post).toMatchObject({ failed: true, attributes: { 'error.type': '500' } });
+    const retry = await until('it is tried again', () =>
+      collector.spans.find(
+        ({ name, traceId, attributes }) =>
+          name === 'deliver event' &&
+          traceId !== first!.traceId &&
+          attributes['messaging.message.id'] === eventId,
+      ),
+    );
+    expect(retry.parentSpanId).toBe('');
+    expect(retry.attributes).toMatchObject({ 'causeway.delivery.attempt': 2 });
+    const again = await until('its post is there', () =>
+      collector.spans.find(({ name, traceId }) => name === 'POST' && traceId === retry.traceId),
+    );
+    expect(again).toMatchObject({ failed: false, attributes: { 'http.request.resend_count': 1 } });
+  });
+
+  test('that are only tests are in the trace of who asked for them', async () => {
+    const trace = newTrace();
+    const path = `/webhooks/subscriptions/${subscription.id}/test`;
+    expect((await ask('POST', path, {}, trace.traceparent)).status).toBe(200);
+    const name = 'POST /api/v1/webhooks/subscriptions/{id}/test';
+    await trace.has(name, 'POST');
+    expect(pathsOf(trace.spans())).toContain(
+      `${name} (gateway) > webhooks/testSubscription (gateway) > webhooks/testSubscription (webhooks) > deliveries.test (webhooks) > deliveries.test (dispatcher) > POST (dispatcher)`,
+    );
+  });
+});
+
+test('a collector that hangs, or has gone, costs no request', async () => {
+  collector.behave('hang');
+  const started = performance.now();
+  for (let at = 0; at < 20; at++) {
+    const made = await ask('POST', '/integrations/clients', newClient);
+    expect(made.status).toBe(201);
+  }
+  expect(performance.now() - started).toBeLessThan(10_000);
+  collector.behave('take');
+});
