@@ -8,6 +8,8 @@ import { cleanUp, provided, testNats } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
+import { userOf } from '../mysql/grants.ts';
+import { mysqlServices } from '../mysql/privileges.ts';
 import { authorization } from '../nats/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
 import { passwordVariable } from '../nats/production/users.ts';
@@ -54,23 +56,49 @@ const nats = await testNats({
 });
 const database = `image_${randomBytes(6).toString('hex')}`;
 const mysqlUrl = withDatabase(provided('mysqlUrl'), database);
-cleanUp(async () => {
-  const connection = await createConnection(provided('mysqlUrl'));
-  await connection.query('DROP DATABASE IF EXISTS ??', [database]);
-  await connection.end();
-});
+const mysqlPasswords = Object.fromEntries(
+  mysqlServices.map((name) => [`MYSQL_PASSWORD_${name.toUpperCase()}`, `mysql-of-${name}`]),
+);
+
+/** The compose file's own script for a new volume, with the function that the image's entry point has for it. */
+const makeMysqlUsers = async (): Promise<void> => {
+  const script = join(root, 'deploy/mysql/users.sh');
+  const { stdout } = spawnSync('sh', ['-euc', `docker_process_sql() { cat; }; . ${script}`], {
+    encoding: 'utf8',
+    env: { ...mysqlPasswords, MYSQL_DATABASE: database, MYSQL_USER: 'causeway' },
+  });
+  const connection = await createConnection({ uri: provided('mysqlUrl'), multipleStatements: true });
+  cleanUp(async () => {
+    await connection.query('DROP DATABASE IF EXISTS ??', [database]);
+    for (const name of mysqlServices) await connection.query("DROP USER ?@'%'", [userOf(name)]);
+    await connection.end();
+  });
+  await connection.query(stdout);
+};
 
 /** The settings that the compose file gives, with the servers and ports of this machine. */
 const environmentOf = (name: string): NodeJS.ProcessEnv => {
   const passwords = natsUsers(() => '').map((user) => [passwordVariable(user.name), natsPassword(user.name)]);
-  const secrets = { ...required, MYSQL_PASSWORD: 'unused', ...Object.fromEntries(passwords) };
+  const secrets = {
+    ...required,
+    MYSQL_PASSWORD: 'unused',
+    ...mysqlPasswords,
+    ...Object.fromEntries(passwords),
+  };
   const given = Object.entries(compose.services[name]?.environment ?? {});
   const env = Object.fromEntries(given.map(([variable, value]) => [variable, interpolate(value, secrets)]));
   if (env.NATS_URL) env.NATS_URL = env.NATS_URL.replace('nats:4222', nats.url.replace('nats://', ''));
-  if (env.MYSQL_URL) env.MYSQL_URL = `${mysqlUrl}${new URL(env.MYSQL_URL).search}`;
+  if (env.MYSQL_URL) env.MYSQL_URL = onThisMachine(new URL(env.MYSQL_URL));
   for (const variable of ['METRICS_PORT', 'PORT']) if (env[variable]) env[variable] = '0';
   for (const variable of ['METRICS_HOST', 'HOST']) if (env[variable]) env[variable] = '127.0.0.1';
   return env;
+};
+
+/** The same entry to this run's MySQL, whose administrator stands for the migrations' user. */
+const onThisMachine = ({ username, password, search }: URL): string => {
+  const url = new URL(mysqlUrl);
+  if (username !== 'causeway') [url.username, url.password] = [username, password];
+  return `${url.href}${search}`;
 };
 
 const commandOf = (name: string): string => join(app, compose.services[name]!.command![0]!);
@@ -92,6 +120,7 @@ const start = async (name: string): Promise<{ metricsUrl: string; child: ChildPr
 };
 
 test('every service gets ready from the image and the settings of the compose file, and stops when it is told', async () => {
+  await makeMysqlUsers();
   const migrated = spawnSync(process.execPath, [commandOf('migrate')], {
     env: environmentOf('migrate'),
     encoding: 'utf8',

@@ -31,6 +31,7 @@ COPY --from=dependencies /app ./
 COPY proto proto
 COPY services services
 COPY deploy/migrate deploy/migrate
+COPY deploy/mysql deploy/mysql
 COPY deploy/data/backfill deploy/data/backfill
 COPY deploy/data/restored deploy/data/restored
 # The gateway's welcome page.

@@ -6,6 +6,7 @@ import { type Demo, seedDemoOnce } from './demo.ts';
 import { answersMysql, answersNats } from './given.ts';
 import { endLeftovers, stackMark } from './home.ts';
 import { startMigrations } from './migrations.ts';
+import { mysqlUsers } from './mysql-users.ts';
 import type { StartOptions } from './options.ts';
 import { buildPortal } from './portal.ts';
 import { isPortFree } from './ports.ts';
@@ -122,6 +123,9 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     ]),
   );
   await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl()), signal));
+  // Who brings a MySQL of their own need not be allowed to make users there.
+  const own = mysqlUsers(root, secrets);
+  if (!env.MYSQL_URL) await report.step('users', () => orAborted(own.make(mysqlUrl()), signal));
 
   const startService = (spec: ServiceSpec): Promise<void>[] =>
     Array.from({ length: options.counts[spec.name] }, (_, at) => {
@@ -134,7 +138,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
           INSTANCE: name,
           NATS_URL: natsUrl(spec.name),
           METRICS_PORT: '0',
-          ...(spec.usesMysql ? { MYSQL_URL: mysqlUrl() } : {}),
+          ...(spec.mysqlUser ? { MYSQL_URL: env.MYSQL_URL || own.urlFor(spec.mysqlUser, mysqlUrl()) } : {}),
           ...(spec.keepsSecrets
             ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
             : {}),

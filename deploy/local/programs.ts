@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { MysqlService } from '../mysql/privileges.ts';
 import type { NatsMember, NatsUser } from '../nats/config.ts';
 import { startMysql } from './mysql.ts';
 import { type NatsServer, startNats } from './nats.ts';
@@ -10,7 +11,8 @@ import type { Program, Toolchain } from './toolchain.ts';
 /** A service of the cluster and what it is given. */
 export interface ServiceSpec {
   readonly name: keyof Counts;
-  readonly usesMysql: boolean;
+  /** As whom it enters MySQL; absent where it does not. */
+  readonly mysqlUser?: MysqlService;
   /** Whether it is given the keys that signing secrets are sealed with. */
   readonly keepsSecrets?: boolean;
   /** Whether it is given those that members' second factors are sealed with. */
@@ -19,11 +21,11 @@ export interface ServiceSpec {
 
 /** In the order in which they start; they stop in the opposite one, so that the edge goes first. */
 export const serviceSpecs: readonly ServiceSpec[] = [
-  { name: 'access', usesMysql: true, keepsMembers: true },
-  { name: 'crm', usesMysql: true },
-  { name: 'webhooks', usesMysql: true, keepsSecrets: true },
-  { name: 'dispatcher', usesMysql: true, keepsSecrets: true },
-  { name: 'gateway', usesMysql: false },
+  { name: 'access', mysqlUser: 'access', keepsMembers: true },
+  { name: 'crm', mysqlUser: 'crm' },
+  { name: 'webhooks', mysqlUser: 'webhooks', keepsSecrets: true },
+  { name: 'dispatcher', mysqlUser: 'dispatcher', keepsSecrets: true },
+  { name: 'gateway' },
 ];
 
 /** A server of ours as something to keep running: it comes back on the ports it had. */

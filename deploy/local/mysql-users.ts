@@ -1,0 +1,33 @@
+import { parseMysqlUrl } from '@causeway/runtime';
+import { createConnection } from 'mysql2/promise';
+import { applyGrants, makeUsers, userOf } from '../mysql/grants.ts';
+import type { MysqlService } from '../mysql/privileges.ts';
+import type { Secrets } from './secrets.ts';
+
+/** Each service enters MySQL as itself here too, with no more rights than in production. */
+export interface MysqlUsers {
+  /** To be done after the migrations, with an administrator's URL. */
+  make(adminUrl: string): Promise<void>;
+  urlFor(service: MysqlService, adminUrl: string): string;
+}
+
+export const mysqlUsers = (root: string, secrets: Secrets): MysqlUsers => {
+  const passwordOf = (service: MysqlService): string => secrets(`mysql ${service}`);
+  return {
+    make: async (adminUrl) => {
+      const connection = await createConnection(parseMysqlUrl(adminUrl));
+      try {
+        await makeUsers(connection, passwordOf);
+      } finally {
+        await connection.end();
+      }
+      await applyGrants(adminUrl, root);
+    },
+    urlFor: (service, adminUrl) => {
+      const url = new URL(adminUrl);
+      url.username = userOf(service);
+      url.password = passwordOf(service);
+      return url.href;
+    },
+  };
+};

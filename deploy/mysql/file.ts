@@ -1,0 +1,14 @@
+import { resolve } from 'node:path';
+import { grantStatements } from './grants.ts';
+
+/** Where the rendered statements lie, for administrators who let no job give rights. */
+export const grantsFile = new URL('./grants.sql', import.meta.url);
+
+export const renderGrantsFile = (): string => {
+  const root = resolve(import.meta.dirname, '../..');
+  return `${head}${grantStatements({ root, database: 'causeway' }).join(';\n')};\n`;
+};
+
+const head = `-- Written from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts; change it there.
+-- To be run after the migrations. The users are there already (deploy/README.md).
+`;

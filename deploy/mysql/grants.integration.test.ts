@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { withDatabase } from '@causeway/runtime';
+import { cleanUp, provided, testDatabase } from '@causeway/runtime/testing';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { migrationFolders } from '../migrate/folders.ts';
+import { applyGrants, makeUsers, userOf } from './grants.ts';
+import { mysqlServices, privileges } from './privileges.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const database = await testDatabase({ folders: migrationFolders(root) });
+const prefix = `t${randomBytes(4).toString('hex')}`;
+const password = randomBytes(12).toString('hex');
+
+const open = async (user: string): Promise<Connection> => {
+  const url = new URL(database.url);
+  [url.username, url.password] = [user, password];
+  const connection = await createConnection(url.href);
+  cleanUp(() => connection.end());
+  return connection;
+};
+
+const admin = await createConnection(withDatabase(provided('mysqlUrl'), ''));
+cleanUp(async () => {
+  for (const name of [...mysqlServices.map((service) => userOf(service, prefix)), `${prefix}_migrate`])
+    await admin.query("DROP USER IF EXISTS ?@'%'", [name]);
+  await admin.end();
+});
+await makeUsers(admin, () => password, prefix);
+// As production has it: the migrations' user may do everything with this database, and nothing else.
+await admin.query("CREATE USER ?@'%' IDENTIFIED BY ?", [`${prefix}_migrate`, password]);
+await admin.query("GRANT ALL ON ??.* TO ?@'%' WITH GRANT OPTION", [database.name, `${prefix}_migrate`]);
+const migrateUrl = new URL(database.url);
+[migrateUrl.username, migrateUrl.password] = [`${prefix}_migrate`, password];
+await applyGrants(migrateUrl.href, root, prefix);
+
+const as = Object.fromEntries(
+  await Promise.all(mysqlServices.map(async (name) => [name, await open(userOf(name, prefix))] as const)),
+) as Record<(typeof mysqlServices)[number], Connection>;
+
+/** MySQL's word for what it refuses; undefined where it does what it is told. */
+const refusal = (service: keyof typeof as, statement: string): Promise<string | undefined> =>
+  as[service].query(statement).then(
+    () => undefined,
+    (error: { code: string }) => error.code,
+  );
+
+test.each([
+  ['crm', 'SELECT * FROM portal_sessions'],
+  ['crm', 'SELECT * FROM portal_users'],
+  ['crm', 'SELECT * FROM api_keys'],
+  ['crm', 'SELECT * FROM subscriptions'],
+  ['crm', 'UPDATE events SET payload = NULL'],
+  ['crm', 'DELETE FROM events'],
+  ['crm', 'INSERT INTO audit_log () VALUES ()'],
+  ['dispatcher', 'SELECT * FROM api_keys'],
+  ['dispatcher', 'SELECT * FROM portal_sessions'],
+  ['dispatcher', 'SELECT * FROM clients'],
+  ['dispatcher', 'SELECT * FROM sealed_keys'],
+  ['dispatcher', 'SELECT * FROM audit_log'],
+  ['dispatcher', 'DELETE FROM subscriptions'],
+  ['dispatcher', 'INSERT INTO deliveries () VALUES ()'],
+  ['webhooks', 'SELECT * FROM api_keys'],
+  ['webhooks', 'SELECT * FROM portal_users'],
+  ['webhooks', 'SELECT * FROM clients'],
+  ['webhooks', "UPDATE audit_log SET actor_name = 'nobody'"],
+  ['webhooks', 'UPDATE events SET company_id = 1'],
+  ['webhooks', 'DELETE FROM events'],
+  ['access', 'SELECT * FROM clients'],
+  ['access', 'SELECT * FROM subscriptions'],
+  ['access', 'SELECT * FROM events'],
+  ['access', 'DELETE FROM audit_log'],
+  ['access', "UPDATE audit_log SET actor_name = 'nobody'"],
+] as const)('%s may not: %s', async (service, statement) => {
+  expect(await refusal(service, statement)).toBe('ER_TABLEACCESS_DENIED_ERROR');
+});
+
+describe.each(mysqlServices)('%s', (service) => {
+  test.each([
+    'ALTER TABLE audit_log ADD COLUMN more INT',
+    'ALTER TABLE api_keys DROP COLUMN key_hash',
+    'DROP TABLE clients',
+    'CREATE TABLE mine (id INT)',
+    'CREATE TABLE schema_migrations_2 LIKE companies',
+    'CREATE INDEX mine ON clients (company_id)',
+    'CREATE TRIGGER mine BEFORE INSERT ON clients FOR EACH ROW SET @a = 1',
+    'CREATE VIEW mine AS SELECT * FROM companies',
+    'TRUNCATE TABLE audit_log',
+    'SELECT * FROM schema_migrations',
+    'SELECT * FROM mysql.user',
+    "CREATE USER somebody@'%'",
+    `GRANT SELECT ON \`${database.name}\`.clients TO 'root'@'localhost'`,
+    "SELECT 1 INTO OUTFILE '/tmp/mine'",
+    'SET GLOBAL general_log = 1',
+    'SHOW BINARY LOGS',
+  ])('may not: %s', async (statement) => {
+    expect(await refusal(service, statement)).toMatch(/DENIED|SPECIFIC_ACCESS|NONEXISTING/);
+  });
+
+  test('sees no more of its tables than it may use', async () => {
+    const [rows] = await as[service].query<(RowDataPacket & { name: string })[]>(
+      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1',
+    );
+    const mine = Object.entries(privileges(root)[service]).filter(([, may]) => may.length > 0);
+    expect(rows.map(({ name }) => name)).toEqual(mine.map(([name]) => name).sort());
+  });
+});
+
+test('webhooks makes and drops the days of its tables, and of the event log', async () => {
+  for (const table of ['events', 'deliveries', 'delivery_attempts', 'delivery_minutes']) {
+    const split = `ALTER TABLE ${table} REORGANIZE PARTITION future INTO (
+      PARTITION p20260131 VALUES LESS THAN ('2026-02-01'), PARTITION future VALUES LESS THAN (MAXVALUE))`;
+    expect([table, await refusal('webhooks', split)]).toEqual([table, undefined]);
+    const drop = `ALTER TABLE ${table} DROP PARTITION p20260131`;
+    for (const other of ['crm', 'access', 'dispatcher'] as const)
+      expect([other, await refusal(other, drop)]).toEqual([other, 'ER_TABLEACCESS_DENIED_ERROR']);
+    expect([table, await refusal('webhooks', drop)]).toEqual([table, undefined]);
+  }
+});
+
+describe('what somebody has given beyond the table', () => {
+  beforeAll(async () => {
+    await admin.query("GRANT SELECT, DELETE ON ??.api_keys TO ?@'%'", [database.name, userOf('crm', prefix)]);
+    await admin.query("REVOKE SELECT ON ??.clients FROM ?@'%'", [database.name, userOf('crm', prefix)]);
+  });
+
+  test('is taken back by the next release, and what is missing given', async () => {
+    expect(await refusal('crm', 'SELECT * FROM api_keys')).toBeUndefined();
+    expect(await refusal('crm', 'SELECT * FROM clients')).toBe('ER_TABLEACCESS_DENIED_ERROR');
+    await applyGrants(migrateUrl.href, root, prefix);
+    expect(await refusal('crm', 'SELECT * FROM api_keys')).toBe('ER_TABLEACCESS_DENIED_ERROR');
+    expect(await refusal('crm', 'SELECT * FROM clients')).toBeUndefined();
+  });
+});

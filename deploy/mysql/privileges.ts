@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrationFolders } from '../migrate/folders.ts';
+
+/** The services that have a user of their own in MySQL. */
+export const mysqlServices = ['access', 'crm', 'webhooks', 'dispatcher'] as const;
+export type MysqlService = (typeof mysqlServices)[number];
+
+/** What a user may do with one table. */
+export type Privilege = (typeof everyPrivilege)[number];
+/** All that MySQL knows of for a table. */
+export const everyPrivilege = [
+  ...(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'ALTER', 'INDEX'] as const),
+  ...(['REFERENCES', 'TRIGGER', 'CREATE VIEW', 'SHOW VIEW'] as const),
+] as const;
+
+const read = ['SELECT'] as const;
+const append = ['SELECT', 'INSERT'] as const;
+const change = ['SELECT', 'UPDATE'] as const;
+const everyRow = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
+/** Making the days to come and dropping those that are over. MySQL knows no right to do that and nothing else. */
+const days = ['ALTER', 'DROP'] as const;
+
+type Tables = Readonly<Record<string, readonly Privilege[]>>;
+
+/**
+ * Where it is not that a service has every row of the tables that its migrations make, and no other. What is written
+ * once, events and the audit log, nobody changes; who reads anothers' tables, does so by the contract of `proto`.
+ */
+const exceptions: Readonly<Record<MysqlService, Tables>> = {
+  access: { audit_log: append },
+  crm: { events: append },
+  webhooks: {
+    audit_log: append,
+    events: [...read, ...days],
+    event_sequences: read,
+    event_outbox: ['SELECT', 'UPDATE', 'DELETE'],
+    deliveries: [...everyRow, ...days],
+    delivery_attempts: [...read, ...days],
+    delivery_minutes: [...read, ...days],
+  },
+  dispatcher: {
+    audit_log: ['INSERT'],
+    events: read,
+    subscriptions: change,
+    deliveries: change,
+    delivery_queues: everyRow,
+    delivery_attempts: ['SELECT', 'INSERT', 'UPDATE'],
+    delivery_minutes: ['SELECT', 'INSERT', 'UPDATE'],
+    replays: change,
+  },
+};
+
+/** The tables of each service that has migrations. @param root the repository, or its copy in the image. */
+export const tablesOf = (root: string): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    migrationFolders(root).map(({ name, folder }) => {
+      const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+      const text = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+      return [name, [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map((match) => match[1]!)];
+    }),
+  );
+
+/** What each service may do with every table there is; a table that is not there is not to be touched. */
+export const privileges = (root: string): Readonly<Record<MysqlService, Tables>> => {
+  const tables = tablesOf(root);
+  const of = (service: MysqlService): Tables =>
+    Object.fromEntries(
+      [...tables].flatMap(([owner, names]) =>
+        names.map((name) => [name, exceptions[service][name] ?? (owner === service ? everyRow : [])]),
+      ),
+    );
+  return { access: of('access'), crm: of('crm'), webhooks: of('webhooks'), dispatcher: of('dispatcher') };
+};

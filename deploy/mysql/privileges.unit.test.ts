@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { grantsFile, renderGrantsFile } from './file.ts';
+import { mysqlServices, privileges, tablesOf } from './privileges.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const owners = tablesOf(root);
+const allowed = privileges(root);
+
+test("the administrators' file is what the table says", () => {
+  expect(readFileSync(grantsFile, 'utf8')).toBe(renderGrantsFile());
+});
+
+test('every table is one that somebody writes, and none is spoken of that is not there', () => {
+  const tables = [...owners.values()].flat();
+  expect(tables.length).toBeGreaterThan(25);
+  const idle = tables.filter(
+    (table) => !mysqlServices.some((service) => allowed[service][table]?.includes('INSERT')),
+  );
+  expect(idle).toEqual([]);
+  const text = readFileSync(new URL('./privileges.ts', import.meta.url), 'utf8');
+  const named = [...text.slice(text.indexOf('const exceptions')).matchAll(/^ {4}(\w+): /gm)];
+  expect(named.map((match) => match[1]).filter((table) => !tables.includes(table!))).toEqual([]);
+});
+
+test('what is written once can be changed by nobody', () => {
+  for (const service of mysqlServices) {
+    expect([service, allowed[service].audit_log]).toEqual([service, expect.not.arrayContaining(['UPDATE'])]);
+    expect([service, allowed[service].events]).toEqual([service, expect.not.arrayContaining(['UPDATE'])]);
+    expect(allowed[service].audit_log).not.toContain('DELETE');
+  }
+});
+
+test('only webhooks, for its days, may alter tables', () => {
+  const may = mysqlServices.flatMap((service) =>
+    Object.entries(allowed[service]).flatMap(([table, list]) =>
+      list.includes('ALTER') ? [`${service} ${table}`] : [],
+    ),
+  );
+  expect(may.sort()).toEqual([
+    'webhooks deliveries',
+    'webhooks delivery_attempts',
+    'webhooks delivery_minutes',
+    'webhooks events',
+  ]);
+});
