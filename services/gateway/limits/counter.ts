@@ -64,6 +64,14 @@ export const createCounter = ({
     if (cell) cell.value++;
   };
 
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+  /** Why requests are answered 503, and not a line for each. */
+  const tell = (cause: unknown): void => {
+    if (performance.now() - toldAtMs < tellEveryMs) return;
+    toldAtMs = performance.now();
+    logger?.warn({ error: cause }, 'requests could not be counted');
+  };
+
   /** Answers the other gateways for a partition that this one owns. */
   const listen =
     (route: Route) =>
@@ -187,6 +195,7 @@ export const createCounter = ({
         (cause: unknown) => {
           clearTimeout(late);
           tally('failed');
+          tell(cause);
           for (const request of group) request.reject(new CountError('not counted', { cause }));
         },
       );
@@ -209,6 +218,8 @@ export const createCounter = ({
     },
   };
 };
+
+const tellEveryMs = 5_000;
 
 const isNobodyThere = (error: unknown): boolean =>
   error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());
