@@ -1,24 +1,44 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { rootCertificates } from 'node:tls';
 import { connectDatabase } from '@causeway/runtime';
-import { cleanUp, provided } from '@causeway/runtime/testing';
+import { cleanUp, makeAuthority, provided } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 
-const url = provided('mysqlUrl');
-const admin = await createConnection(url);
+const provider = new URL(provided('mysqlUrl'));
+const admin = await createConnection(provider.href);
 cleanUp(() => admin.end());
-const [[server]] = await admin.query<(RowDataPacket & { folder: string })[]>('SELECT @@datadir AS folder');
-/** The authority that the server has made for itself; out of reach where the server is on another machine. */
-const authority = join(server?.folder ?? '', 'ca.pem');
-const within = existsSync(authority);
+/** A server on another machine cannot be given certificates of this one. */
+const within = ['127.0.0.1', 'localhost'].includes(provider.hostname);
+const authority = makeAuthority();
+cleanUp(() => authority.remove());
+const stranger = makeAuthority();
+cleanUp(() => stranger.remove());
 
-/** The cipher of a connection of ours; rejects where none comes about. */
+/** The server's certificate from now on; the connections of other tests are plain. */
+const presents = async (name: string): Promise<void> => {
+  const { certFile, keyFile } = authority.issue(name);
+  await admin.query('SET GLOBAL ssl_ca = ?, GLOBAL ssl_cert = ?, GLOBAL ssl_key = ?', [
+    authority.caFile,
+    certFile,
+    keyFile,
+  ]);
+  await admin.query('ALTER INSTANCE RELOAD TLS');
+};
+const [[before]] = await admin.query<(RowDataPacket & { ca: string; cert: string; key: string })[]>(
+  'SELECT @@ssl_ca AS ca, @@ssl_cert AS cert, @@ssl_key AS `key`',
+);
+cleanUp(async () => {
+  if (!within) return;
+  const { ca, cert, key } = before!;
+  await admin.query('SET GLOBAL ssl_ca = ?, GLOBAL ssl_cert = ?, GLOBAL ssl_key = ?', [ca, cert, key]);
+  await admin.query('ALTER INSTANCE RELOAD TLS');
+});
+
+/** The cipher of a connection of ours to `localhost`; rejects where none comes about. */
 const cipherBy = async (parameters: string): Promise<string> => {
-  const db = connectDatabase({ url: `${url}?${parameters}`, poolSize: 1, tenantTables: new Set() });
+  const url = new URL(`${provider.href}?${parameters}`);
+  url.hostname = 'localhost';
+  const db = connectDatabase({ url: url.href, poolSize: 1, tenantTables: new Set() });
   try {
     const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Ssl_cipher'`.execute(db);
     return rows[0]?.Value ?? '';
@@ -26,22 +46,33 @@ const cipherBy = async (parameters: string): Promise<string> => {
     await db.close();
   }
 };
+const by = ({ caFile }: { caFile: string }, mode = 'verify') => cipherBy(`tls=${mode}&tlsCaFile=${caFile}`);
 
 test.runIf(within)(
-  'a server of the authority that is given is let in, and the connection is encrypted',
+  'a server of the authority that is given, and for its own name, is let in, and the connection is encrypted',
   async () => {
-    expect(await cipherBy(`tls=verify&tlsCaFile=${authority}`)).toMatch(/^TLS_/);
+    await presents('localhost');
+    expect(await by(authority)).toMatch(/^TLS_/);
   },
 );
 
 test.runIf(within)('a server of any other authority is not', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-authority-'));
-  cleanUp(() => rmSync(folder, { recursive: true, force: true }));
-  const other = join(folder, 'ca.pem');
-  writeFileSync(other, rootCertificates[0]!);
-  await expect(cipherBy(`tls=verify&tlsCaFile=${other}`)).rejects.toThrow();
+  await presents('localhost');
+  await expect(by(stranger)).rejects.toThrow();
   await expect(cipherBy('tls=verify')).rejects.toThrow();
+  await expect(by(stranger, 'verify-ca')).rejects.toThrow();
 });
+
+test.runIf(within)(
+  'a server of the authority, but for another name, is not, unless the name is left out',
+  async () => {
+    await presents('mysql.example.com');
+    await expect(by(authority)).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/altnames/) },
+    });
+    expect(await by(authority, 'verify-ca')).toMatch(/^TLS_/);
+  },
+);
 
 test('without being told to, a connection is plain', async () => {
   expect(await cipherBy('tls=off')).toBe('');

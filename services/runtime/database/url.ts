@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { ConfigError } from '../config.ts';
 
 /** Where a MySQL is and how to enter it; the part of mysql2's options that a URL decides. */
@@ -10,14 +11,24 @@ export interface MysqlAddress {
   /** Empty where the URL names none. */
   readonly database: string;
   readonly socketPath?: string;
-  readonly ssl?: { readonly rejectUnauthorized: boolean; readonly ca?: string };
+  readonly ssl?: MysqlTls;
+}
+
+interface MysqlTls {
+  /** Whether the certificate has to be of a known authority, */
+  readonly rejectUnauthorized: boolean;
+  /** and for the very host. */
+  readonly verifyIdentity?: boolean;
+  readonly ca?: string;
 }
 
 /**
  * Reads `mysql://user:password@host:port/database?tls=verify&tlsCaFile=/path/ca.pem`.
  *
- * - `tls=verify` encrypts and checks the server's certificate, against `tlsCaFile` where given, else against
- *   Node's authorities; `tls=encrypt` encrypts and trusts whoever answers; `tls=off`, or nothing, is plain.
+ * - `tls=verify` encrypts and checks the server's certificate: that it is for the host's name, and of `tlsCaFile`
+ *   where given, else of one of Node's authorities. `tls=verify-ca` leaves the name out, for servers whose
+ *   certificates are for something else; `tls=encrypt` encrypts and trusts whoever answers; `tls=off`, or nothing,
+ *   is plain.
  * - `socket=/path/mysqld.sock` replaces host and port.
  *
  * mysql2 would take any of its options out of a URL, `multipleStatements` included, so it never sees the URL.
@@ -31,9 +42,13 @@ export const parseMysqlUrl = (text: string): MysqlAddress => {
     if (!knownParameters.has(name)) throw new ConfigError(`the MySQL URL has an unknown parameter: ${name}`);
   }
   const socketPath = url.searchParams.get('socket');
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1';
   const ssl = readTls(url.searchParams.get('tls'), url.searchParams.get('tlsCaFile'));
+  // mysql2 compares a certificate with `localhost` where a host has no name.
+  if (ssl?.verifyIdentity && isIP(host))
+    throw new ConfigError('the MySQL URL: tls=verify needs a host by its name');
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1',
+    host,
     port: Number(url.port) || 3306,
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
@@ -64,8 +79,13 @@ const readTls = (mode: string | null, caFile: string | null): MysqlAddress['ssl'
     case 'encrypt':
       return { rejectUnauthorized: false };
     case 'verify':
-      return { rejectUnauthorized: true, ...(caFile === null ? {} : { ca: readFileSync(caFile, 'utf8') }) };
+    case 'verify-ca':
+      return {
+        rejectUnauthorized: true,
+        verifyIdentity: mode === 'verify',
+        ...(caFile === null ? {} : { ca: readFileSync(caFile, 'utf8') }),
+      };
     default:
-      throw new ConfigError('the MySQL URL: tls must be verify, encrypt or off');
+      throw new ConfigError('the MySQL URL: tls must be verify, verify-ca, encrypt or off');
   }
 };

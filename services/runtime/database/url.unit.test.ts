@@ -27,14 +27,17 @@ describe('a MySQL URL', () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'ca.pem'), 'an authority');
     const sslOf = (query: string) => parseMysqlUrl(`mysql://me@db/x?${query}`).ssl;
-    expect(sslOf('tls=verify')).toEqual({ rejectUnauthorized: true });
+    expect(sslOf('tls=verify')).toEqual({ rejectUnauthorized: true, verifyIdentity: true });
+    expect(sslOf('tls=verify-ca')).toEqual({ rejectUnauthorized: true, verifyIdentity: false });
     expect(sslOf('tls=encrypt')).toEqual({ rejectUnauthorized: false });
     expect(sslOf('tls=off')).toBeUndefined();
     expect(sslOf(`tls=verify&tlsCaFile=${folder}/ca.pem`)).toEqual({
       rejectUnauthorized: true,
+      verifyIdentity: true,
       ca: 'an authority',
     });
-    expect(() => sslOf('tls=maybe')).toThrow('tls must be verify, encrypt or off');
+    expect(() => sslOf('tls=maybe')).toThrow('tls must be verify, verify-ca, encrypt or off');
+    expect(() => parseMysqlUrl('mysql://me@10.0.0.1/x?tls=verify')).toThrow('needs a host by its name');
   });
 
   it('is refused without its password being told', () => {
