@@ -14,7 +14,6 @@ import {
 } from '@causeway/proto';
 import {
   type Bus,
-  childTraceparent,
   type LaneAnswer,
   type LaneClient,
   type Log,
@@ -220,8 +219,7 @@ interface Exchange {
 const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exchange => {
   const startedMs = performance.now();
   const requestId = head.requestId || randomHex(12);
-  const span = startRequest(gateway.tracer, head);
-  const traceparent = span?.traceparent ?? childTraceparent(head.traceparent);
+  const { span, traceparent } = startRequest(gateway.tracer, head);
   let operation: Operation<OperationId> | undefined;
   let key: KeyEntry | undefined;
   let rateLimit: readonly Header[] = [];

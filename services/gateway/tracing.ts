@@ -1,17 +1,24 @@
-import { type Span, type Tracer, traced } from '@causeway/runtime';
+import { childTraceparent, type Span, type Tracer, traced } from '@causeway/runtime';
 import type { Head } from './http/head.ts';
 
 /**
  * A request as a server span, by OpenTelemetry's conventions for HTTP: under the caller's trace, or the first of a
  * new one. Neither path nor query is told, only the route: people put names, addresses and keys into them.
  */
-export const startRequest = (tracer: Tracer | undefined, { method, traceparent }: Head): Span | undefined =>
-  tracer?.start(methods.has(method) ? method : 'HTTP', {
+export const startRequest = (
+  tracer: Tracer | undefined,
+  { method, traceparent: incoming }: Head,
+): { readonly span: Span | undefined; readonly traceparent: string } => {
+  const span = tracer?.start(methods.has(method) ? method : 'HTTP', {
     kind: 'server',
-    parents: [traceparent],
+    parents: [incoming],
     root: true,
     attributes: { 'http.request.method': methods.has(method) ? method : '_OTHER' },
   });
+  // What the gateway does not record, no service shall.
+  const traceparent = span?.traceparent ?? childTraceparent(incoming, tracer === undefined);
+  return { span, traceparent };
+};
 
 /** What a finished request turned out to be. */
 export interface Outcome {

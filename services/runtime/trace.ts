@@ -35,8 +35,10 @@ export const formatTraceparent = ({ traceId, spanId, flags }: TraceparentParts):
 /**
  * The trace context of the next hop: the caller's trace id and flags with a new span id, or a new unsampled trace
  * where the caller sent none that is valid.
+ * @param recorded false takes away what the caller's flags say of being recorded.
  */
-export const childTraceparent = (incoming: string): string => {
-  const { traceId = randomHex(16), flags = 0 } = traceparentParts(incoming) ?? {};
+export const childTraceparent = (incoming: string, recorded = true): string => {
+  const { traceId = randomHex(16), flags: given = 0 } = traceparentParts(incoming) ?? {};
+  const flags = recorded ? given : given & ~1;
   return formatTraceparent({ traceId, spanId: randomHex(8), flags });
 };

@@ -1,5 +1,5 @@
 import { type ResolvedSession, renderProblem, sessionTokenHeader } from '@causeway/proto';
-import { childTraceparent, type LaneAnswer, randomHex } from '@causeway/runtime';
+import { type LaneAnswer, randomHex } from '@causeway/runtime';
 import { toProblem } from '../failures.ts';
 import { writeAnswer } from '../http/answer.ts';
 import type { Head } from '../http/head.ts';
@@ -40,8 +40,7 @@ export const openExchange = (
   const { traffic, log } = portal;
   const startedMs = performance.now();
   const requestId = head.requestId || randomHex(12);
-  const span = startRequest(portal.tracer, head);
-  const traceparent = span?.traceparent ?? childTraceparent(head.traceparent);
+  const { span, traceparent } = startRequest(portal.tracer, head);
   let operation: string | undefined;
   let route: string | undefined;
   let session: ResolvedSession | undefined;
