@@ -196,7 +196,7 @@ describe('What is no request of HTTP/1.1', () => {
     expect(answer.text).toMatch(/\r\nConnection: close\r\n/i);
   });
 
-  test.each(['get', 'BREW', 'G@T', 'GETGET', 'X'.repeat(100)])(
+  test.each(['get', 'BREW', 'G.T', 'GETGET', 'X'.repeat(100)])(
     'the method %s leads nowhere: 401 without a key, 405 with one',
     async (method) => {
       const line = `${method} ${lookup} HTTP/1.1`;
@@ -205,6 +205,17 @@ describe('What is no request of HTTP/1.1', () => {
     },
   );
 });
+
+test.each(['{}POST', 'G@T', '"GET', '0,GET', 'GÉT', 'GET:'])(
+  'what cannot be a method (%s) closes the connection',
+  async (method) => {
+    const answer = await exchange(
+      rawRequest(`${method} ${lookup} HTTP/1.1`, [`X-Api-Key: ${key}`]) + get(key),
+      { answers: 2 },
+    );
+    expect([answer.closed, answer.statuses.filter((status) => status < 400)]).toEqual([true, []]);
+  },
+);
 
 test('Headers of 12 KiB, and ninety of them, are fine', async () => {
   expect((await exchange(get(key, `X-Long: ${'a'.repeat(12_000)}`))).statuses).toEqual([200]);

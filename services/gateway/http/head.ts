@@ -57,8 +57,11 @@ export const readHead = (request: HttpRequest): Head => {
     }
   });
   broken ||= length !== undefined && encoding !== undefined;
+  const method = request.getCaseSensitiveMethod();
+  // What is left of a body that was taken for shorter than it is begins so: `{}POST`.
+  broken ||= !known.has(method) && !token.test(method);
   return {
-    method: request.getCaseSensitiveMethod(),
+    method,
     path: request.getUrl(),
     query: request.getQuery() ?? '',
     apiKey: apiKey ?? '',
@@ -70,5 +73,8 @@ export const readHead = (request: HttpRequest): Head => {
   };
 };
 
+const known: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
+/** RFC 9110, 5.6.2. */
+const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const digits = /^\d{1,15}$/;
 const saneRequestId = /^[A-Za-z0-9._~:+/=-]{1,128}$/;
