@@ -3,8 +3,8 @@ import type { Page } from '@playwright/test';
 import { describe, expect, test } from 'vitest';
 import { openTeam } from '../api/support/portal.ts';
 import { furnish } from './support/furnish.ts';
-import { dialogsOf, goTo, pagesOf } from './support/pages.ts';
-import { openPortal, see, visit } from './support/portal.ts';
+import { dialogsOf, goTo, type Place, pagesOf } from './support/pages.ts';
+import { openPortal, see, visit, type WindowOptions } from './support/portal.ts';
 import { openReceiver } from './support/subscriber.ts';
 
 const portal = await openPortal();
@@ -32,18 +32,34 @@ const violations = async (page: Page, without: readonly string[] = []): Promise<
   return found;
 };
 
+/**
+ * Goes to all places, in two windows at once: one waits for the server while the other is looked at, and opening
+ * one for each place would take most of the time.
+ */
+const inWindows = async (
+  places: readonly Place[],
+  options: WindowOptions,
+  look: (page: Page, place: Place) => Promise<void>,
+): Promise<void> => {
+  const rest = [...places];
+  const windows = await Promise.all([portal.open(team.owner, options), portal.open(team.owner, options)]);
+  await Promise.all(
+    windows.map(async (page) => {
+      for (let place = rest.shift(); place; place = rest.shift()) await look(page, place);
+    }),
+  );
+};
+
 describe('No page breaks a rule of accessibility, in either theme', () => {
-  // One window goes to all of them: opening one for each would take most of the time.
   test.each([
     ['pages', pagesOf(furnished)],
     ['dialogs', dialogsOf(furnished)],
   ])('%s', { timeout: 150_000 }, async (_, places) => {
-    const page = await portal.open(team.owner);
     const found: string[] = [];
-    for (const place of places) {
+    await inWindows(places, {}, async (page, place) => {
       await goTo(page, place);
       for (const violation of await violations(page)) found.push(`${place.name}, ${violation}`);
-    }
+    });
     expect(found).toEqual([]);
   });
 
@@ -57,6 +73,71 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
     await visit(page, 'invitation#not-a-token', 'Invitation');
     await see(page.getByText('This invitation is no longer valid')).toBeVisible();
     expect(await violations(page)).toEqual([]);
+    await visit(page, 'sign-in', 'Sign in');
+    await page.getByText('Lost your password?').click();
+    expect(await violations(page)).toEqual([]);
+    const { json } = await team.owner.browser.ask('POST', `/team/members/${furnished.member}/password-reset`);
+    await page.goto(`${portal.world.baseUrl}${json.link}`);
+    await see(page.getByLabel('New password')).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('what is shown once: a key, a secret, a link, the second factor', async () => {
+    const page = await portal.open(team.owner);
+    const shown = async (name: string): Promise<void> => {
+      await see(page.getByRole('dialog', { name })).toBeVisible();
+      expect(await violations(page), name).toEqual([]);
+    };
+    await page.goto('keys?dialog=create');
+    await page.getByLabel('Name').fill('Looked at');
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await shown('Your new API key');
+    await page.keyboard.press('Escape');
+    await see(page.getByRole('button', { name: 'Close anyway' })).toBeVisible();
+    await shown('Your new API key');
+    await page.goto(`subscriptions/${furnished.healthy}?dialog=rotate`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Renew secret' }).click();
+    await shown('The new signing secret');
+    await page.goto(`team?password=${furnished.member}`);
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    await shown('The link for a new password');
+    await page.goto('security?dialog=totp-on');
+    await page.getByLabel('Your password').fill(team.owner.password);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await see(page.getByLabel('The code that the app shows')).toBeVisible();
+    await shown('Switch two-factor sign-in on');
+  });
+
+  test('a message, the JSON editor with a mistake in it, and the shortcuts', async () => {
+    const page = await portal.open(team.owner);
+    await page.goto(`team?role=${furnished.member}`);
+    await page.getByRole('radio', { name: 'Viewer' }).check();
+    await page.getByRole('button', { name: 'Change role' }).click();
+    await see(page.getByText('Test developer is viewer now')).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+    await visit(page, `test?subscription=${furnished.healthy}`, 'Test delivery');
+    await page.getByRole('radio', { name: 'Own JSON' }).check();
+    const editor = page.getByRole('textbox', { name: 'Payload as JSON' });
+    await editor.fill('{ "client_id": "none" ');
+    await see(page.locator('.cm-lint-marker').first()).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+    await visit(page, 'events', 'Events');
+    await page.keyboard.press('?');
+    await see(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('the menus of the theme, of the account and of a page', async () => {
+    const page = await portal.open(team.owner);
+    await visit(page, `subscriptions/${furnished.healthy}`, 'Billing');
+    for (const name of [/^Theme/, /^Your account/, 'More actions']) {
+      await page.getByRole('button', { name }).click();
+      await see(page.getByRole('menuitem').first()).toBeVisible();
+      expect(await violations(page, ['region'])).toEqual([]);
+      await page.keyboard.press('Escape');
+      await see(page.getByRole('menuitem')).toHaveCount(0);
+    }
   });
 
   test('the command menu, a menu, and what a viewer sees', async () => {
@@ -75,18 +156,19 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
 
 describe('A page', () => {
   test('like a dialog does not scroll sideways on a narrow screen', async () => {
-    const page = await portal.open(team.owner, { viewport: { width: 320, height: 640 } });
-    const over = (selector: string) =>
-      page.evaluate(`(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(${selector})`);
-    for (const place of pagesOf(furnished)) {
+    const options = { viewport: { width: 320, height: 640 } };
+    await inWindows([...pagesOf(furnished), ...dialogsOf(furnished)], options, async (page, place) => {
       await goTo(page, place);
-      expect(await over('document.documentElement'), place.name).toBe(0);
-    }
-    for (const place of dialogsOf(furnished)) {
-      await goTo(page, place);
-      const dialog = await page.getByRole('dialog').boundingBox();
-      expect(dialog!.x + dialog!.width, place.name).toBeLessThanOrEqual(320);
-    }
+      if (place.dialog === undefined) {
+        const over = await page.evaluate(
+          '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.documentElement)',
+        );
+        expect(over, place.name).toBe(0);
+      } else {
+        const dialog = await page.getByRole('dialog').boundingBox();
+        expect(dialog!.x + dialog!.width, place.name).toBeLessThanOrEqual(320);
+      }
+    });
   });
 
   test('gets the focus on its heading when it is gone to', async () => {

@@ -49,7 +49,7 @@ describe('An API key', () => {
       team.companyId,
     ]);
     await page.reload();
-    await see(row.getByRole('cell').nth(2)).toContainText(/just now|ago/);
+    await see(row.getByRole('cell').nth(2)).toContainText(/this minute|1 min\. ago/);
     await row.getByRole('button', { name: 'Actions for Website form' }).click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     const question = page.getByRole('dialog', { name: 'Revoke “Website form”?' });

@@ -19,6 +19,20 @@ describe('Signing in', () => {
     expect(page.url()).toBe(`${world.baseUrl}/portal/`);
   });
 
+  test('asks the server nothing about a stranger, and says what to do about a lost password', async () => {
+    const page = await portal.open();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/portal/api/')) asked.push(request.url());
+    });
+    await visit(page, 'deliveries', 'Sign in');
+    const help = page.getByText('can make you a link for a new one');
+    await see(help).toBeHidden();
+    await page.getByText('Lost your password?').click();
+    await see(help).toBeVisible();
+    expect(asked).toEqual([]);
+  });
+
   test('works by keyboard alone', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();
@@ -133,6 +147,19 @@ describe('A session', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeVisible();
     expect(page.url()).toBe(address);
     await see(page.getByLabel('State')).toHaveValue('failed');
+  });
+
+  test('is kept by what a person does, and not by a page that renews itself', async () => {
+    const { team, page } = await portal.openOwner();
+    const { json } = await team.owner.browser.ask('POST', '/events/test', { type: 'client.created' });
+    await visit(page, `events/${json.id}`, 'client.created');
+    const renewal = async (): Promise<string | null> => {
+      const request = await page.waitForRequest(/\/deliveries\?/);
+      return request.headerValue('x-passive');
+    };
+    expect(await renewal()).toBe('1');
+    await page.keyboard.press('Shift');
+    expect(await renewal()).toBeNull();
   });
 
   test('that was not there leads to the sign-in first, and then where the address said', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { goodPassword } from '../api/support/portal.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
+import { fillSignIn } from './support/sign-in.ts';
 
 const portal = await openPortal();
 
@@ -68,6 +69,47 @@ describe('The team', () => {
     );
   });
 
+  test('helps a member who lost the password by a link, which works once', async () => {
+    const { page, team } = await portal.openOwner();
+    const member = await team.join('developer');
+    await visit(page, 'team', 'Team');
+    await page.getByRole('button', { name: 'Actions for Test developer' }).click();
+    await page.getByRole('menuitem', { name: 'New password…' }).click();
+    const question = page.getByRole('dialog', { name: 'A new password for Test developer?' });
+    await question.getByRole('button', { name: 'Make the link' }).click();
+    const shown = page.getByRole('dialog', { name: 'The link for a new password' });
+    await see(shown.getByRole('button', { name: 'Copy link' })).toBeFocused();
+    await shown.getByRole('button', { name: 'Copy link' }).click();
+    const link = await clipboard(page);
+    expect(link).toMatch(/^http.*\/portal\/password#/);
+    await shown.getByRole('button', { name: 'Done' }).click();
+
+    const signedIn = await portal.open(member);
+    await visit(signedIn, 'keys', 'API keys');
+    const theirs = await portal.open();
+    await theirs.goto(link);
+    await see(theirs.getByText(member.email)).toBeVisible();
+    const password = theirs.getByLabel('New password');
+    await password.fill('password1234');
+    await theirs.getByRole('button', { name: 'Set the new password' }).click();
+    await see(password).toHaveAccessibleDescription(/common|guess/i);
+    await password.fill('eight badgers paint bridges');
+    await theirs.getByRole('button', { name: 'Set the new password' }).click();
+    await see(theirs.getByText('Your new password is set.')).toBeVisible();
+    await fillSignIn(theirs, { email: member.email, password: 'eight badgers paint bridges' });
+    await see(theirs.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+
+    await signedIn.getByRole('link', { name: 'Deliveries' }).click();
+    await see(signedIn.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+    const late = await portal.open();
+    await late.goto(link);
+    await see(late.getByText('This link is no longer valid')).toBeVisible();
+    await visit(page, 'audit', 'Audit log');
+    const table = page.getByRole('table', { name: 'Audit log' });
+    await see(table).toContainText(`made a link for a new password of ${member.email}`);
+    await see(table).toContainText('Test developer chose a new password by a link');
+  });
+
   test('keeps its last owner', async () => {
     const { page } = await portal.openOwner();
     await visit(page, 'team', 'Team');
@@ -107,6 +149,7 @@ describe('The team', () => {
     await see(change.locator('del')).toHaveText('viewer');
     await see(change.locator('ins')).toHaveText('admin');
     await see(change).toContainText('127.0.0.1');
+    await see(rows.filter({ hasText: `made the owner ${team.owner.email}` })).toHaveCount(1);
     await page.getByLabel('Kind of thing').selectOption('key');
     await see(page).toHaveURL(/kind=key/);
     await see(rows).toHaveCount(2);

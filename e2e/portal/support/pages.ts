@@ -61,6 +61,7 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-test-event', path: 'events?dialog=send', dialog: 'Send a test event' },
   { name: 'dialog-invite', path: 'team?dialog=invite', dialog: 'Invite someone' },
   { name: 'dialog-role', path: `team?role=${one.member}`, dialog: /^Change the role of/ },
+  { name: 'dialog-new-password', path: `team?password=${one.member}`, dialog: /^A new password for/ },
   { name: 'dialog-remove', path: `team?remove=${one.member}`, dialog: /^Remove/ },
   { name: 'dialog-name', path: 'security?dialog=name', dialog: 'Change your name' },
   { name: 'dialog-password', path: 'security?dialog=password', dialog: 'Change your password' },

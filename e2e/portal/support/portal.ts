@@ -16,9 +16,14 @@ export interface Portal {
   readonly world: World;
   readonly browser: Browser;
   /** A window of its own, signed in as a member or as nobody. What no page may do fails the test at its end. */
-  open(member?: SignedIn, options?: BrowserContextOptions): Promise<Page>;
+  open(member?: SignedIn, options?: WindowOptions): Promise<Page>;
   /** A company of this test's own, with its owner at the portal. */
-  openOwner(options?: BrowserContextOptions): Promise<{ readonly team: Team; readonly page: Page }>;
+  openOwner(options?: WindowOptions): Promise<{ readonly team: Team; readonly page: Page }>;
+}
+
+export interface WindowOptions extends BrowserContextOptions {
+  /** What the console may say besides, as the test causes it. */
+  readonly mayLog?: RegExp;
 }
 
 /** A member who has signed in elsewhere; the window takes the session over. */
@@ -29,7 +34,7 @@ export interface SignedIn {
 export const openPortal = async (): Promise<Portal> => {
   const world = await openWorld();
   const browser = await openChromium();
-  const open: Portal['open'] = async (member, options) => {
+  const open: Portal['open'] = async (member, { mayLog, ...options } = {}) => {
     const context = await browser.newContext({
       baseURL: `${world.baseUrl}/portal/`,
       viewport: { width: 1280, height: 800 },
@@ -39,7 +44,7 @@ export const openPortal = async (): Promise<Portal> => {
     });
     context.setDefaultTimeout(actionTimeoutMs);
     await signIn(context, world, member);
-    const problems = await watchProblems(context);
+    const problems = await watchProblems(context, mayLog);
     onTestFinished(async ({ task }) => {
       if (task.result?.state === 'fail') await showPages(context);
       await context.close();
@@ -68,6 +73,8 @@ const signIn = async (context: BrowserContext, { baseUrl }: World, member?: Sign
   const value = member?.browser.cookie();
   if (value === undefined) return;
   await context.addCookies([{ name: 'causeway', value, url: baseUrl, httpOnly: true, sameSite: 'Strict' }]);
+  // As the pages note it when somebody signs in by them; strangers are not asked about.
+  await context.addInitScript("if (origin !== 'null') localStorage.setItem('causeway.signed-in', '1')");
 };
 
 /** What the pages of a failed test looked like to somebody who hears them. */

@@ -1,0 +1,86 @@
+import type { Page } from '@playwright/test';
+import { describe, test } from 'vitest';
+import { command } from './support/keyboard.ts';
+import { openPortal, see, visit } from './support/portal.ts';
+
+const portal = await openPortal();
+
+describe('The list of keyboard shortcuts', () => {
+  test('is shown by a question mark, and by the command menu, and not while one is written', async () => {
+    const { page } = await portal.openOwner();
+    await visit(page, 'keys', 'API keys');
+    const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await page.keyboard.press('?');
+    await see(list).toContainText('Ctrl');
+    await page.keyboard.press('Escape');
+    await see(list).toBeHidden();
+    await command(page, 'shortcuts');
+    await see(list).toBeVisible();
+    await page.keyboard.press('Escape');
+    await see(list).toBeHidden();
+
+    await visit(page, 'subscriptions/new', 'Add a subscription');
+    await page.getByLabel('Name').pressSequentially('Really?');
+    await see(page.getByLabel('Name')).toHaveValue('Really?');
+    await see(list).toBeHidden();
+  });
+});
+
+describe('After a dialog the focus is', () => {
+  const closeDialog = async (page: Page, name: string): Promise<void> => {
+    const dialog = page.getByRole('dialog', { name });
+    await see(dialog.locator(':focus')).toBeVisible();
+    await page.keyboard.press('Escape');
+    await see(dialog).toBeHidden();
+  };
+
+  test('where it was, when a button opened it', async () => {
+    const { page } = await portal.openOwner();
+    await visit(page, 'keys', 'API keys');
+    const button = page.getByRole('button', { name: 'Create API key' }).first();
+    await button.press('Enter');
+    await closeDialog(page, 'Create an API key');
+    await see(button).toBeFocused();
+  });
+
+  test('on the page’s heading, when the command menu led there and opened it', async () => {
+    const { page } = await portal.openOwner();
+    await visit(page, 'events', 'Events');
+    await command(page, 'create an api key');
+    await closeDialog(page, 'Create an API key');
+    await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeFocused();
+  });
+
+  test('where it was before the command menu, when that opened it on the same page', async () => {
+    const { page } = await portal.openOwner();
+    await visit(page, 'keys', 'API keys');
+    const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Team' });
+    await link.focus();
+    await command(page, 'create an api key');
+    await closeDialog(page, 'Create an API key');
+    await see(link).toBeFocused();
+  });
+
+  test('on the menu of the row, when an entry of it opened it', async () => {
+    const { page, team } = await portal.openOwner();
+    await team.join('viewer');
+    await visit(page, 'team', 'Team');
+    const menu = page.getByRole('button', { name: 'Actions for Test viewer' });
+    await menu.press('Enter');
+    await page.getByRole('menuitem', { name: 'Change role…' }).press('Enter');
+    await closeDialog(page, 'Change the role of Test viewer');
+    await see(menu).toBeFocused();
+  });
+
+  test('on the heading, when what opened it is gone', async () => {
+    const { page, team } = await portal.openOwner();
+    await team.join('viewer');
+    await visit(page, 'team', 'Team');
+    await page.getByRole('button', { name: 'Actions for Test viewer' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Remove…' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Remove Test viewer?' });
+    await dialog.getByRole('button', { name: 'Remove' }).press('Enter');
+    await see(page.getByRole('table', { name: 'Members' }).getByRole('row')).toHaveCount(2);
+    await see(page.getByRole('heading', { level: 1, name: 'Team' })).toBeFocused();
+  });
+});

@@ -1,0 +1,51 @@
+import type { Page } from '@playwright/test';
+import { describe, expect, test } from 'vitest';
+import { openPortal, see, visit } from './support/portal.ts';
+
+const portal = await openPortal();
+
+/** As after a release: the next so many times the file is asked for, it is not there. */
+const takeAway = async (page: Page, file: RegExp, times: number): Promise<void> => {
+  await page.route(file, (route) => route.fulfill({ status: 404, body: 'not found' }), { times });
+};
+const mayLog = /404|dynamically imported module/;
+const always = 1000;
+
+describe('A page that was open during a release', () => {
+  test('loads itself anew, once, when the code of the next page is gone', async () => {
+    const { page } = await portal.openOwner({ mayLog });
+    await visit(page, '', 'Overview');
+    let loads = 0;
+    page.on('load', () => loads++);
+    await takeAway(page, /\/assets\/KeysPage-/, 1);
+    await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).press('Enter');
+    await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
+    expect(loads).toBe(1);
+  });
+
+  test('says so when the code is gone for good, and offers another try', async () => {
+    const { page } = await portal.openOwner({ mayLog });
+    await visit(page, '', 'Overview');
+    let loads = 0;
+    page.on('load', () => loads++);
+    await takeAway(page, /\/assets\/KeysPage-/, always);
+    await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).press('Enter');
+    await see(page.getByText('The code of this page could not be had')).toBeVisible();
+    expect(loads).toBe(1);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
+  });
+
+  test('does so for a part of a page too', async () => {
+    const { page } = await portal.openOwner({ mayLog });
+    await visit(page, 'keys', 'API keys');
+    await takeAway(page, /\/assets\/CommandMenu-/, 1);
+    const loaded = page.waitForEvent('load');
+    await page.keyboard.press('Control+K');
+    await loaded;
+    await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
+    await page.keyboard.press('Control+K');
+    await see(page.getByRole('combobox', { name: 'Go to a page, or start something' })).toBeFocused();
+  });
+});
