@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, useDeferredValue, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { afterPaint } from '../afterPaint.ts';
 import s from './CommandMenu.module.css';
 import { type Command, useCommands } from './commands.tsx';
@@ -17,7 +17,7 @@ export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
   const [active, setActive] = useState(0);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const commands = useCommands(useDeferredValue(text), onShortcuts);
+  const commands = useCommands(text, onShortcuts);
   const current = Math.min(active, commands.length - 1);
   const run = (command: Command | undefined): void => {
     if (!command) return;

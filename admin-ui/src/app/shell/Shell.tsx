@@ -94,7 +94,7 @@ const useKeys = ({ commands, shortcuts }: Record<'commands' | 'shortcuts', Set>)
       const { key, metaKey, ctrlKey, altKey } = event;
       const modified = metaKey || ctrlKey || altKey;
       if (key.toLowerCase() === 'k' && (metaKey || ctrlKey) && !altKey) commands((open) => !open);
-      else if (key === '?' && !modified && !isBusy(event.target)) shortcuts(() => true);
+      else if (key === '?' && !modified && !isBusy(event.composedPath()[0])) shortcuts(() => true);
       else return;
       event.preventDefault();
     };
@@ -106,9 +106,9 @@ const useKeys = ({ commands, shortcuts }: Record<'commands' | 'shortcuts', Set>)
 type Set = (change: (open: boolean) => boolean) => void;
 
 /** Where a question mark is a letter, or something else is open. */
-const isBusy = (target: EventTarget | null): boolean =>
+const isBusy = (target: EventTarget | undefined): boolean =>
   (target instanceof Element &&
-    target.closest('input, textarea, select, [contenteditable], [data-editor]')) !== null ||
+    target.closest('input, textarea, select, [contenteditable="true"]') !== null) ||
   document.querySelector('[role="dialog"], [role="menu"]') !== null;
 
 const useOnNavigation = (run: () => void): void => {

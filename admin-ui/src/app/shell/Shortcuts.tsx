@@ -29,5 +29,6 @@ const shortcuts = () => [
   { keys: ['Tab'], what: 'Go on to the next control; with Shift, back' },
   { keys: ['←', '→'], what: 'Change the tab, or the choice in a row' },
   { keys: ['↑', '↓'], what: 'Move in a menu or in a list of choices' },
+  { keys: ['Esc', 'Tab'], what: 'One after the other: leave the JSON editor' },
   { keys: ['Enter'], what: 'Do it, or send the form' },
 ];

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import { Card } from '../../ui/Card.tsx';
 import { Skeleton, SkeletonLines } from '../../ui/States.tsx';
 import { TimeAgo } from '../../ui/TimeAgo.tsx';
@@ -16,7 +16,7 @@ interface Step {
 }
 
 /** What to do first, ticked off by what really happened. It goes when all is done. */
-export function FirstSteps() {
+export const FirstSteps = memo(function FirstSteps() {
   const own = useQuery({ ...firstStepsQuery, refetchInterval: 15_000 }).data;
   const delivered = useQuery({ ...firstDeliveryStepsQuery, refetchInterval: 15_000 }).data;
   if (!own || !delivered) return wereDone() ? null : <Waiting />;
@@ -73,7 +73,7 @@ export function FirstSteps() {
       </ol>
     </Card>
   );
-}
+});
 
 function Waiting() {
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue } from 'react';
+import { memo, useDeferredValue } from 'react';
 import { useSession } from '../../app/session.ts';
 import { Grid } from '../../ui/Layout.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -40,6 +40,17 @@ export function OverviewPage() {
       }
     >
       <FirstSteps />
+      <Charts range={range} />
+    </Page>
+  );
+}
+
+/** Not built anew while only the choice changes. */
+const Charts = memo(function Charts({ range }: { readonly range: Range }) {
+  const usage = useQuery(usageQuery(range));
+  const stats = useQuery(statsQuery(range));
+  return (
+    <>
       <Numbers usage={usage} stats={stats} />
       <Grid min={26}>
         <UsageChart usage={usage} />
@@ -50,6 +61,8 @@ export function OverviewPage() {
         <KeyUsage usage={usage} />
         <TookChart stats={stats} />
       </Grid>
-    </Page>
+    </>
   );
-}
+});
+
+type Range = (typeof ranges)[number];
