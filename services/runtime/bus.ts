@@ -1,4 +1,4 @@
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type Server } from '@nats-io/transport-node';
 import type { Log } from './log.ts';
 import { explainTls, type NatsFiles, parseNatsUrl } from './nats-address.ts';
 
@@ -10,26 +10,35 @@ export interface Bus {
   /** Called after each reconnect, when subscriptions have been sent again. */
   onReconnect(listener: () => void): void;
   onDisconnect(listener: () => void): void;
+  /**
+   * Leaves its server for another, where there is one: for whoever finds that a server which is there gets nothing
+   * done, as one that is cut off from its cluster.
+   */
+  moveOn(reason: string): void;
   close(): Promise<void>;
 }
 
 /**
- * Connects and stays connected: reconnects for ever, first at once and then each quarter of a second.
+ * Connects and stays connected: reconnects for ever, first at once and then each quarter of a second. A server that
+ * answers nothing is given up within six seconds; after a loss the other servers come first.
  * `name` also chooses the inbox prefix `_INBOX_<name>`, which is all that the process's NATS user may
  * listen to (`deploy/nats`).
  * @throws when no server of `url` can be reached within five seconds; ConfigError; TlsProblem.
  */
 export const connectBus = async ({ url, files, name, instance, log }: BusOptions): Promise<Bus> => {
+  const entry = parseNatsUrl(url, files);
+  const servers = [entry.servers ?? []].flat().length;
   const nc = await connect({
-    ...parseNatsUrl(url, files),
+    ...entry,
     name: instance ?? name,
     inboxPrefix: `_INBOX_${name}`,
     timeout: 5000,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     reconnectJitter: 100,
-    pingInterval: 5000,
+    pingInterval: 2000,
     maxPingOut: 2,
+    reconnectToServer: longestUntried,
     ignoreAuthErrorAbort: true,
     // Otherwise every request prepares a stack trace, in case it fails.
     noAsyncTraces: true,
@@ -67,6 +76,11 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
     connected: () => up && !nc.isClosed(),
     onReconnect: (listener) => reconnected.push(listener),
     onDisconnect: (listener) => disconnected.push(listener),
+    moveOn: (reason) => {
+      if (servers < 2 || !up || nc.isClosed()) return;
+      log?.warn({ server: nc.getServer(), reason }, 'leaving this NATS server for another');
+      void nc.reconnect();
+    },
     close: async () => {
       // A drain waits for a server that may be gone; closing does not, and what had to be sent is flushed.
       if (up && !nc.isClosed())
@@ -74,6 +88,15 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
       await nc.close();
     },
   };
+};
+
+/** The one that was lost is the latest that was tried: going back to it first would wait for it once more. */
+const longestUntried = (servers: readonly Server[]): Server | null => {
+  const [first = null, ...others] = servers;
+  return others.reduce<Server | null>(
+    (oldest, one) => (oldest && one.lastConnect < oldest.lastConnect ? one : oldest),
+    first,
+  );
 };
 
 interface BusOptions {

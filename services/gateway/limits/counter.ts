@@ -65,6 +65,14 @@ export const createCounter = ({
   };
 
   let toldAtMs = Number.NEGATIVE_INFINITY;
+  let failingSinceMs: number | undefined;
+  /** A server that is there and by which nothing can be counted is cut off from the others, or ill. */
+  const leaveIfInVain = (): void => {
+    failingSinceMs ??= performance.now();
+    if (performance.now() - failingSinceMs < inVainMs) return;
+    failingSinceMs = undefined;
+    bus.moveOn('requests could not be counted by it');
+  };
   /** Why requests are answered 503, and not a line for each. */
   const tell = (cause: unknown): void => {
     if (performance.now() - toldAtMs < tellEveryMs) return;
@@ -190,12 +198,14 @@ export const createCounter = ({
       ).then(
         (positions) => {
           clearTimeout(late);
+          failingSinceMs = undefined;
           for (const [at, request] of group.entries()) request.resolve(positions[at]!);
         },
         (cause: unknown) => {
           clearTimeout(late);
           tally('failed');
           tell(cause);
+          leaveIfInVain();
           for (const request of group) request.reject(new CountError('not counted', { cause }));
         },
       );
@@ -220,6 +230,8 @@ export const createCounter = ({
 };
 
 const tellEveryMs = 5_000;
+/** Longer than a cluster mostly takes to choose a new leader. */
+const inVainMs = 6_000;
 
 const isNobodyThere = (error: unknown): boolean =>
   error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());

@@ -1,5 +1,5 @@
 import { randomHex } from '@causeway/runtime';
-import { bump, type Counts, createCounts, slotCount, toDeltas } from './counts.ts';
+import { bump, createCounts, slotCount, toDeltas } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
 
 /** The partition has another owner: what was to be counted was not, and can be sent there. */

@@ -1,0 +1,43 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type Bus, connectBus } from './bus.ts';
+import { type TestNats, testNats } from './testing/index.ts';
+
+/** A connection that knows several servers. @returns it, with the server it is on and another. */
+const connectToOne = async (count: number): Promise<{ bus: Bus; mine: TestNats; others: TestNats[] }> => {
+  const servers = await Promise.all(Array.from({ length: count }, () => testNats()));
+  onTestFinished(async () => void (await Promise.all(servers.map((server) => server.stop()))));
+  const bus = await connectBus({ url: servers.map(({ url }) => url).join(','), name: 'gateway' });
+  onTestFinished(() => bus.close());
+  const isMine = ({ url }: TestNats): boolean => url.endsWith(bus.nc.getServer());
+  return { bus, mine: servers.find(isMine)!, others: servers.filter((server) => !isMine(server)) };
+};
+
+test('a server that answers nothing any more is given up within seconds, and the others come first', async () => {
+  const { bus, mine, others } = await connectToOne(3);
+  const tried: string[] = [];
+  bus.onReconnect(() => tried.push(bus.nc.getServer()));
+  await mine.pause();
+  onTestFinished(() => mine.resume());
+  await vi.waitFor(() => expect(tried).toHaveLength(1), 12_000);
+  expect(others.some(({ url }) => url.endsWith(tried[0]!))).toBe(true);
+  await bus.nc.flush();
+}, 30_000);
+
+test('whoever gets nothing done on a server moves on to another', async () => {
+  const { bus, mine, others } = await connectToOne(2);
+  const back = new Promise<void>((resolve) => bus.onReconnect(resolve));
+  bus.moveOn('nothing gets done');
+  await back;
+  expect(bus.nc.getServer()).not.toBe(new URL(mine.url).host);
+  expect(bus.nc.getServer()).toBe(new URL(others[0]!.url).host);
+});
+
+test('where there is one server nobody moves on', async () => {
+  const { bus } = await connectToOne(1);
+  let lost = 0;
+  bus.onDisconnect(() => lost++);
+  bus.moveOn('nothing gets done');
+  await bus.nc.flush();
+  expect(lost).toBe(0);
+  expect(bus.connected()).toBe(true);
+});
