@@ -69,6 +69,19 @@ test('the environment is read in one place', () => {
   expect(sources.filter((file) => !excepted(file) && textOf(file).includes('process.env'))).toEqual([]);
 });
 
+test('OpenTelemetry is imported in one folder, and that only where traces are on', () => {
+  const importing = (wanted: RegExp): string[] =>
+    sources.filter((file) => importsOf(file).some((specifier) => wanted.test(specifier)));
+  const folder = 'services/runtime/tracing';
+  expect(importing(/^@opentelemetry\//)).toEqual([`${folder}/export.ts`, `${folder}/sdk.ts`]);
+  expect(importing(/^\.\/export\.ts$/).filter((file) => dirname(file) === folder)).toEqual([
+    `${folder}/sdk.ts`,
+  ]);
+  expect(importing(/^\.\/sdk\.ts$/)).toEqual([`${folder}/open.ts`]);
+  // Not before it is known whether: `import()`, never `import … from`.
+  expect(textOf(`${folder}/open.ts`)).not.toMatch(/from '\.\/sdk\.ts'/);
+});
+
 test('relative imports carry their extension, and lead to a file', () => {
   const broken = sources.flatMap((file) =>
     importsOf(file)
