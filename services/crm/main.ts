@@ -17,6 +17,7 @@ await runProcess(
       log,
       metrics,
       tracer,
+      now: db.now,
       writeGroupSize: config.WRITE_GROUP_SIZE,
     });
     kit.onStop('service', () => crm.drain());

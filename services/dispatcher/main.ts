@@ -17,6 +17,7 @@ await runProcess(
       log,
       metrics,
       tracer,
+      now: db.now,
       allowHttp: config.WEBHOOKS_ALLOW_HTTP,
       allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,
       scheduleMs: config.WEBHOOKS_RETRY_SCHEDULE,

@@ -17,6 +17,7 @@ await runProcess(
       log,
       metrics,
       tracer,
+      now: db.now,
       keyRing: config.WEBHOOKS_SECRET_KEYS,
       targets: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
       retentionDays: config.RETENTION_DAYS,
