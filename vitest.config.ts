@@ -28,7 +28,7 @@ export default defineConfig({
       {
         test: {
           name: 'api',
-          include: ['e2e/api/**/*.test.ts'],
+          include: ['e2e/api/**/*.test.ts', 'e2e/fuzz/*.fuzz.test.ts'],
           // They share one cluster, and some of them kill its processes.
           maxWorkers: 1,
           globalSetup: ['deploy/local/test-cluster.ts'],
@@ -45,6 +45,17 @@ export default defineConfig({
           maxWorkers: 1,
           globalSetup: ['deploy/local/test-portal.ts'],
           // A browser and a cluster at a time are enough for two cores.
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          // Files start a cluster each, of several NATS servers, and take parts of it away.
+          name: 'faults',
+          include: ['e2e/faults/**/*.test.ts'],
+          maxWorkers: 1,
           fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,0 +1,94 @@
+import { basePath } from '@causeway/proto';
+import { afterAll, expect, test } from 'vitest';
+import { openWorld } from '../api/support/world.ts';
+import { startReceiver } from '../receiver/receiver.ts';
+import { spoil } from './changes.ts';
+import { createDice } from './dice.ts';
+import { breaksSchema, type Standing } from './judge.ts';
+import { createLearned } from './learned.ts';
+import { requestsOr, seed, timeoutFor, told } from './options.ts';
+import { type Made, validRequest } from './requests.ts';
+import { fuzz } from './run.ts';
+import { readEndpoints } from './surface.ts';
+import { openTenant } from './tenants.ts';
+
+// Whoever has only the OpenAPI document asks everything it allows, and much that it does not: nothing here knows
+// more of the interface than that.
+
+const requests = requestsOr(20_000);
+const timeoutMs = timeoutFor(requests);
+
+const world = await openWorld();
+const receiver = await startReceiver({ counting: true });
+afterAll(() => receiver.close());
+const endpoints = readEndpoints((await world.ask('/openapi.json')).json);
+
+/** Each has few subscriptions that way, so that an event is not delivered to hundreds. */
+const companies = 8;
+
+test(
+  'Twenty thousand requests made from the document get no answer that it does not describe',
+  async () => {
+    const dice = createDice(seed);
+    const tenants = await Promise.all(Array.from({ length: companies }, () => openTenant(world)));
+    const { findings, statuses } = await fuzz({
+      base: `${basePath}/`,
+      asksFirst: true,
+      described: endpoints,
+      requests,
+      width: 32,
+      dice,
+      endpoints,
+      learned: tenants.map(() => createLearned(receiver.url)),
+      send: (made, standing, who) => world.ask(`/${made.path}`, tenants[who]!.ask(made, standing, dice)),
+    });
+    expect(findings.join('\n\n'), `seed ${seed}\n${told(statuses)}`).toBe('');
+    // It has come through to the work itself, everywhere.
+    const served = (id: string): boolean =>
+      [...(statuses.get(id)?.keys() ?? [])].some((status) => status < 300);
+    expect(endpoints.filter(({ id }) => !served(id)).map(({ id }) => id)).toEqual([]);
+  },
+  timeoutMs,
+);
+
+test('A request that must be refused is refused, and changes nothing', async () => {
+  const dice = createDice(seed);
+  const tenant = await openTenant(world);
+  const learned = createLearned(receiver.url, ['']);
+  const standings = ['known', 'known', 'unknown', 'unscoped'] as const;
+  const ask = (made: Made, standing: Standing) =>
+    world.ask(`/${made.path}`, tenant.ask(made, standing, dice));
+  // Something of every kind that could be changed.
+  let before = await stateOf(tenant.id);
+  for (let round = 0; round < 20 && before.some((rows) => rows.length === 0); round++) {
+    for (let at = 0; at < 200; at++) {
+      const made = validRequest(dice, dice.pick(endpoints), learned);
+      const reply = await ask(made, 'known');
+      if (reply.status < 300) learned.note(made.endpoint, reply.json);
+    }
+    before = await stateOf(tenant.id);
+  }
+  expect(before.map((rows) => rows.length > 0)).toEqual(tables.map(() => true));
+  const changing = endpoints.filter(({ method }) => method !== 'GET');
+  const done: unknown[] = [];
+  let left = 800;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (left > 0) {
+        const made = spoil(dice, validRequest(dice, dice.pick(changing), learned));
+        const standing = dice.pick(standings);
+        if (standing === 'known' && !breaksSchema(made)) continue;
+        left--;
+        const { status, text } = await ask(made, standing);
+        if (status < 400) done.push([made.method, made.path, made.body, standing, status, text]);
+      }
+    }),
+  );
+  expect(done).toEqual([]);
+  expect(await stateOf(tenant.id)).toEqual(before);
+}, 120_000);
+
+/** Where a company's records are; what happens to a record by itself, as a delivery does, is elsewhere. */
+const tables = ['employees', 'clients', 'client_notes', 'client_status_history', 'events', 'subscriptions'];
+const stateOf = (companyId: number) =>
+  Promise.all(tables.map((table) => world.sql('SELECT * FROM ?? WHERE company_id = ?', [table, companyId])));

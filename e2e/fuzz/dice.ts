@@ -1,0 +1,20 @@
+import { seeded } from '../api/support/mutate.ts';
+
+/** Chance that can be had again: the same seed, the same throws. */
+export interface Dice {
+  /** A whole number from 0 up to `limit`, without it. */
+  below(limit: number): number;
+  /** True once in `times`. */
+  oneIn(times: number): boolean;
+  pick<Value>(values: readonly Value[]): Value;
+}
+
+export const createDice = (seed: number): Dice => {
+  const random = seeded(seed);
+  const below = (limit: number): number => Math.floor(random() * limit);
+  return {
+    below,
+    oneIn: (times) => below(times) === 0,
+    pick: (values) => values[below(values.length)]!,
+  };
+};

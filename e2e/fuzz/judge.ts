@@ -1,0 +1,83 @@
+import type { Reply } from '../api/support/world.ts';
+import type { Made } from './requests.ts';
+import type { Endpoint } from './surface.ts';
+
+/** How a request was sent as to who asks. */
+export type Standing = 'known' | 'unknown' | 'unscoped';
+
+/** @returns what is wrong with an answer; undefined where it is as described. */
+export type Judge = (made: Made, standing: Standing, reply: Reply) => string | undefined;
+
+/** What holds of all operations together. */
+export interface Bounds {
+  /** Every operation, also those that are not asked. */
+  readonly described: readonly Endpoint[];
+  /** Where operations are; elsewhere are pages, or nothing. */
+  readonly base: string;
+  /** Whether who is not known is told so first, also where there is no path. */
+  readonly asksFirst: boolean;
+}
+
+/** Judges by the description alone: which operation a request meets, and what that may answer. */
+export const createJudge = ({ described, base, asksFirst }: Bounds): Judge => {
+  const shapes = [...Map.groupBy(described, ({ path }) => path)].map(([path, all]) => ({
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+    isFixed: !path.includes('{'),
+    all,
+  }));
+  const met = (method: string, path: string) => {
+    const matching = shapes.filter(({ pattern }) => pattern.test(path));
+    const shape = matching.find(({ isFixed }) => isFixed) ?? matching[0];
+    const asked = method === 'HEAD' ? 'GET' : method;
+    return { isPath: shape !== undefined, endpoint: shape?.all.find((one) => one.method === asked) };
+  };
+
+  return (made, standing, reply) => {
+    const { status, headers, text } = reply;
+    const [path = ''] = made.path.split('?');
+    const { isPath, endpoint } = met(made.method, path);
+    if (status === 500) return 'an unexpected failure';
+    if (/ at \S+ \(|\bZod|\[object |node_modules|SELECT |mysql|ECONN|\{field\}/.test(text))
+      return 'an answer that tells of the inside';
+    if (!path.startsWith(base)) return status < 500 ? undefined : 'a failure beside the interface';
+    const isGuarded = endpoint ? endpoint.isGuarded : asksFirst;
+    if (standing === 'unknown' && isGuarded && status !== 401)
+      if (asksFirst || status < 400) return 'let in without being known';
+    if (headers['x-request-id'] === undefined) return 'no X-Request-Id';
+    if (endpoint === undefined) {
+      const expected = standing === 'unknown' && status === 401 ? 401 : isPath ? 405 : 404;
+      return status === expected ? undefined : 'an operation that is not described';
+    }
+    if (standing === 'unscoped' && endpoint.scope !== undefined && status !== 403)
+      return 'let in without the scope';
+    const answer = endpoint.answers.get(status);
+    if (!answer) return 'a status that is not described';
+    for (const name of answer.headers)
+      if (headers[name] === undefined) return `no header ${name}, which is described`;
+    const isHead = made.method === 'HEAD';
+    if (answer.problemOf === null || isHead) {
+      if (text !== '') return 'a body where none is described';
+      return isHead && answer.problemOf && headers['content-type'] !== 'application/json'
+        ? `the content type ${headers['content-type']}`
+        : undefined;
+    }
+    if (headers['content-type'] !== 'application/json') return `the content type ${headers['content-type']}`;
+    if (reply.json === undefined) return 'a body that is no JSON';
+    const problem = answer.problemOf(reply.json);
+    if (problem) return `a body that is not as described: ${problem}`;
+    return status < 300 && breaksSchema(made) ? 'it took a body that its schema forbids' : undefined;
+  };
+};
+
+/** Whether a body is not what its operation's schema asks for. Texts are trimmed before they are measured. */
+export const breaksSchema = ({ endpoint, body }: Made): boolean => {
+  if (endpoint.body === null || body === undefined) return false;
+  try {
+    // As the service reads it: a byte order mark is passed over.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body as string));
+    const trimmed = (_: string, value: unknown) => (typeof value === 'string' ? value.trim() : value);
+    return !endpoint.allows(JSON.parse(text === '' ? '{}' : text, trimmed));
+  } catch {
+    return true;
+  }
+};
