@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { withDatabase } from '@causeway/runtime';
@@ -49,9 +49,22 @@ const layOut = (): string => {
   return app;
 };
 
+/** As the guide has a person make it, for this machine's name. */
+const makeCertificate = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-certificate-'));
+  cleanUp(() => rmSync(folder, { recursive: true, force: true }));
+  const guide = readFileSync(join(root, 'deploy/README.md'), 'utf8');
+  const [command = ''] = /openssl req -x509[^`]*?nats\.crt/.exec(guide) ?? [];
+  const here = command.replace('DNS:nats', 'DNS:localhost').replaceAll('tls/', '');
+  execFileSync('sh', ['-euc', here], { cwd: folder, stdio: 'pipe' });
+  return folder;
+};
+
 const app = layOut();
 const natsPassword = (user: string): string => `password-of-${user}`;
+const certificates = makeCertificate();
 const nats = await testNats({
+  tls: { cert_file: join(certificates, 'nats.crt'), key_file: join(certificates, 'nats.key') },
   authorization: authorization(natsUsers((secret) => natsPassword(secret.replace('nats ', '')))),
 });
 const database = `image_${randomBytes(6).toString('hex')}`;
@@ -87,7 +100,8 @@ const environmentOf = (name: string): NodeJS.ProcessEnv => {
   };
   const given = Object.entries(compose.services[name]?.environment ?? {});
   const env = Object.fromEntries(given.map(([variable, value]) => [variable, interpolate(value, secrets)]));
-  if (env.NATS_URL) env.NATS_URL = env.NATS_URL.replace('nats:4222', nats.url.replace('nats://', ''));
+  if (env.NATS_URL) env.NATS_URL = env.NATS_URL.replace('nats:4222', `localhost:${new URL(nats.url).port}`);
+  if (env.NATS_CA_FILE) env.NATS_CA_FILE = join(certificates, 'nats.crt');
   if (env.MYSQL_URL) env.MYSQL_URL = onThisMachine(new URL(env.MYSQL_URL));
   for (const variable of ['METRICS_PORT', 'PORT']) if (env[variable]) env[variable] = '0';
   for (const variable of ['METRICS_HOST', 'HOST']) if (env[variable]) env[variable] = '127.0.0.1';

@@ -72,8 +72,9 @@ describe.each(overlays)('%s', (overlay) => {
         if (valueFrom?.secretKeyRef)
           expect(keysOf(valueFrom.secretKeyRef.name)).toContain(valueFrom.secretKeyRef.key);
       }
-      for (const { configMap } of spec.volumes ?? []) {
+      for (const { configMap, secret: mounted } of spec.volumes ?? []) {
         if (configMap) expect(keysOf(configMap.name)).not.toEqual([]);
+        if (mounted) expect(keysOf(mounted.secretName)).toContain(mounted.items?.[0]?.key ?? 'tls.key');
       }
     },
   );
@@ -183,6 +184,18 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     expect(led).toEqual({ '/api': 'gateway', '/portal/api': 'gateway', '/portal': 'admin-ui' });
     const present = ofKind(manifests, 'Service').map(({ metadata }) => metadata.name);
     expect(present).toEqual(expect.arrayContaining(Object.values(led)));
+  });
+
+  test('every process goes to NATS encrypted, and has the authority but not the key of its certificate', () => {
+    for (const { owner, spec } of [...ownPods(manifests), ...podsOf(rendered.operator)]) {
+      const [container] = spec.containers as [Container];
+      const { NATS_URL = '', NATS_CA_FILE = '' } = environmentOf(container, secret);
+      if (owner.metadata.name === 'migrate') continue;
+      expect(NATS_URL.split(',').map((url) => new URL(url).protocol)).toEqual(['tls:', 'tls:', 'tls:']);
+      const [mounted] = (spec.volumes ?? []).filter(({ name }) => name === 'nats-ca');
+      expect(mounted?.secret?.items).toEqual([{ key: 'ca.crt', path: 'ca.crt' }]);
+      expect(NATS_CA_FILE).toBe('/etc/causeway/nats/ca.crt');
+    }
   });
 
   test('streams have as many copies as there are servers', () => {

@@ -32,7 +32,10 @@ export interface PodSpec {
   readonly volumes?: readonly {
     readonly name: string;
     readonly configMap?: { readonly name: string };
-    readonly secret?: { readonly secretName: string };
+    readonly secret?: {
+      readonly secretName: string;
+      readonly items?: readonly { readonly key: string; readonly path: string }[];
+    };
   }[];
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly automountServiceAccountToken?: boolean;

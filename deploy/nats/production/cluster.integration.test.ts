@@ -6,18 +6,17 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliveryStream, eventStream, keyBucket, laneSubject, limitStream } from '@causeway/proto';
 import { type Bus, connectBus } from '@causeway/runtime';
-import { cleanUp, provided } from '@causeway/runtime/testing';
+import { type Certificate, cleanUp, makeAuthority, provided } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openKeyBucket } from '../../../services/access/key-table/bucket.ts';
 import { openLimitLog } from '../../../services/gateway/limits/log.ts';
 import { ensureStreams } from '../../../services/webhooks/fan-out/streams.ts';
 import { freePorts } from '../../local/ports.ts';
 import { passwordVariable, userNames } from './users.ts';
 
-// The very files that production's servers read, on three servers of this machine: only where they listen
-// is told on the command line.
+// The very files that production's servers read, on three servers of this machine.
 
 const config = resolve(import.meta.dirname, '../../k8s/base/nats/nats.conf');
 /** Begins like a number and has a sign of its own, as a generated password may. */
@@ -27,47 +26,63 @@ const passwords = Object.fromEntries(
   [...userNames, 'routes'].map((name) => [passwordVariable(name), quoted(passwordOf(name))]),
 );
 
+const authority = makeAuthority();
+cleanUp(() => authority.remove());
+const stranger = makeAuthority();
+cleanUp(() => stranger.remove());
+const certificate = authority.issue('127.0.0.1');
+
 interface Server {
   readonly port: number;
   readonly monitorUrl: string;
-  kill(): void;
+  readonly logFile: string;
 }
 
-const startThree = async (): Promise<readonly Server[]> => {
-  const folder = await mkdtemp(join(tmpdir(), 'causeway-nats-cluster-'));
-  const ports = await freePorts(9);
-  const route = (at: number): string =>
-    `nats-route://routes:${encodeURIComponent(passwordOf('routes'))}@127.0.0.1:${ports[at * 3 + 1]}`;
-  const routes = [0, 1, 2].map(route);
-  const servers = [0, 1, 2].map((at) => {
-    const [port, routePort, monitorPort] = ports.slice(at * 3) as [number, number, number];
-    const log = openSync(join(folder, `nats-${at}.log`), 'w');
-    const child = spawn(
-      'setpriv',
-      [
-        ...['--pdeathsig', 'KILL', provided('natsServer'), '--config', config],
-        ...['--addr', '127.0.0.1', '--port', String(port), '--http_port', String(monitorPort)],
-        ...['--cluster', `nats://127.0.0.1:${routePort}`, '--routes', routes.join(',')],
-      ],
-      {
-        env: {
-          ...passwords,
-          SERVER_NAME: `nats-${at}`,
-          STORE_DIR: quoted(join(folder, String(at))),
-          ...Object.fromEntries(routes.map((url, to) => [`ROUTE_${to}`, quoted(url)])),
-          PATH: process.env.PATH,
-        },
-        stdio: ['ignore', log, log],
+/** One server by the file of production: only where it listens is told on the command line. */
+const spawnServer = (
+  folder: string,
+  at: number,
+  ports: readonly number[],
+  { certFile, keyFile }: Certificate,
+): Server => {
+  const [port, routePort, monitorPort] = ports.slice(at * 3) as [number, number, number];
+  const routes = [0, 1, 2].map(
+    (to) => `nats-route://routes:${encodeURIComponent(passwordOf('routes'))}@127.0.0.1:${ports[to * 3 + 1]}`,
+  );
+  const log = openSync(join(folder, `nats-${at}.log`), 'w');
+  const child = spawn(
+    'setpriv',
+    [
+      ...['--pdeathsig', 'KILL', provided('natsServer'), '--config', config],
+      ...['--addr', '127.0.0.1', '--port', String(port), '--http_port', String(monitorPort)],
+      ...['--cluster', `nats://127.0.0.1:${routePort}`, '--routes', routes.join(',')],
+    ],
+    {
+      env: {
+        ...passwords,
+        SERVER_NAME: `nats-${at}`,
+        STORE_DIR: quoted(join(folder, String(at))),
+        TLS_CERT: quoted(certFile),
+        TLS_KEY: quoted(keyFile),
+        TLS_CA: quoted(authority.caFile),
+        ...Object.fromEntries(routes.map((url, to) => [`ROUTE_${to}`, quoted(url)])),
+        PATH: process.env.PATH,
       },
-    );
-    return { port, monitorUrl: `http://127.0.0.1:${monitorPort}`, kill: () => void child.kill('SIGKILL') };
-  });
-  cleanUp(async () => {
-    for (const server of servers) server.kill();
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
-  for (const [at, { monitorUrl }] of servers.entries())
-    await healthy(monitorUrl, join(folder, `nats-${at}.log`));
+      stdio: ['ignore', log, log],
+    },
+  );
+  cleanUp(() => void child.kill('SIGKILL'));
+  return { port, monitorUrl: `http://127.0.0.1:${monitorPort}`, logFile: join(folder, `nats-${at}.log`) };
+};
+
+const folder = await mkdtemp(join(tmpdir(), 'causeway-nats-cluster-'));
+cleanUp(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+// Three for each server, and for one that is not wanted.
+const ports = await freePorts(12);
+
+const startThree = async (): Promise<readonly Server[]> => {
+  const servers = [0, 1, 2].map((at) => spawnServer(folder, at, ports, certificate));
+  for (const { monitorUrl, logFile } of servers) await healthy(monitorUrl, logFile);
   return servers;
 };
 
@@ -84,10 +99,10 @@ const servers = await startThree();
 
 const busOf = async (name: string): Promise<Bus> => {
   const [first, ...others] = servers.map(({ port }) => `127.0.0.1:${port}`);
-  const url = [`nats://${name}:${encodeURIComponent(passwordOf(name))}@${first}`]
-    .concat(others.map((address) => `nats://${address}`))
+  const url = [`tls://${name}:${encodeURIComponent(passwordOf(name))}@${first}`]
+    .concat(others.map((address) => `tls://${address}`))
     .join(',');
-  const bus = await connectBus({ url, name });
+  const bus = await connectBus({ url, name, files: { caFile: authority.caFile } });
   cleanUp(() => bus.close());
   return bus;
 };
@@ -135,7 +150,42 @@ test('a service may do no more here than on one server', async () => {
   expect(await refused).toMatch(/permissions violation/i);
 });
 
+/** The client looks for a host's name where there is only an address. */
+const anyName = { checkServerIdentity: () => undefined };
+
 test('nobody comes in without a password', async () => {
-  const attempt = connect({ servers: `127.0.0.1:${servers[0]!.port}`, reconnect: false });
+  const attempt = connect({
+    servers: `127.0.0.1:${servers[0]!.port}`,
+    tls: { caFile: authority.caFile, ...anyName },
+    reconnect: false,
+  });
   await expect(attempt).rejects.toThrow(/authorization/i);
+});
+
+test('nobody comes in without TLS, with the right password', async () => {
+  const attempt = connect({
+    servers: `127.0.0.1:${servers[0]!.port}`,
+    user: 'operator',
+    pass: passwordOf('operator'),
+    // What makes the client of npm go on in the plain.
+    tls: null,
+    reconnect: false,
+    timeout: 2000,
+  });
+  await expect(attempt).rejects.toThrow();
+});
+
+test('a server of another authority does not become one of the cluster, with the right password', async () => {
+  spawnServer(folder, 3, ports, stranger.issue('127.0.0.1'));
+  const refused = async (): Promise<boolean> => {
+    const logs = await Promise.all(servers.map(({ logFile }) => readFile(logFile, 'utf8')));
+    return logs.some((log) => /TLS route handshake error.*unknown authority/.test(log));
+  };
+  await vi.waitFor(async () => expect(await refused()).toBe(true), 20_000);
+  for (const { monitorUrl } of servers) {
+    const { routes } = (await (await fetch(`${monitorUrl}/routez`)).json()) as {
+      routes: { remote_name: string }[];
+    };
+    expect(new Set(routes.map((route) => route.remote_name))).not.toContain('nats-3');
+  }
 });
