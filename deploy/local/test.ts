@@ -17,6 +17,7 @@ const main = async (filters: readonly string[]): Promise<number> => {
     await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
     await vitest('unit and integration tests', ['unit', 'integration'], filters, 540),
     await vitest('API tests against a cluster', ['api'], filters, 540),
+    await vitest('a cluster of several NATS servers', ['faults'], filters, 240),
     await sizeOfPortal(),
     await vitest('the portal in a browser', ['portal'], filters, 540),
   ];

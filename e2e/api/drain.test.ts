@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanUp } from '@causeway/runtime/testing';
 import { afterEach, expect, test } from 'vitest';
+import { serviceSpecs } from '../../deploy/local/programs.ts';
+import { noteArrivals } from '../faults/arrivals.ts';
+import { runFault } from '../faults/run.ts';
 import { until } from './support/clock.ts';
 import { ends, startLoad } from './support/load.ts';
 import { allReady, atLeast, processesOf, signal } from './support/processes.ts';
@@ -107,4 +111,36 @@ test('An access that is asked to stop finishes what operators asked, and callers
   const shots = await load.stop();
   expect(ends(shots)).toEqual({ 200: shots.length });
   expect(made).toBeGreaterThan(4);
+});
+
+test('Every service can be restarted under load: no request fails, and nothing is delivered twice', {
+  timeout: 120_000,
+}, async () => {
+  const arrivals = await noteArrivals();
+  cleanUp(() => arrivals.close());
+  const kinds = serviceSpecs.map(({ name }) => processesOf(world, name).map((one) => one.name));
+  const { complaints, deliveries } = await runFault(
+    { world },
+    arrivals,
+    arrivals.url,
+    {
+      name: 'restart every service',
+      // One of each kind at a time: there is always another one of it.
+      act: async () => {
+        for (let round = 0; round < Math.max(...kinds.map((names) => names.length)); round++) {
+          const names = kinds.flatMap((all) => all[round] ?? []);
+          await allReady(
+            world,
+            names.map((name) => signal(world, name, 'SIGTERM')),
+          );
+        }
+        return undefined;
+      },
+      lastsMs: 0,
+      unnoticed: true,
+    },
+    { createsPerSecond: 20, say: () => {} },
+  );
+  expect(complaints).toEqual([]);
+  expect(deliveries).toBeGreaterThan(50);
 });

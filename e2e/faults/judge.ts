@@ -25,7 +25,7 @@ export interface Findings {
 }
 
 export interface Run {
-  readonly fault: Fault;
+  readonly fault: Pick<Fault, 'edge' | 'unnoticed'>;
   readonly traffic: Traffic;
   readonly abandoned: number;
   /** Subscribed paths, and the company whose `client.created` goes there. */
@@ -85,7 +85,7 @@ export const judge = async (
 
 const complaintsOfAnswers = (
   { json, problemOf }: { readonly json: Json; readonly problemOf: Documented },
-  { edge, unnoticed }: Fault,
+  { edge, unnoticed }: Run['fault'],
   sent: readonly Sent[],
   failures: Readonly<Record<string, number>>,
 ): readonly string[] => {

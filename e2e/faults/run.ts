@@ -5,7 +5,7 @@ import { until } from '../api/support/clock.ts';
 import { readDocument } from '../api/support/documented.ts';
 import { allReady } from '../api/support/processes.ts';
 import type { Arrivals } from './arrivals.ts';
-import type { Fault, Scene } from './fault.ts';
+import type { Fault, Place } from './fault.ts';
 import { type Findings, judge } from './judge.ts';
 import { type Creator, type Limited, startTraffic } from './traffic.ts';
 
@@ -30,11 +30,11 @@ const calmWithinMs = 90_000;
 const settleWithinMs = 150_000;
 
 /** Lets one fault happen to the cluster under load, and looks what became of everything that was asked of it. */
-export const runFault = async (
-  scene: Scene,
+export const runFault = async <At extends Place>(
+  scene: At,
   arrivals: Arrivals,
   receiverUrl: string,
-  fault: Fault,
+  fault: Fault<At>,
   { createsPerSecond, say }: RunOptions,
 ): Promise<FaultResult> => {
   const { world } = scene;
@@ -87,28 +87,28 @@ export const runFault = async (
 
 const unlimited = 1_000_000_000;
 
-const makeKey = async ({ world }: Scene, limits: { read?: number; write?: number }): Promise<Creator> => {
+const makeKey = async ({ world }: Place, limits: { read?: number; write?: number }): Promise<Creator> => {
   const { company_id } = await world.operator.ask('createCompany', { name: `Fault ${randomUUID()}` });
   await world.operator.ask('setLimits', { company_id, admin: unlimited, ...limits });
   const { value } = await world.operator.ask('createKey', { company_id, name: 'fault', scopes: [...scopes] });
   return { company: company_id, key: value };
 };
 
-const makeCreator = (scene: Scene): Promise<Creator> => makeKey(scene, { read: unlimited, write: unlimited });
+const makeCreator = (scene: Place): Promise<Creator> => makeKey(scene, { read: unlimited, write: unlimited });
 
-const makeLimited = async (scene: Scene, limit: number): Promise<Limited> => {
+const makeLimited = async (scene: Place, limit: number): Promise<Limited> => {
   const { key } = await makeKey(scene, { read: limit });
   return { key, limit };
 };
 
-const subscribe = async ({ world }: Scene, key: string, url: string): Promise<void> => {
+const subscribe = async ({ world }: Place, key: string, url: string): Promise<void> => {
   const body = JSON.stringify({ url, eventTypes: ['client.created'] });
   const reply = await world.ask('/webhooks/subscriptions', { method: 'POST', key, body });
   if (reply.status !== 201) throw new Error(`no subscription: ${reply.text}`);
 };
 
 /** Resolves when nothing of these companies is on its way. */
-const settle = ({ world }: Scene, creators: readonly Creator[]): Promise<boolean> => {
+const settle = ({ world }: Place, creators: readonly Creator[]): Promise<boolean> => {
   const ids = creators.map(({ company }) => company);
   return until(
     'everything is delivered',

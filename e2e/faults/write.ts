@@ -17,5 +17,19 @@ export const writeFaults = (faults: Table, machine: Table): void => {
 };
 
 const head = `
-What one run of \`npm run faults -- --write\` saw.
+What one run of \`npm run faults -- --write\` saw. Three NATS servers with three copies of each stream, two
+gateways, two crm, two webhooks, three dispatchers, access and MySQL ran on one machine, each connection between
+them over a TCP proxy of its own. Callers began creates at a steady rate and sent each again, after a second, until
+it was answered 2xx; each create is an event that a subscriber has to get. Beside them four keys asked faster than
+their limits of 60, 120, 180 and 240 a minute let them.
+
+After each fault was held: every record that was answered for is there; every committed event arrived, and no
+other; no key got more than its limit in any window; every answer was one that the OpenAPI document has, and every error
+one of 503 \`lock_timeout\`, \`keys_unavailable\`, \`service_unavailable\` and 504 \`timeout\`. Requests may end without
+an answer only where a gateway itself is taken away. The restart may show nothing at all: no failed request, no
+delivery that came twice.
+
+"Back after" counts from the healing, or from the kill where the supervisor heals; "failing for" is from the first
+failure to the last. A delivery is late from three seconds on. A cut is *refused* (connections are reset, new ones not
+taken) or *silent* (nothing comes through, and what was sent arrives when it is healed).
 `;

@@ -9,7 +9,7 @@ const kill = (name: string, more: Partial<Fault> = {}): Fault => ({
   ...more,
 });
 
-const killLeader = (stream: string): Fault => ({
+export const killLeader = (stream: string): Fault => ({
   name: `kill leader of ${stream}`,
   act: async ({ world, leaderOf }: Scene) => {
     const leader = await leaderOf(stream);
