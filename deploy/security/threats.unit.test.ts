@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { userOf } from '../mysql/grants.ts';
+import { mysqlServices } from '../mysql/privileges.ts';
 import { natsUsers } from '../nats/permissions.ts';
 import { required } from '../settings/readers.ts';
 
@@ -30,11 +32,22 @@ describe.each(threats)('$threat', ({ tests }) => {
   });
 });
 
+test('every test of what protects NATS, MySQL and the network is named beside the threat that it is for', () => {
+  const named = new Set(threats.flatMap(({ tests }) => tests));
+  const files = globSync(
+    ['deploy/{security,nats,mysql}/**/*.integration.test.ts', 'services/runtime/*tls*.test.ts'],
+    { cwd: root },
+  );
+  expect(files.length).toBeGreaterThan(4);
+  expect(files.filter((file) => !named.has(file))).toEqual([]);
+});
+
 test('every credential has its row of what is reached with it', () => {
   const told = rowsOf('What an attacker').map(([credential]) => credential ?? '');
   const users = natsUsers(() => '').map(({ name }) => `NATS \`${name}\``);
+  const mysql = mysqlServices.map((service) => `MySQL \`${userOf(service)}\``);
   const rings = Object.keys(required).filter((name) => name.endsWith('_KEYS'));
-  for (const credential of [...users, ...rings, 'MySQL', 'an API key', 'password', 'cookie']) {
+  for (const credential of [...users, ...mysql, ...rings, 'an API key', 'password', 'cookie']) {
     expect(told.some((row) => row.includes(credential)) ? credential : told).toBe(credential);
   }
 });
