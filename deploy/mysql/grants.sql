@@ -152,14 +152,15 @@ REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REF
 GRANT SELECT ON `causeway`.`events` TO 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`events` FROM 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_sequences` FROM 'causeway_dispatcher'@'%';
-REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_outbox` FROM 'causeway_dispatcher'@'%';
+GRANT SELECT, DELETE ON `causeway`.`event_outbox` TO 'causeway_dispatcher'@'%';
+REVOKE IF EXISTS INSERT, UPDATE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_outbox` FROM 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_dedupe_keys` FROM 'causeway_dispatcher'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`subscriptions` TO 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS INSERT, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`subscriptions` FROM 'causeway_dispatcher'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`delivery_queues` TO 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`delivery_queues` FROM 'causeway_dispatcher'@'%';
-GRANT SELECT, UPDATE ON `causeway`.`deliveries` TO 'causeway_dispatcher'@'%';
-REVOKE IF EXISTS INSERT, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`deliveries` FROM 'causeway_dispatcher'@'%';
+GRANT SELECT, INSERT, UPDATE ON `causeway`.`deliveries` TO 'causeway_dispatcher'@'%';
+REVOKE IF EXISTS DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`deliveries` FROM 'causeway_dispatcher'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`delivery_attempts` TO 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`delivery_attempts` FROM 'causeway_dispatcher'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`replays` TO 'causeway_dispatcher'@'%';

@@ -42,8 +42,9 @@ const exceptions: Readonly<Record<MysqlService, Tables>> = {
   dispatcher: {
     audit_log: ['INSERT'],
     events: read,
+    event_outbox: ['SELECT', 'DELETE'],
     subscriptions: change,
-    deliveries: change,
+    deliveries: ['SELECT', 'INSERT', 'UPDATE'],
     delivery_queues: everyRow,
     delivery_attempts: ['SELECT', 'INSERT', 'UPDATE'],
     delivery_minutes: ['SELECT', 'INSERT', 'UPDATE'],

@@ -136,14 +136,16 @@ describe('the trace of a client that is made', () => {
         ...['BEGIN', 'INSERT clients', 'INSERT events', 'INSERT event_outbox', 'COMMIT'].map(
           (statement) => `${call} > write group (crm) > ${statement} (crm)`,
         ),
-        ...['BEGIN', 'SELECT event_outbox', 'INSERT deliveries', 'DELETE event_outbox', 'COMMIT'].map(
+        ...['BEGIN', 'SELECT event_outbox', 'UPDATE event_outbox', 'COMMIT'].map(
           (statement) => `${fannedOut} > fan out (webhooks) > ${statement} (webhooks)`,
         ),
-        ...['SELECT deliveries', 'SELECT events', 'SELECT subscriptions'].map(
+        ...['SELECT event_outbox', 'SELECT subscriptions'].map(
           (statement) => `${fannedOut} > take deliveries (dispatcher) > ${statement} (dispatcher)`,
         ),
         `${delivered} > POST (dispatcher)`,
-        `${delivered} > record attempts (dispatcher) > INSERT delivery_attempts (dispatcher)`,
+        ...['INSERT delivery_attempts', 'INSERT deliveries'].map(
+          (statement) => `${delivered} > record attempts (dispatcher) > ${statement} (dispatcher)`,
+        ),
       ]),
     );
     // Nothing hangs loose: whatever is in the trace leads back to the request.

@@ -82,6 +82,16 @@ export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly next_attempt_utc: Date | null;
 }
 
+/** An event that is still to be fanned out, or whose first attempts are under way; crm writes it with the event. */
+export interface EventOutboxRow {
+  readonly company_id: number;
+  readonly event_id: number;
+  readonly sequence: number;
+  readonly created_utc: Date;
+  /** Until when the first attempts are left to whoever was woken for them; null before that. */
+  readonly leased_until: Date | null;
+}
+
 export interface ReplayRow {
   readonly company_id: number;
   readonly replay_id: number;

@@ -6,48 +6,47 @@ import type { DeliveryKey } from './tables.ts';
  */
 export const leaseMs = 30_000;
 
-/** Deliveries that one wake names at most. */
+/** Deliveries that one wake names at most, unless they are one event's. */
 export const maxWakeDeliveries = 64;
 
+/** An event, and the subscriptions that it may be delivered to at once. Their deliveries have no rows yet. */
+export interface AnnouncedEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' | 'created_utc'> {
+  readonly subscription_ids: readonly number[];
+  /** The W3C trace context of its fan-out, where that is recorded. */
+  readonly traceparent?: string | undefined;
+}
+
 /**
- * A message of the work queue: first attempts that may be made, all under the lease that their rows were
- * written with. It wakes and promises nothing: whoever takes it reads the rows, and makes an attempt only where
- * a row still waits with exactly this `dueMs` and an attempt can end before it.
+ * A message of the work queue: first attempts that may be made, all under the lease that the events' outbox rows
+ * were given. It wakes and promises nothing: whoever takes it reads these rows, and makes an attempt only where
+ * one still has exactly this `dueMs` and an attempt can end before it.
  */
 export interface DeliveryWake {
   readonly dueMs: number;
-  readonly deliveries: readonly WokenDelivery[];
+  readonly events: readonly AnnouncedEvent[];
 }
 
-/** With the W3C trace context of its fan-out, where that is recorded. */
-export type WokenDelivery = DeliveryKey & { readonly traceparent?: string | undefined };
-
-export const encodeWake = ({ dueMs, deliveries }: DeliveryWake): string =>
+export const encodeWake = ({ dueMs, events }: DeliveryWake): string =>
   JSON.stringify([
     dueMs,
-    ...deliveries.map(({ company_id, event_id, subscription_id, replay_id, created_utc, traceparent }) => [
+    ...events.map(({ company_id, event_id, created_utc, subscription_ids, traceparent }) => [
       company_id,
       event_id,
-      subscription_id,
-      replay_id,
       created_utc.getTime(),
+      subscription_ids,
       ...(traceparent === undefined ? [] : [traceparent]),
     ]),
   ]);
 
 export const decodeWake = (text: string): DeliveryWake => {
-  const [dueMs, ...rows] = JSON.parse(text) as [
-    number,
-    ...[number, number, number, number, number, string?][],
-  ];
+  const [dueMs, ...rows] = JSON.parse(text) as [number, ...[number, number, number, number[], string?][]];
   return {
     dueMs,
-    deliveries: rows.map(([company_id, event_id, subscription_id, replay_id, createdMs, traceparent]) => ({
+    events: rows.map(([company_id, event_id, createdMs, subscription_ids, traceparent]) => ({
       company_id,
       event_id,
-      subscription_id,
-      replay_id,
       created_utc: new Date(createdMs),
+      subscription_ids,
       ...(traceparent !== undefined && { traceparent }),
     })),
   };

@@ -1,12 +1,11 @@
 import type { DeliveryKey, EventType } from '@causeway/proto';
+import type { Held } from './intake/announced.ts';
 
 /** One delivery that this process has taken, to make one attempt of. */
-export interface Job extends DeliveryKey {
+export interface Job extends Held {
   readonly event_type: EventType;
   /** Which attempt this will be, from 1. */
   readonly attempt: number;
-  /** The row's `due_utc` in milliseconds: until then it is ours, and it tells whether it still is. */
-  readonly leaseMs: number;
   /** Whether it is a first attempt that a wake announced, or was taken from its queue. */
   readonly lane: 'first' | 'queue';
   /** The subscription was failing when this was taken, and this is its one attempt at a time. */
@@ -14,8 +13,6 @@ export interface Job extends DeliveryKey {
   readonly target: Target;
   /** The envelope. */
   readonly body: Buffer;
-  /** The trace context that its wake brought. */
-  readonly traceparent?: string | undefined;
 }
 
 /** Where a delivery goes and what signs it: a subscription's row, as it is when its delivery is taken. */

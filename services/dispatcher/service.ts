@@ -3,7 +3,9 @@ import type { Bus, Database, Log, Metrics, Tracer } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { retryScheduleMs } from './config.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
+import { createClosing } from './intake/announced.ts';
 import { startIntake } from './intake/intake.ts';
+import { watchSlow } from './intake/slow.ts';
 import type { Job } from './job.ts';
 import { watchBacklog } from './queues/backlog.ts';
 import { createGivingBack } from './queues/giveBack.ts';
@@ -72,7 +74,11 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     metrics,
     tracer,
   });
-  const givingBack = createGivingBack({ db, now, log, metrics });
+  const closing = createClosing({ db, log });
+  const onWritten = closing.written;
+  const givingBack = createGivingBack({ db, now, onWritten, log, metrics });
+  const slow = watchSlow({ db, now, onWritten, log });
+  const tail = createTail(bus);
   const minutes = createMinutes({ db, log });
   const windows = createWindows({
     slots,
@@ -92,15 +98,21 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       if (disabledReason)
         log.warn({ company_id, subscription_id, disabledReason }, 'subscription switched off');
     },
-    onRecorded: createTail(bus),
+    onRecorded: (finished) => {
+      closing.written(finished.map(({ job }) => job));
+      tail(finished);
+    },
     onRoom: () => intake.pump(),
     log,
     metrics,
     tracer,
   });
   const run = async (job: Job): Promise<void> => {
+    slow.begun(job);
     const finished = await attempt(job);
+    // One that was not made gets its row in a while, and is due again at the end of its lease.
     if (finished) {
+      slow.ended(job);
       const succeeded = finished.decision.outcome === 'succeeded';
       recorder.add(finished);
       minutes.add(job, finished.startedMs, finished.result.elapsedMs, succeeded);
@@ -112,7 +124,12 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const mayTake = (): boolean => !recorder.stalled() && recorder.pending() < slots;
   const shared = { bus, db, windows, now, log, metrics, tracer, mayTake };
   const poller = startPoller({ ...shared, leaseMs });
-  const intake = startIntake({ ...shared, giveBack: givingBack.give, lastStartMs });
+  const intake = startIntake({
+    ...shared,
+    giveBack: givingBack.give,
+    orphaned: closing.written,
+    lastStartMs,
+  });
   const tests = serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const backlog = watchBacklog({ db, now, log, metrics });
   metrics?.gauge('dispatcher_attempts_in_flight', 'Attempts in flight', windows.inFlight);
@@ -124,7 +141,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     drain: async () => {
       await Promise.all([intake.stop(), poller.stop(), tests.drain(), backlog.stop()]);
       await windows.drain();
-      await Promise.all([recorder.settle(), givingBack.settle(), minutes.stop()]);
+      await Promise.all([slow.stop(), recorder.settle(), givingBack.settle(), minutes.stop()]);
+      await closing.settle();
       await Promise.all([poster.close(), signer.close()]);
     },
   };

@@ -2,6 +2,7 @@ import type {
   DeliveryAttemptRow,
   DeliveryQueueRow,
   DeliveryRow,
+  EventOutboxRow,
   elapsedBoundsMs,
   ReplayRow,
   StoredEvent,
@@ -10,7 +11,10 @@ import type {
 import type { AuditTables } from '@causeway/runtime';
 import type { ColumnType } from 'kysely';
 
-/** The tables that deliveries go by (services/webhooks/migrations), and the event log, which is only read. */
+/**
+ * The tables that deliveries go by (services/webhooks/migrations); of crm's the event log, which is only read, and
+ * its outbox, whose rows go with the last of an event's first attempts.
+ */
 export interface Tables extends AuditTables {
   subscriptions: SubscriptionRow;
   delivery_queues: DeliveryQueueRow;
@@ -23,6 +27,7 @@ export interface Tables extends AuditTables {
   delivery_minutes: DeliveryMinutes;
   replays: ReplayRow;
   events: StoredEvent;
+  event_outbox: EventOutboxRow;
 }
 
 /** All of them belong to a company. */
@@ -34,6 +39,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'delivery_minutes',
   'replays',
   'events',
+  'event_outbox',
   'audit_log',
 ]);
 

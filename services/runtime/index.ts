@@ -26,6 +26,7 @@ export {
   isConnectionLost,
   isDeadlock,
   isLockWaitTimeout,
+  isPassing,
 } from './database/errors.ts';
 export { bigint, type Columns, datetime, jsonTable, sqlTime, type Value } from './database/json-table.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';

@@ -2,6 +2,7 @@ import type {
   DeliveryAttemptRow,
   DeliveryQueueRow,
   DeliveryRow,
+  EventOutboxRow,
   elapsedBoundsMs,
   ReplayRow,
   StoredEvent,
@@ -32,7 +33,7 @@ export interface Tables {
   delivery_minutes: DeliveryMinutes;
   events: StoredEvent & { readonly sequence: number };
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
-  event_outbox: Pick<StoredEvent, 'company_id' | 'event_id' | 'created_utc'> & { readonly sequence: number };
+  event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
   audit_log: AuditTables['audit_log'];
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }

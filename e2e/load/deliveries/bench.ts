@@ -121,7 +121,7 @@ From end to end: crm commits events that come in by \`events.ingest\`, for ${ten
 posted to a receiver on this machine and recorded; MySQL flushes each commit to the disk
 (\`innodb_flush_log_at_trx_commit=1\`). Counted is what arrives at the receiver. After each turn every delivery has arrived
 exactly once and every attempt is in its table. Beside it: the same request (headers and body of a delivery) posted to
-the same receiver by undici alone at ${concurrency} at a time, in a process that does nothing else. The two take turns,
+the same receiver, which counts them as well, by undici alone at ${concurrency} at a time, in a process that does nothing else. The two take turns,
 ${rounds} of ${seconds} s each after a warm-up, never at the same time; event source, cluster, MySQL and receiver share the
 machine's cores. Shown are the median of the turns and, in parentheses, the least and the most.
 `;

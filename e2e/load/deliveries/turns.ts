@@ -71,7 +71,7 @@ export const postTurn = async (
   const before = readCpu(world.processes);
   const { stdout } = await promisify(execFile)(process.execPath, [
     join(import.meta.dirname, 'post.ts'),
-    `${world.receiverUrl}/alone`,
+    `${world.receiverUrl}/counted/alone`,
     `${concurrency}`,
     `${seconds}`,
     JSON.stringify(sample),

@@ -10,7 +10,7 @@ import type { Job } from '../job.ts';
 export const startDelivery = (tracer: Tracer | undefined, job: Job): Span | undefined =>
   tracer?.start('deliver event', {
     kind: 'consumer',
-    parents: [job.traceparent],
+    parents: [job.announced?.traceparent],
     root: job.lane === 'queue',
     attributes: {
       ...(job.lane === 'first' && {

@@ -1,10 +1,10 @@
-import { decodeWake, deliveryConsumer, deliveryStream } from '@causeway/proto';
+import { type DeliveryWake, decodeWake, deliveryConsumer, deliveryStream } from '@causeway/proto';
 import { type Bus, type Database, type Log, type Metrics, type Tracer, traced } from '@causeway/runtime';
-import type { Held } from '../queues/giveBack.ts';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
+import type { Held } from './announced.ts';
 import { pull } from './pull.ts';
-import { drop, readWoken, type Woken } from './readWoken.ts';
+import { readWoken, type Woken } from './readWoken.ts';
 
 export interface Intake {
   /** There may be room for more. */
@@ -17,11 +17,12 @@ export interface Intake {
  * The fast path: takes wakes from the stream, reads their deliveries and hands them on. It asks for as much as
  * there are slots for, so that what this process cannot do yet stays in the stream, where others see it.
  *
- * A wake is acknowledged when it arrives. What protects its deliveries is the lease in their rows: if this process
- * dies they are due again when it runs out, whatever the stream knows; a redelivered wake could only double them.
+ * A wake is acknowledged when it arrives. What protects its deliveries is the lease of their events' outbox rows: if
+ * this process dies, what it has not recorded is due when it runs out, whatever the stream knows; a redelivered wake
+ * could only double them.
  */
 export const startIntake = (options: IntakeOptions): Intake => {
-  const { bus, db, windows, giveBack, now, lastStartMs, log, metrics, tracer, mayTake } = options;
+  const { bus, db, windows, giveBack, orphaned, now, lastStartMs, log, metrics, tracer, mayTake } = options;
   const reads = metrics?.counter('dispatcher_first_reads_total', 'Batches of announced deliveries').cell();
   const announced = metrics
     ?.counter('dispatcher_first_announced_total', 'Deliveries in these batches')
@@ -43,20 +44,20 @@ export const startIntake = (options: IntakeOptions): Intake => {
 
   const read = async (woken: readonly Woken[]): Promise<void> => {
     try {
-      const at = now();
-      const parents = woken.map(({ traceparent }) => traceparent);
+      const nowMs = now().getTime();
+      const parents = woken.map(({ announced }) => announced.traceparent);
       const { jobs, forQueues, orphans } = await traced(
         tracer,
         'take deliveries',
         { kind: 'internal', parents },
-        () => readWoken(db, woken, { nowMs: at.getTime(), lastStartMs }),
+        () => readWoken(db, woken, { nowMs, lastStartMs }),
       );
       if (reads) reads.value++;
       if (announced) announced.value += woken.length;
       if (taken) taken.value += jobs.length;
       for (const job of jobs) windows.offer(job);
-      giveBack(forQueues.map(heldOf));
-      if (orphans.length > 0) await drop(db, orphans, at);
+      giveBack(forQueues);
+      orphaned(orphans);
     } catch (error) {
       log.warn({ error }, 'announced deliveries could not be read; they are due when their leases run out');
     }
@@ -70,7 +71,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     for (const one of arrived) {
       if (batch.length === size) break;
       looked++;
-      if (windows.isClosed(one)) closed.push(heldOf(one));
+      if (windows.isClosed(one)) closed.push(one);
       else batch.push(one);
     }
     arrived = arrived.slice(looked);
@@ -104,9 +105,9 @@ export const startIntake = (options: IntakeOptions): Intake => {
     demand: () => Math.ceil((room() - arrived.length) / perWake),
     take: (message) => {
       message.respond(ack);
-      const { dueMs, deliveries } = decodeWake(message.string());
+      const deliveries = wokenOf(decodeWake(message.string()));
       perWake += (deliveries.length - perWake) / 16;
-      for (const one of deliveries) arrived.push({ ...one, dueMs });
+      arrived.push(...deliveries);
       pump();
     },
   });
@@ -116,14 +117,27 @@ export const startIntake = (options: IntakeOptions): Intake => {
     stop: async () => {
       stopped = true;
       await pulling.stop();
-      giveBack(arrived.map(heldOf));
+      giveBack(arrived);
       arrived = [];
       if (reading > 0) await new Promise<void>((resolve) => (idle = resolve));
     },
   };
 };
 
-const heldOf = ({ dueMs, ...one }: Woken): Held => ({ ...one, leaseMs: dueMs });
+const wokenOf = ({ dueMs: leaseMs, events }: DeliveryWake): readonly Woken[] =>
+  events.flatMap(({ subscription_ids, ...event }) => {
+    const { company_id, event_id, created_utc } = event;
+    const announced = { ...event, leaseMs, open: new Set(subscription_ids) };
+    return subscription_ids.map((subscription_id) => ({
+      company_id,
+      event_id,
+      created_utc,
+      subscription_id,
+      replay_id: 0,
+      leaseMs,
+      announced,
+    }));
+  });
 
 const ack = '+ACK';
 const maxReads = 2;
@@ -136,6 +150,8 @@ export interface IntakeOptions {
   readonly db: Database<Tables>;
   readonly windows: Windows;
   readonly giveBack: (deliveries: readonly Held[]) => void;
+  /** Called with those whose subscriptions are gone. */
+  readonly orphaned: (deliveries: readonly Held[]) => void;
   readonly now: () => Date;
   readonly lastStartMs: number;
   readonly log: Log;

@@ -5,19 +5,23 @@ import type { Tables } from '../tables.ts';
 
 /**
  * Measures how late deliveries are, for the alert on it: the oldest due time of all queues. Those of failing
- * subscriptions are late by design and counted apart, so that neither hides the other.
+ * subscriptions are late by design and counted apart, so that neither hides the other; and so is what is held for
+ * those that are off, by the age of its events, which no due time tells of.
  */
 export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(): Promise<void> } => {
-  let open: Lateness = { oldestSeconds: 0, queues: 0 };
-  let failing: Lateness = { oldestSeconds: 0, queues: 0 };
+  let open = nothing;
+  let failing = nothing;
+  let held = nothing;
+  let lookedForHeldMs = 0;
   const gauges = [
     ['open', () => open],
     ['failing', () => failing],
+    ['held', () => held],
   ] as const;
   for (const [kind, read] of gauges) {
     metrics?.gauge(
       'dispatcher_oldest_due_seconds',
-      'How long the longest waiting queue has been due',
+      'How long the longest waiting queue has been due, or how old what is held longest is',
       () => read().oldestSeconds,
       { kind },
     );
@@ -27,7 +31,12 @@ export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(
   }
   const look = async (): Promise<number> => {
     const all = acrossTenants(db, 'the backlog is measured over all companies');
-    [open, failing] = await Promise.all([readLateness(all, '<', now()), readLateness(all, '>=', now())]);
+    const at = now();
+    [open, failing] = await Promise.all([readLateness(all, '<', at), readLateness(all, '>=', at)]);
+    if (at.getTime() - lookedForHeldMs >= heldEveryMs) {
+      lookedForHeldMs = at.getTime();
+      held = await readHeld(all, at);
+    }
     return 0;
   };
   return repeat(look, {
@@ -37,11 +46,34 @@ export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(
 };
 
 const everyMs = 5_000;
+const heldEveryMs = 60_000;
 
 interface Lateness {
   readonly oldestSeconds: number;
   readonly queues: number;
 }
+
+const nothing: Lateness = { oldestSeconds: 0, queues: 0 };
+
+/** Of each subscription that is off the oldest alone is looked up, however many there are. */
+const readHeld = async (db: ReturnType<typeof acrossTenants<Tables>>, now: Date): Promise<Lateness> => {
+  const { rows } = await sql<{ oldest: Date | null; queues: number }>`
+    SELECT MIN(created_utc) AS oldest, COUNT(created_utc) AS queues
+    FROM (
+      SELECT (
+        SELECT d.created_utc FROM deliveries AS d FORCE INDEX (by_state)
+        WHERE d.company_id = s.company_id AND d.subscription_id = s.subscription_id
+          AND d.state = 'held' AND d.due_utc IS NULL
+        ORDER BY d.event_id LIMIT 1
+      ) AS created_utc
+      FROM subscriptions AS s WHERE s.enabled = 0
+    ) AS off`.execute(db);
+  const [row] = rows;
+  return {
+    oldestSeconds: row?.oldest ? Math.max(0, now.getTime() - row.oldest.getTime()) / 1000 : 0,
+    queues: row?.queues ?? 0,
+  };
+};
 
 const readLateness = async (
   db: ReturnType<typeof acrossTenants<Tables>>,

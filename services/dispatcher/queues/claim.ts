@@ -163,15 +163,14 @@ const lockQueues = async (
 
 const dueOf = ({ target, take }: Take, now: Date) => sql`
   (SELECT company_id, event_id, subscription_id, replay_id, created_utc, event_type, attempts, due_utc
-  FROM deliveries FORCE INDEX (due)
+  FROM deliveries FORCE INDEX (by_state)
   WHERE company_id = ${target.company_id} AND subscription_id = ${target.subscription_id}
-    AND due_utc <= ${now}
+    AND state = 'waiting' AND due_utc <= ${now}
   ORDER BY due_utc LIMIT ${take} FOR UPDATE SKIP LOCKED)`;
 
-/** Only a waiting delivery has a due time, and the bound keeps the index from beginning with all others. */
 const earliestOf = ({ company_id, subscription_id }: QueueKey) => sql`
-  (SELECT company_id, subscription_id, due_utc FROM deliveries FORCE INDEX (due)
-  WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND due_utc > '2000-01-01'
+  (SELECT company_id, subscription_id, due_utc FROM deliveries FORCE INDEX (by_state)
+  WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND state = 'waiting'
   ORDER BY due_utc LIMIT 1)`;
 
 const unionOf = (parts: readonly ReturnType<typeof dueOf>[], db: Kysely<Tables>): CompiledQuery<unknown> =>

@@ -1,4 +1,3 @@
-import type { DeliveryKey } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
@@ -9,13 +8,12 @@ import {
   transaction,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
+import type { Held } from '../intake/announced.ts';
 import { type QueueKey, queueName } from '../job.ts';
+import { addRows } from '../store/addRows.ts';
 import { deliveryTable, onDelivery } from '../store/keyTables.ts';
 import type { Tables } from '../tables.ts';
 import { noteDue } from './noteDue.ts';
-
-/** A delivery and the lease that was held on it. */
-export type Held = DeliveryKey & { readonly leaseMs: number };
 
 /** Returns deliveries to their rows. */
 export interface GivingBack {
@@ -26,7 +24,7 @@ export interface GivingBack {
 }
 
 /** Whatever comes within some milliseconds goes back in one transaction. */
-export const createGivingBack = ({ db, now, log, metrics }: GivingBackOptions): GivingBack => {
+export const createGivingBack = ({ db, now, onWritten, log, metrics }: GivingBackOptions): GivingBack => {
   const given = metrics
     ?.counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
     .cell();
@@ -43,7 +41,9 @@ export const createGivingBack = ({ db, now, log, metrics }: GivingBackOptions): 
     running = running.then(async () => {
       for (let at = 0; at < all.length; at += perTransaction) {
         try {
-          await release(db, all.slice(at, at + perTransaction), now());
+          const part = all.slice(at, at + perTransaction);
+          await release(db, part, now());
+          onWritten(part);
         } catch (error) {
           log.warn({ error }, 'deliveries could not be given back; they are due when their leases run out');
         }
@@ -71,6 +71,8 @@ const perTransaction = 1_000;
 export interface GivingBackOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
+  /** Called with those that are in their rows. */
+  readonly onWritten: (deliveries: readonly Held[]) => void;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
 }
@@ -81,6 +83,7 @@ const release = (db: Database<Tables>, deliveries: readonly Held[], now: Date): 
     const all = acrossTenants(trx, 'deliveries of many companies are given back together');
     const queues = new Map<string, QueueKey>(deliveries.map((one) => [queueName(one), one]));
     await noteDue(all, [...queues.values()], now);
+    await addRows(all, deliveries, now);
     await sql`
       UPDATE ${deliveryTable(deliveries, { lease_utc: datetime }, ({ leaseMs }) => [sqlTime(leaseMs)])} AS k
       STRAIGHT_JOIN deliveries AS d ON ${onDelivery}

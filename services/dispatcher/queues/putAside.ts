@@ -15,12 +15,11 @@ export const putAside = async (
   state: Extract<DeliveryState, 'held' | 'dropped'>,
   now: Date,
 ): Promise<boolean> => {
-  // Of all states, only a waiting delivery has a due time; the index on it leaves the others out.
   const { numAffectedRows = 0n } = await sql`
-    UPDATE deliveries FORCE INDEX (due)
+    UPDATE deliveries FORCE INDEX (by_state)
     SET state = ${state}, due_utc = NULL, updated_utc = ${now}
     WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
-      AND due_utc > '2000-01-01'
+      AND state = 'waiting'
     LIMIT ${sql.lit(chunk)}`.execute(db);
   return Number(numAffectedRows) < chunk;
 };

@@ -1,15 +1,4 @@
-import {
-  CommitOutcomeUnknown,
-  type Database,
-  DatabaseUnavailable,
-  isConnectionLost,
-  isDeadlock,
-  isLockWaitTimeout,
-  type Log,
-  type Metrics,
-  type Tracer,
-  traced,
-} from '@causeway/runtime';
+import { type Database, isPassing, type Log, type Metrics, type Tracer, traced } from '@causeway/runtime';
 import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
 import type { Finished } from './finished.ts';
@@ -129,14 +118,6 @@ const maxFlushes = 2;
 /** One transaction at a time makes the largest batches; but one that waits for a lock must not hold up all. */
 const patienceMs = 50;
 const maxPauseMs = 1_000;
-
-/** Errors that say nothing about what was to be written. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable ||
-  error instanceof CommitOutcomeUnknown ||
-  isConnectionLost(error) ||
-  isDeadlock(error) ||
-  isLockWaitTimeout(error);
 
 export interface RecorderOptions {
   readonly db: Database<Tables>;

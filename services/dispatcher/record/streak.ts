@@ -1,5 +1,4 @@
-import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto';
-import { nextDueMs } from '../queues/noteDue.ts';
+import { failuresUntilDisabled, failuresUntilProbing, nextDueMs } from '@causeway/proto';
 
 /** What an attempt means for its subscription's streak of failures. */
 export interface StreakResult {

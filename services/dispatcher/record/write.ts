@@ -12,6 +12,7 @@ import {
 import { type Kysely, sql } from 'kysely';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
 import { putAside } from '../queues/putAside.ts';
+import { addRows } from '../store/addRows.ts';
 import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/keyTables.ts';
 import { perCount } from '../store/perCount.ts';
 import type { Tables } from '../tables.ts';
@@ -66,6 +67,11 @@ export const createWriter = (): ((
       );
       const queues = await lockQueues(all, counted);
       const checked = finished.filter((one) => !isPlain(one));
+      await addRows(
+        all,
+        checked.map(({ job }) => job),
+        options.now,
+      );
       const rows = await lockDeliveries(all, checked);
       await insertAttempts(all, finished.map(attemptRow));
       await succeed(all, finished.filter(isPlain), options.now);
@@ -107,20 +113,35 @@ const lockDeliveries = async (
   return new Map(rows.map((row) => [deliveryName(row), row]));
 };
 
-/** Delivered is delivered, whoever holds the lease by now, and though its subscription was switched off. */
+/**
+ * Delivered is delivered, whoever holds the lease by now, and though its subscription was switched off. Most have
+ * had no row until now.
+ */
 const succeed = async (db: Kysely<Tables>, finished: readonly Finished[], now: Date): Promise<void> => {
   if (finished.length === 0) return;
   const rows = finished.map(({ job, result: { statusCode } }) => ({ ...job, statusCode }));
+  const columns = {
+    event_type: 'VARCHAR(50) CHARACTER SET ascii',
+    attempt: 'SMALLINT UNSIGNED',
+    status: 'SMALLINT UNSIGNED',
+  };
+  // Assigned in this order, and the state last: the conditions are about the one before.
   await sql`
-    UPDATE ${deliveryTable(rows, { attempt: 'SMALLINT UNSIGNED', status: 'SMALLINT UNSIGNED' }, (row) => [
-      row.attempt,
-      row.statusCode,
-    ])} AS k
-    STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-    SET d.state = 'succeeded', d.due_utc = NULL, d.attempts = GREATEST(d.attempts, k.attempt),
-      d.last_status = k.status, d.last_error = NULL, d.updated_utc = ${now}
-    WHERE d.state IN ('waiting', 'held')`.execute(db);
+    INSERT INTO deliveries (company_id, event_id, subscription_id, replay_id, created_utc,
+      event_type, state, attempts, last_status, updated_utc)
+    SELECT company_id, event_id, subscription_id, replay_id, created_utc,
+      event_type, 'succeeded', attempt, status, ${now}
+    FROM ${deliveryTable(rows, columns, (row) => [row.event_type, row.attempt, row.statusCode])} AS k
+    ON DUPLICATE KEY UPDATE
+      attempts = IF(deliveries.${isOpen}, GREATEST(deliveries.attempts, k.attempt), deliveries.attempts),
+      last_status = IF(deliveries.${isOpen}, k.status, deliveries.last_status),
+      last_error = IF(deliveries.${isOpen}, NULL, deliveries.last_error),
+      updated_utc = IF(deliveries.${isOpen}, ${now}, deliveries.updated_utc),
+      due_utc = IF(deliveries.${isOpen}, NULL, deliveries.due_utc),
+      state = IF(deliveries.${isOpen}, 'succeeded', deliveries.state)`.execute(db);
 };
+
+const isOpen = sql`state IN ('waiting', 'held')`;
 
 const change = async (
   db: Kysely<Tables>,

@@ -3,24 +3,11 @@ import { bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName, type Target } from '../job.ts';
 import type { Tables } from '../tables.ts';
-import { deliveryTable, onDelivery, queueTable } from './keyTables.ts';
+import { queueTable } from './keyTables.ts';
 
 /** What a look at a delivery tells whoever wants to attempt it. */
 export type WaitingDelivery = DeliveryKey &
   Pick<DeliveryRow, 'event_type' | 'attempts'> & { readonly due_utc: Date };
-
-/** Those of the deliveries that wait. */
-export const readWaiting = async (
-  db: Kysely<Tables>,
-  keys: readonly DeliveryKey[],
-): Promise<readonly WaitingDelivery[]> => {
-  const { rows } = await sql<WaitingDelivery>`
-    SELECT d.company_id, d.event_id, d.subscription_id, d.replay_id, d.created_utc,
-      d.event_type, d.attempts, d.due_utc
-    FROM ${deliveryTable(keys)} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-    WHERE d.state = 'waiting'`.execute(db);
-  return rows;
-};
 
 /** The envelopes of the deliveries' events, by event id; one whose event is gone has none. */
 export const readBodies = async (

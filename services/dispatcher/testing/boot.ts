@@ -28,7 +28,7 @@ export interface World {
   readonly secret: string;
   start(options?: Partial<DispatcherOptions>): Promise<Dispatcher & { readonly metrics: Metrics }>;
   subscribe(url: string, more?: Record<string, unknown>): Promise<Subscription>;
-  /** Writes events and their deliveries, as the fan-out does, and announces them if they are leased. */
+  /** Writes events, and leases and announces them or writes their deliveries, as the fan-out does. */
   deliver(subscription: Subscription, count: number, options?: DeliverOptions): Promise<DeliveryKey[]>;
   /** A subscription's deliveries, in the order of their events. */
   deliveries(subscription: Subscription): Promise<DeliveryLine[]>;
@@ -50,7 +50,7 @@ export interface DeliverOptions {
   readonly type?: EventType;
   readonly payload?: string;
   readonly replayId?: number;
-  /** Writes the rows, and sends no wake though they are leased. */
+  /** Writes the rows under a lease that nobody holds, as one who died has left them. */
   readonly silent?: boolean;
   readonly dueMs?: number;
 }
@@ -159,10 +159,34 @@ export const openWorld = async (): Promise<World> => {
       const first = sequence + 1;
       sequence += count;
       const ids = Array.from({ length: count }, (_, at) => first + at);
+      const keyOf = (event_id: number): DeliveryKey => ({
+        company_id,
+        event_id,
+        subscription_id,
+        replay_id: replayId,
+        created_utc: created,
+      });
       await database.query(
         'INSERT INTO events (company_id, sequence, created_utc, event_id, type, payload) VALUES ?',
         [ids.map((id) => [company_id, id, created, id, type, payload])],
       );
+      if (by === 'wake' && !options.silent) {
+        await database.query('INSERT INTO event_outbox VALUES ?', [
+          ids.map((id) => [company_id, id, id, created, due]),
+        ]);
+        const events = ids.map((event_id) => ({
+          company_id,
+          event_id,
+          created_utc: created,
+          subscription_ids: [subscription_id],
+        }));
+        for (let at = 0; at < events.length; at += 64)
+          bus.nc.publish(
+            deliverySubject,
+            encodeWake({ dueMs: due.getTime(), events: events.slice(at, at + 64) }),
+          );
+        return ids.map(keyOf);
+      }
       await database.query(
         'INSERT INTO deliveries (company_id, event_id, subscription_id, replay_id, created_utc, event_type, due_utc, updated_utc) VALUES ?',
         [ids.map((id) => [company_id, id, subscription_id, replayId, created, type, due, created])],
@@ -172,20 +196,7 @@ export const openWorld = async (): Promise<World> => {
            COALESCE(next_due_utc, ?), LEAST(COALESCE(next_due_utc, ?), ?)) WHERE company_id = ? AND subscription_id = ?`,
         [due, due, due, company_id, subscription_id],
       );
-      const keys = ids.map((event_id) => ({
-        company_id,
-        event_id,
-        subscription_id,
-        replay_id: replayId,
-        created_utc: created,
-      }));
-      if (by === 'wake' && !options.silent)
-        for (let at = 0; at < keys.length; at += 64)
-          bus.nc.publish(
-            deliverySubject,
-            encodeWake({ dueMs: due.getTime(), deliveries: keys.slice(at, at + 64) }),
-          );
-      return keys;
+      return ids.map(keyOf);
     },
     deliveries: (key) =>
       rowsOf(

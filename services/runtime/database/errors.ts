@@ -46,6 +46,14 @@ export const isConnectionLost = (error: unknown): boolean => {
   return fatal === true || socketCodes.has(code ?? '') || connectionEndings.has(errno ?? 0);
 };
 
+/** The error says nothing about what was to be done: the same may work later. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable ||
+  error instanceof CommitOutcomeUnknown ||
+  isConnectionLost(error) ||
+  isDeadlock(error) ||
+  isLockWaitTimeout(error);
+
 /**
  * The name of the unique key that an insert or update ran into (`PRIMARY` or the index's name), or undefined
  * where the error is anything else.

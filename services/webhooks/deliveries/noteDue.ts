@@ -1,4 +1,4 @@
-import { type DeliveryQueueRow, failuresUntilProbing, leaseMs } from '@causeway/proto';
+import { type DeliveryQueueRow, nextDueSql } from '@causeway/proto';
 import { acrossTenants, bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
@@ -10,9 +10,6 @@ export type DueQueue = Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'> 
  * Has somebody look after these queues by then. Call it last: from here to the commit whoever takes a queue waits,
  * and so none can count the queue's deliveries without the new ones and set its time beyond them. For the same
  * reason each row is locked, also where its time stays.
- *
- * A failing subscription's time is left alone where it may be an attempt's that is under way: two would be made
- * at once. A time further away than such a guard can reach is a retry's.
  */
 export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): Promise<void> => {
   if (queues.length === 0) return;
@@ -23,16 +20,9 @@ export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): 
   await sql`
     INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc)
     SELECT company_id, subscription_id, due_utc FROM ${jsonTable(columns, rows)} AS given
-    ON DUPLICATE KEY UPDATE next_due_utc = IF(
-      delivery_queues.consecutive_failures >= ${failuresUntilProbing},
-      IF(delivery_queues.next_due_utc <= given.due_utc + INTERVAL ${guardS} SECOND,
-        delivery_queues.next_due_utc, given.due_utc),
-      LEAST(COALESCE(delivery_queues.next_due_utc, given.due_utc), given.due_utc))`.execute(
+    ON DUPLICATE KEY UPDATE next_due_utc = ${sql.raw(nextDueSql('delivery_queues', 'given'))}`.execute(
     acrossTenants(db, 'each queue says its company'),
   );
 };
-
-/** Clocks may differ by the rest. */
-const guardS = leaseMs / 1000 + 5;
 
 const columns = { company_id: bigint, subscription_id: bigint, due_utc: datetime };

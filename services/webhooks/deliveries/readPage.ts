@@ -60,7 +60,7 @@ interface Stretch {
 const isIndexed = ({ eventId, type, statusCode, errorClass, replayId, ...rest }: Filter): boolean =>
   eventId !== undefined ||
   ([type, statusCode, errorClass, replayId].every((one) => one === undefined) &&
-    (rest.state === undefined) === (rest.subscriptionId === undefined));
+    (usesState(rest) || (rest.state === undefined && rest.subscriptionId === undefined)));
 
 const readStretch = (
   db: Kysely<Tables>,
@@ -79,6 +79,7 @@ const readStretch = (
     .limit(count);
   if (state !== undefined) query = query.where('d.state', '=', state);
   if (subscriptionId !== undefined) query = query.where('d.subscription_id', '=', subscriptionId);
+  if (usesState(filter)) query = query.where('d.due_utc', 'is', null);
   if (replayId !== undefined) query = query.where('d.replay_id', '=', replayId);
   if (type !== undefined) query = query.where('d.event_type', '=', type);
   if (statusCode !== undefined) query = query.where('d.last_status', '=', statusCode);
@@ -103,12 +104,14 @@ const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined>
   if (usesState(filter))
     query = query
       .where('d.subscription_id', '=', filter.subscriptionId!)
-      .where('d.state', '=', filter.state!);
+      .where('d.state', '=', filter.state!)
+      .where('d.due_utc', 'is', null);
   return query.executeTakeFirst();
 };
 
+/** What waits lies there by its time, everything else by its event. */
 const usesState = ({ state, subscriptionId }: Filter): boolean =>
-  state !== undefined && subscriptionId !== undefined;
+  state !== undefined && state !== 'waiting' && subscriptionId !== undefined;
 
 /** Left to itself, the server takes an index that looks selective, and sorts all that it finds. */
 const indexOf = (filter: Filter) =>

@@ -1,16 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Bus,
-  CommitOutcomeUnknown,
-  type Database,
-  DatabaseUnavailable,
-  isConnectionLost,
-  isDeadlock,
-  isLockWaitTimeout,
-  type Log,
-  type Metrics,
-  type Tracer,
-} from '@causeway/runtime';
+import { leaseMs as contractLeaseMs } from '@causeway/proto';
+import { type Bus, type Database, isPassing, type Log, type Metrics, type Tracer } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fanOutEvents.ts';
 import { startIntake } from './intake.ts';
@@ -33,6 +23,8 @@ export interface FanOutOptions {
   /** Copies of each stream in the NATS cluster. */
   readonly replicas: number;
   readonly now: () => Date;
+  /** For how long first attempts are left to whoever was woken. */
+  readonly leaseMs?: number;
   /** Events that one transaction takes at most. */
   readonly batchSize?: number;
   /** Transactions at a time. */
@@ -45,6 +37,7 @@ export interface FanOutOptions {
  */
 export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   const { bus, db, log, metrics, tracer, replicas, now, batchSize = 500, maxBatches = 2 } = options;
+  const { leaseMs = contractLeaseMs } = options;
   const count = (name: string, help: string) => metrics?.counter(name, help).cell();
   const events = count('webhooks_events_fanned_out_total', 'Events turned into deliveries');
   const deliveries = count('webhooks_deliveries_made_total', 'Deliveries made of events');
@@ -66,8 +59,8 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   const fanOut = async (keys: readonly EventKey[]): Promise<number> => {
     let done = 0;
     for (let left = keys; left.length > 0; ) {
-      const made = await fanOutEvents(db, left, { now, publishes: wakes.possible() });
-      wakes.publish(tracer ? withTraces(made.wakes, keys) : made.wakes, made.dueMs);
+      const made = await fanOutEvents(db, left, { now, publishes: wakes.possible(), leaseMs });
+      wakes.publish(tracer ? withTraces(made.announced, keys) : made.announced, made.dueMs);
       done += made.events;
       if (events) events.value += made.events;
       if (deliveries) deliveries.value += made.deliveries;
@@ -82,7 +75,7 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
     try {
       return await fanOut(keys);
     } catch (error) {
-      if (passes(error)) throw error;
+      if (isPassing(error)) throw error;
       const [only] = keys;
       if (keys.length > 1) {
         const half = keys.length >> 1;
@@ -119,11 +112,3 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
 };
 
 const maxPauseMs = 2_000;
-
-/** Whether the same may work later. */
-const passes = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable ||
-  error instanceof CommitOutcomeUnknown ||
-  isConnectionLost(error) ||
-  isDeadlock(error) ||
-  isLockWaitTimeout(error);

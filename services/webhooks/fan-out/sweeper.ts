@@ -12,8 +12,9 @@ import type { Tables } from '../tables.ts';
 import type { EventKey } from './fanOutEvents.ts';
 
 /**
- * Takes what the stream has not brought: outbox rows older than two seconds. They are looked for without a lock, as
- * a row that is locked for a moment would be passed over by whoever got its message.
+ * Takes what the stream has not brought, outbox rows older than two seconds, and what nobody has done by the end of
+ * its lease. They are looked for without a lock, as a row that is locked for a moment would be passed over by
+ * whoever got its message.
  * @param work as `fanOut`; resolves to how many events it fanned out.
  */
 export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
@@ -26,24 +27,20 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
     'Age of the oldest event that is not fanned out',
     () => oldestMs / 1000,
   );
-  let told = false;
   const sweep = async (): Promise<number> => {
     const all = acrossTenants(db as Kysely<Tables>, 'the sweeper looks for what was left behind');
     const { oldest } = await readOldest(all);
-    oldestMs = oldest === null ? 0 : Math.max(0, now().getTime() - oldest.getTime());
-    if (oldestMs < graceMs) return 0;
-    const done = await work(await leftBehind(all, new Date(now().getTime() - graceMs)));
-    told = false;
+    const at = now();
+    oldestMs = oldest === null ? 0 : Math.max(0, at.getTime() - oldest.getTime());
+    if (oldestMs === 0) return 0;
+    const done = await work(await leftBehind(all, at));
     if (swept) swept.value += done;
     if (done > 0) log.info({ events: done }, 'fanned out events that the stream had not brought');
     return done;
   };
   return repeat(sweep, {
     pauseMs: sweepEveryMs,
-    onError: (error) => {
-      if (!told) log.warn({ error }, 'sweep failed; it is tried again every second');
-      told = true;
-    },
+    onError: (error) => log.warn({ error }, 'sweep failed; it is tried again every second'),
   });
 };
 
@@ -59,20 +56,24 @@ export interface SweeperOptions {
   readonly work: (events: readonly EventKey[]) => Promise<number>;
 }
 
-/** Of at most so many rows: the table is that short unless nobody has emptied it for long. */
+/** Since when the first is due; of at most so many rows: the table is that short unless nobody has emptied it for long. */
 const readOldest = async (db: Kysely<Tables>): Promise<{ oldest: Date | null }> => {
   const { rows } = await sql<{ oldest: Date | null }>`
-    SELECT MIN(created_utc) AS oldest FROM (SELECT created_utc FROM event_outbox LIMIT 10000) AS o`.execute(
-    db,
-  );
+    SELECT MIN(due) AS oldest
+    FROM (SELECT COALESCE(leased_until, created_utc) AS due FROM event_outbox LIMIT 10000) AS o`.execute(db);
   return rows[0] ?? { oldest: null };
 };
 
 /** An outbox row may outlive its event where retention is shorter than an outage. */
-const leftBehind = async (db: Kysely<Tables>, before: Date): Promise<readonly EventKey[]> => {
+const leftBehind = async (db: Kysely<Tables>, now: Date): Promise<readonly EventKey[]> => {
+  const before = new Date(now.getTime() - graceMs);
   const { rows } = await sql<EventKey & { type: EventType | null }>`
     SELECT o.company_id, o.event_id, e.type
-    FROM (SELECT * FROM event_outbox WHERE created_utc < ${before} LIMIT ${rowsPerSweep}) AS o
+    FROM (
+      SELECT * FROM event_outbox
+      WHERE leased_until <= ${now} OR (leased_until IS NULL AND created_utc < ${before})
+      LIMIT ${rowsPerSweep}
+    ) AS o
     LEFT JOIN events AS e ON e.company_id = o.company_id AND e.sequence = o.sequence
       AND e.created_utc = o.created_utc`.execute(db);
   return rows;

@@ -1,4 +1,4 @@
-import { type DeliveryKey, eventStream, fanOutConsumer, type WokenDelivery } from '@causeway/proto';
+import { type AnnouncedEvent, eventStream, fanOutConsumer } from '@causeway/proto';
 import { type Tracer, traced } from '@causeway/runtime';
 import type { EventKey } from './fanOutEvents.ts';
 
@@ -40,12 +40,12 @@ export const tracedFanOut =
 
 /** Has first attempts go on in the traces of their events. */
 export const withTraces = (
-  deliveries: readonly DeliveryKey[],
+  announced: readonly AnnouncedEvent[],
   events: readonly EventKey[],
-): readonly WokenDelivery[] => {
+): readonly AnnouncedEvent[] => {
   const traces = new Map(
     events.flatMap(({ event_id, traceparent }) => (traceparent ? [[event_id, traceparent] as const] : [])),
   );
-  if (traces.size === 0) return deliveries;
-  return deliveries.map((one) => ({ ...one, traceparent: traces.get(one.event_id) }));
+  if (traces.size === 0) return announced;
+  return announced.map((one) => ({ ...one, traceparent: traces.get(one.event_id) }));
 };

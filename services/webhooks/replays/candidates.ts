@@ -92,6 +92,7 @@ const readEnded = async (
         .where('company_id', '=', companyId)
         .where('subscription_id', '=', subscriptionId)
         .where('state', '=', state)
+        .where('due_utc', 'is', null)
         .where('event_id', '>', after)
         .where('created_utc', '>=', since)
         .where('created_utc', '<', until)

@@ -57,6 +57,7 @@ const lockHeld = (
     .where('company_id', '=', company_id)
     .where('subscription_id', '=', subscription_id)
     .where('state', '=', 'held')
+    .where('due_utc', 'is', null)
     .orderBy('event_id')
     .limit(limit)
     .forUpdate()

@@ -124,10 +124,11 @@ const countDue = async (
 ): Promise<number> => {
   const due = await trx
     .selectFrom('deliveries as d')
-    .modifyFront(sql`/*+ INDEX(d due) */`)
+    .modifyFront(sql`/*+ INDEX(d by_state) */`)
     .select('event_id')
     .where('company_id', '=', company_id)
     .where('subscription_id', '=', subscription_id)
+    .where('state', '=', 'waiting')
     .where('due_utc', '<=', now)
     .limit(maxDue)
     .execute();

@@ -16,7 +16,6 @@ import { nextPage } from './page.ts';
  */
 export const startReplayer = ({ db, log, metrics, now }: ReplayerOptions): Repeated => {
   const pages = metrics?.counter('webhooks_replay_pages_total', 'Pages of replays that were made').cell();
-  let told = false;
   const pass = async (): Promise<number> => {
     const found = await transaction(db, async (trx) => {
       const at = now();
@@ -33,16 +32,12 @@ export const startReplayer = ({ db, log, metrics, now }: ReplayerOptions): Repea
       await nextPage(trx, due, at);
       return 1;
     });
-    told = false;
     if (pages) pages.value += found;
     return found;
   };
   return repeat(pass, {
     pauseMs: lookEveryMs,
-    onError: (error) => {
-      if (!told) log.warn({ error }, 'replays wait; they are tried again');
-      told = true;
-    },
+    onError: (error) => log.warn({ error }, 'replays wait; they are tried again'),
   });
 };
 

@@ -13,12 +13,11 @@ export const holdWaiting = async (
   { company_id, subscription_id }: Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'>,
   now: Date,
 ): Promise<void> => {
-  // Of all states, only a waiting delivery has a due time; the index on it leaves a long history out.
   await sql`
-    UPDATE deliveries FORCE INDEX (due)
+    UPDATE deliveries FORCE INDEX (by_state)
     SET state = 'held', due_utc = NULL, updated_utc = ${now}
     WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
-      AND due_utc > '2000-01-01'
+      AND state = 'waiting'
     LIMIT ${sql.lit(chunk)}`.execute(trx);
   await makeDue(trx, { company_id, subscription_id }, now);
 };

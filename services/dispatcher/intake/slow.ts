@@ -1,0 +1,75 @@
+import { acrossTenants, type Database, type Log, transaction } from '@causeway/runtime';
+import { type Job, type QueueKey, queueName } from '../job.ts';
+import { noteDue } from '../queues/noteDue.ts';
+import { addRows } from '../store/addRows.ts';
+import type { Tables } from '../tables.ts';
+import type { Held } from './announced.ts';
+
+/** Sees to first attempts that take long. */
+export interface Slow {
+  begun(job: Job): void;
+  ended(job: Job): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Writes the rows of first attempts that have been under way for a second: whoever looks sees that they wait, and
+ * their events leave the outbox, whatever one of their receivers does.
+ */
+export const watchSlow = ({ db, now, onWritten, log }: SlowOptions): Slow => {
+  /** Since when; in this order. */
+  const underWay = new Map<Job, number>();
+  let running = Promise.resolve();
+
+  const look = async (): Promise<void> => {
+    const before = performance.now() - slowMs;
+    const slow: Job[] = [];
+    for (const [job, sinceMs] of underWay) {
+      if (sinceMs > before || slow.length === perTransaction) break;
+      slow.push(job);
+      underWay.delete(job);
+    }
+    if (slow.length === 0) return;
+    try {
+      await write(db, slow, now());
+      onWritten(slow);
+    } catch (error) {
+      log.debug({ error }, 'slow attempts have no rows until they end');
+    }
+  };
+  const timer = setInterval(() => {
+    running = running.then(look);
+  }, everyMs).unref();
+
+  return {
+    begun: (job) => {
+      if (job.announced) underWay.set(job, performance.now());
+    },
+    ended: (job) => void underWay.delete(job),
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+};
+
+const slowMs = 1_000;
+const everyMs = 250;
+const perTransaction = 1_000;
+
+/** Queues before deliveries, as everyone locks them. Should this process die, they are due when their leases end. */
+const write = (db: Database<Tables>, jobs: readonly Job[], now: Date): Promise<void> =>
+  transaction(db, async (trx) => {
+    const all = acrossTenants(trx, 'deliveries of many companies are slow together');
+    const queues = new Map<string, QueueKey>(jobs.map((job) => [queueName(job), job]));
+    await noteDue(all, [...queues.values()], new Date(Math.max(...jobs.map(({ leaseMs }) => leaseMs))));
+    await addRows(all, jobs, now);
+  });
+
+export interface SlowOptions {
+  readonly db: Database<Tables>;
+  readonly now: () => Date;
+  /** Called with those that are in their rows. */
+  readonly onWritten: (deliveries: readonly Held[]) => void;
+  readonly log: Log;
+}

@@ -1,0 +1,83 @@
+import { beforeEach, expect, test } from 'vitest';
+import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { type Receiver, startReceiver } from './testing/receiver.ts';
+
+let world: World;
+let receiver: Receiver;
+let subscription: Subscription;
+beforeEach(async () => {
+  world = await openWorld();
+  receiver = await startReceiver();
+  subscription = await world.subscribe(receiver.url);
+});
+
+/** Its signing threads are up, so that no attempt takes long for want of one. */
+const startWarm = async (options: Parameters<World['start']>[0]): Promise<void> => {
+  await world.start(options);
+  const other = await world.subscribe((await startReceiver()).url);
+  await world.deliver(other, 1);
+  await eventually(() => world.deliveries(other)).toMatchObject([{ state: 'succeeded' }]);
+};
+
+const outbox = async (): Promise<number> =>
+  (await world.database.query('SELECT event_id FROM event_outbox')).length;
+
+test('an announced event leaves the outbox when all its deliveries are recorded', async () => {
+  await world.start();
+  await world.deliver(subscription, 200);
+  await eventually(outbox).toBe(0);
+  // What found its window full has a row, and waits in its queue.
+  expect(await world.deliveries(subscription)).toHaveLength(200);
+  await eventually(() => world.deliveries(subscription)).toMatchObject(
+    Array(200).fill({ state: 'succeeded', attempts: 1 }),
+  );
+  expect(receiver.received).toHaveLength(200);
+});
+
+test('a first attempt that takes long is seen to wait, and its event leaves the outbox meanwhile', async () => {
+  receiver.answer = () => {};
+  await startWarm({ timeoutMs: 5_000, scheduleMs: [60_000] });
+  const [key] = await world.deliver(subscription, 1);
+  await eventually(() => world.deliveries(subscription)).toMatchObject([
+    { event_id: key!.event_id, state: 'waiting', attempts: 0, due_utc: expect.any(Date) },
+  ]);
+  await eventually(outbox).toBe(0);
+  expect(receiver.received).toHaveLength(1);
+  await eventually(() => world.deliveries(subscription)).toMatchObject([
+    { state: 'waiting', attempts: 1, last_error: 'timeout' },
+  ]);
+});
+
+test('a slow answer that is a success is one, though its row was written before', async () => {
+  receiver.answer = (response) => void setTimeout(() => response.end(), 2_000);
+  await world.start({ timeoutMs: 5_000 });
+  await world.deliver(subscription, 3);
+  await eventually(() => world.deliveries(subscription)).toMatchObject(
+    Array(3).fill({ state: 'waiting', attempts: 0 }),
+  );
+  await eventually(() => world.deliveries(subscription)).toMatchObject(
+    Array(3).fill({ state: 'succeeded', attempts: 1, last_status: 200, due_utc: null }),
+  );
+});
+
+test('an event whose subscription is gone leaves the outbox, and nothing comes of it', async () => {
+  await world.database.query('DELETE FROM subscriptions');
+  await world.start();
+  await world.deliver(subscription, 2);
+  await eventually(outbox).toBe(0);
+  expect(await world.deliveries(subscription)).toEqual([]);
+  expect(receiver.received).toEqual([]);
+});
+
+test('what fails for a subscription that went meanwhile leaves no delivery that waits for ever', async () => {
+  receiver.answer = async (response) => {
+    await world.database.query('DELETE FROM subscriptions');
+    await world.database.query('DELETE FROM delivery_queues');
+    response.writeHead(500).end();
+  };
+  await startWarm({});
+  await world.deliver(subscription, 1);
+  await eventually(outbox).toBe(0);
+  expect(await world.deliveries(subscription)).toEqual([]);
+  expect(await world.attempts(subscription)).toMatchObject([{ status_code: 500 }]);
+});

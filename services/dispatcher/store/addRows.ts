@@ -1,0 +1,44 @@
+import { bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import type { Held } from '../intake/announced.ts';
+import type { Tables } from '../tables.ts';
+
+/**
+ * Writes the rows of announced deliveries that have none yet: they wait, under their lease. Deliveries of a
+ * subscription whose queue is gone, and so is the subscription, get none. Call it with the queues locked.
+ */
+export const addRows = async (db: Kysely<Tables>, deliveries: readonly Held[], now: Date): Promise<void> => {
+  const rows = deliveries.filter(({ announced }) => announced);
+  if (rows.length === 0) return;
+  const days = rows.map(({ created_utc }) => created_utc.getTime());
+  // As for `readBodies`: the bounds say which partitions are looked into.
+  await sql`
+    INSERT INTO deliveries
+      (company_id, event_id, subscription_id, created_utc, event_type, due_utc, updated_utc)
+    SELECT k.company_id, k.event_id, k.subscription_id, k.created_utc, e.type, k.lease_utc, ${now}
+    FROM ${table(rows)} AS k
+    STRAIGHT_JOIN delivery_queues AS q
+      ON q.company_id = k.company_id AND q.subscription_id = k.subscription_id
+    STRAIGHT_JOIN events AS e FORCE INDEX (event_id)
+      ON e.event_id = k.event_id AND e.company_id = k.company_id AND e.created_utc = k.created_utc
+    WHERE e.created_utc BETWEEN ${new Date(Math.min(...days))} AND ${new Date(Math.max(...days))}
+    ON DUPLICATE KEY UPDATE event_id = deliveries.event_id`.execute(db);
+};
+
+const table = (rows: readonly Held[]) =>
+  jsonTable(
+    {
+      company_id: bigint,
+      event_id: bigint,
+      subscription_id: bigint,
+      created_utc: datetime,
+      lease_utc: datetime,
+    },
+    rows.map((row) => [
+      row.company_id,
+      row.event_id,
+      row.subscription_id,
+      sqlTime(row.created_utc),
+      sqlTime(row.leaseMs),
+    ]),
+  );
