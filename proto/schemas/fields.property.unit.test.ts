@@ -193,7 +193,8 @@ describe('the URL of a subscription', () => {
       'javascript:',
       '',
     );
-    const rest = fc.oneof(of('a.@:/?#[]%0 \\\t\n-_', 20), anyText);
+    const userInfo = fc.constantFrom('a@b.example', 'a:b@c.example', ':b@c.example', '@c.example');
+    const rest = fc.oneof(of('a.@:/?#[]%0 \\\t\n-_', 20), anyText, userInfo);
     fc.assert(
       fc.property(scheme, rest, (start, end) => {
         const taken = take(targetUrl, start + end);
