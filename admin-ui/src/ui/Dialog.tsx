@@ -1,7 +1,8 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
-import { type ReactNode, type RefObject, useDeferredValue, useRef } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
+import { useOpenAfterPaint } from './afterPaint.ts';
 import { IconButton } from './Button.tsx';
 import s from './Dialog.module.css';
 import { useFocusKept } from './useFocusKept.ts';
@@ -25,7 +26,7 @@ export function Dialog(props: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
   const { onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
   // What opens it has answered on the screen before it is built.
-  const open = useDeferredValue(props.open, false);
+  const open = useOpenAfterPaint(props.open);
   useFocusKept(open);
   return (
     <Base.Root

@@ -2,7 +2,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
-import { afterPaint } from '../afterPaint.ts';
+import { afterPaint } from '../../ui/afterPaint.ts';
 import s from './CommandMenu.module.css';
 import { type Command, useCommands } from './commands.tsx';
 
