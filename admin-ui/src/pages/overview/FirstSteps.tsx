@@ -4,7 +4,7 @@ import { Check } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { Card } from '../../ui/Card.tsx';
 import { Skeleton, SkeletonLines } from '../../ui/States.tsx';
-import { TimeAgo } from '../../ui/TimeAgo.tsx';
+import { MinuteAgo } from '../../ui/TimeAgo.tsx';
 import s from './FirstSteps.module.css';
 import { firstDeliveryStepsQuery, firstStepsQuery } from './queries.ts';
 
@@ -66,7 +66,7 @@ export const FirstSteps = memo(function FirstSteps() {
                 {step.title}
                 {step.done !== null && <span className="visually-hidden"> (done)</span>}
               </p>
-              <p className={s.note}>{step.done === null ? step.link : <TimeAgo time={step.done} />}</p>
+              <p className={s.note}>{step.done === null ? step.link : <MinuteAgo time={step.done} />}</p>
             </div>
           </li>
         ))}
