@@ -63,17 +63,6 @@ export default defineConfig({
       },
       {
         test: {
-          // Files start a cluster each, of several NATS servers, and take parts of it away.
-          name: 'faults',
-          include: ['e2e/faults/**/*.test.ts'],
-          maxWorkers: 1,
-          fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        test: {
           // Of `npm run screenshots` alone.
           name: 'screenshots',
           include: ['e2e/portal/screenshots/*.shots.ts'],
