@@ -112,6 +112,8 @@ export const createCounter = ({
         logger?.info({ partition: route.partition, epoch: route.epoch }, 'counting a partition');
       } catch (error) {
         if (!(error instanceof FencedError)) throw error;
+        // Somebody is at work there: another who has taken it, or the one that seemed dead and was only slow.
+        route.deadEpoch = undefined;
       }
     })().finally(() => {
       route.resolving = undefined;

@@ -190,6 +190,8 @@ describe('counts survive', () => {
   });
 });
 
+type Ask = [window: number, slots: number[]];
+
 describe('ownership', () => {
   const listen = () => ({ close: async () => {} });
 
@@ -245,6 +247,34 @@ describe('ownership', () => {
     await expect(former.count(window, [4])).rejects.toBeInstanceOf(MovedError);
     expect(former.owned()).toBe(false);
     expect(await present.count(window, [4])).toEqual([4]);
+  });
+
+  test('of an owner that was slow for a while, and is at work, stays with it and is found again', async () => {
+    const [gateway, other] = [await startGateway(), await startGateway()];
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const window = Math.floor(Date.now() / 60_000);
+    let asked = 0;
+    const owner = await claimPartition(log, 0, (partition) => {
+      const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {
+        callback: async (_, message) => {
+          // Two in a row without an answer, and it seems dead.
+          if (++asked > 2) message.respond(JSON.stringify(await partition.count(...message.json<Ask>())));
+        },
+      });
+      return { close: async () => subscription.unsubscribe() };
+    });
+    let ended = false;
+    const busy = (async () => {
+      while (!ended) await owner.count(window, [newKey() * 4]);
+    })();
+    const slot = newKey() * 4;
+    const counts: unknown[] = [];
+    for (let at = 0; at < 6; at++)
+      counts.push(await other.counter.count(window, slot).catch(() => 'not counted'));
+    ended = true;
+    await busy;
+    expect(counts).toEqual(['not counted', 'not counted', 1, 2, 3, 4]);
+    expect(owner.owned()).toBe(true);
   });
 
   test('of an owner that hangs is taken from it, and exactness holds when it wakes', async () => {
