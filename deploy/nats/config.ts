@@ -47,6 +47,9 @@ export const renderNatsConfig = (config: NatsConfig): string =>
       pid_file: config.pidFile,
       // A body is at most 1 MiB; a frame of several, with their headers, has to fit.
       max_payload: 4 * 2 ** 20,
+      // A client that answers nothing keeps its part of the requests until it is given up: nine seconds.
+      ping_interval: '3s',
+      ping_max: 2,
       jetstream: { store_dir: config.storeDir },
       ...(config.cluster && { server_name: config.cluster.name, cluster: cluster(config.cluster) }),
       ...(config.users.length === 0 ? {} : { authorization: authorization(config.users) }),
