@@ -1,23 +1,33 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Table, toMarkdown } from '../load/report/table.ts';
 
-/** Writes `RESULTS.md` anew. */
-export const writeFaults = (faults: Table, machine: Table): void => {
-  const date = new Date().toISOString().slice(0, 10);
-  const text = [
-    '# Results',
-    '',
-    `${head.trim()} Measured on ${date}.`,
-    '',
-    toMarkdown(machine),
-    toMarkdown(faults),
-  ];
-  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), `${text.join('\n').trim()}\n`);
+const file = join(import.meta.dirname, 'RESULTS.md');
+
+/**
+ * Writes the rows of these faults into `RESULTS.md` and keeps those of the others.
+ * @param names of all faults, in the order of their rows.
+ */
+export const writeFaults = (faults: Table, machine: Table, names: readonly string[]): void => {
+  const known = existsSync(file) ? rowsOf(readFileSync(file, 'utf8')) : [];
+  const isOf = (name: string) => (row: readonly string[]) =>
+    row[0] === name || row[0]?.startsWith(`${name} (`);
+  const rows = names.flatMap((name) => {
+    const row = faults.rows.find(isOf(name)) ?? known.find(isOf(name));
+    return row ? [row] : [];
+  });
+  const text = ['# Results', '', head.trim(), '', toMarkdown(machine), toMarkdown({ ...faults, rows })];
+  writeFileSync(file, `${text.join('\n').trim()}\n`);
 };
 
+const rowsOf = (text: string): readonly (readonly string[])[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.slice(2, -2).split(' | '));
+
 const head = `
-What one run of \`npm run faults -- --write\` saw. Three NATS servers with three copies of each stream, two
+What \`npm run faults -- --write\` saw; each row is the last run of its fault. Three NATS servers with three copies of each stream, two
 gateways, two crm, two webhooks, three dispatchers, access and MySQL ran on one machine, each connection between
 them over a TCP proxy of its own. Callers began creates at a steady rate and sent each again, after a second, until
 it was answered 2xx; each create is an event that a subscriber has to get. Beside them four keys asked faster than
