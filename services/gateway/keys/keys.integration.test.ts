@@ -35,7 +35,14 @@ beforeEach(async () => {
   bucket = await openBucket();
 });
 
-const openBucket = () => new Kvm(access.nc).create(keyBucket, { history: 1, allow_direct: false });
+const openBucket = (by: Bus = access) =>
+  new Kvm(by.nc).create(keyBucket, { history: 1, allow_direct: false });
+/** Takes away the bucket that every test begins with. */
+const emptied = async (url: string): Promise<void> => {
+  const operator = await connectBus({ url, name: 'operator' });
+  await (await jetstreamManager(operator.nc)).streams.delete(`KV_${keyBucket}`).catch(() => {});
+  await operator.close();
+};
 const entry = (version: number, active = true): string =>
   JSON.stringify({ version, id: 5, companyId: 1001, scopes: ['admin'], active } satisfies KeyEntry);
 
@@ -131,6 +138,26 @@ describe('the key table', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => real() + 61_000);
     onTestFinished(() => void vi.restoreAllMocks());
     expect(table.trusted()).toBe(false);
+  });
+
+  test('is read by another server where the one it is on has nothing to read', {
+    timeout: 40_000,
+  }, async () => {
+    const both = [nats, await testNats()];
+    const own = await connectBus({ url: both.map(({ url }) => url).join(','), name: 'gateway' });
+    onTestFinished(() => own.close());
+    const elsewhere = both.find(({ url }) => !url.endsWith(own.nc.getServer()))!;
+    const writer = await connectBus({ url: elsewhere.url, name: 'access' });
+    onTestFinished(() => writer.close());
+    for (const server of both) await emptied(server.url);
+    bucket = await openBucket(writer);
+    await fill();
+    const table = followKeyTable({ bus: own, instance: 'gateway-1', log, metrics: createMetrics() });
+    onTestFinished(() => table.close());
+    own.onReconnect(() => void table.reload('NATS is back'));
+    await table.reload('start');
+    expect(table.trusted()).toBe(true);
+    expect(elsewhere.url.endsWith(own.nc.getServer())).toBe(true);
   });
 
   test('is read anew when its bucket was lost and made again', { timeout: 40_000 }, async () => {

@@ -31,6 +31,8 @@ export interface KeyTable {
 
 const maxSilenceMs = 60_000;
 const retryMs = 250;
+/** Longer than a cluster mostly takes to choose a new leader. */
+const inVainMs = 6_000;
 const watchdogMs = 10_000;
 
 export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions): KeyTable => {
@@ -111,6 +113,8 @@ export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions)
         } catch (error) {
           if (mine === generation && !closed) {
             log.warn({ reason: String(error) }, 'key table cannot be read; trying again');
+            // A server that is cut off from its cluster is there, and has nothing to read. The reconnect reloads.
+            if (performance.now() - startedMs > inVainMs) bus.moveOn('the key table could not be read by it');
             await new Promise((resolve) => setTimeout(resolve, retryMs));
             if (mine === generation && !closed) continue;
           }
