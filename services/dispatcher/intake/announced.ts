@@ -9,6 +9,7 @@ import {
   sqlTime,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { gather } from '../store/gather.ts';
 import type { Tables } from '../tables.ts';
 
 /** An event whose first attempts are this process's to make, until the lease of its outbox row ends. */
@@ -38,37 +39,22 @@ export interface Closing {
  * is done, as this process was killed meanwhile, is taken up when its lease ends, and nothing is left to do.
  */
 export const createClosing = ({ db, log }: { readonly db: Database<Tables>; readonly log: Log }): Closing => {
-  let done: Announced[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let running = Promise.resolve();
-
-  const flush = (): void => {
-    timer = undefined;
-    const events = done;
-    done = [];
-    if (events.length === 0) return;
-    running = running.then(() =>
-      remove(db, events).catch((error: unknown) =>
-        log.debug({ error }, 'events stay in the outbox until their leases end'),
-      ),
-    );
-  };
-
+  const { add, settle } = gather<Announced>({
+    gatherMs: 50,
+    perWrite: 1_000,
+    write: (events) => remove(db, events),
+    onError: (error) => log.debug({ error }, 'events stay in the outbox until their leases end'),
+  });
   return {
-    written: (deliveries) => {
-      for (const { announced, subscription_id } of deliveries)
-        if (announced?.open.delete(subscription_id) && announced.open.size === 0) done.push(announced);
-      if (done.length > 0) timer ??= setTimeout(flush, gatherMs);
-    },
-    settle: async () => {
-      clearTimeout(timer);
-      flush();
-      await running;
-    },
+    written: (deliveries) =>
+      add(
+        deliveries.flatMap(({ announced, subscription_id }) =>
+          announced?.open.delete(subscription_id) && announced.open.size === 0 ? [announced] : [],
+        ),
+      ),
+    settle,
   };
 };
-
-const gatherMs = 50;
 
 const remove = async (db: Database<Tables>, events: readonly Announced[]): Promise<void> => {
   await sql`

@@ -11,6 +11,7 @@ import { sql } from 'kysely';
 import type { Held } from '../intake/announced.ts';
 import { type QueueKey, queueName } from '../job.ts';
 import { addRows } from '../store/addRows.ts';
+import { gather } from '../store/gather.ts';
 import { deliveryTable, onDelivery } from '../store/keyTables.ts';
 import type { Tables } from '../tables.ts';
 import { noteDue } from './noteDue.ts';
@@ -28,45 +29,24 @@ export const createGivingBack = ({ db, now, onWritten, log, metrics }: GivingBac
   const given = metrics
     ?.counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
     .cell();
-  let waiting: Held[] = [];
-  let running = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-
-  const flush = (): void => {
-    timer = undefined;
-    const all = waiting;
-    waiting = [];
-    if (all.length === 0) return;
-    if (given) given.value += all.length;
-    running = running.then(async () => {
-      for (let at = 0; at < all.length; at += perTransaction) {
-        try {
-          const part = all.slice(at, at + perTransaction);
-          await release(db, part, now());
-          onWritten(part);
-        } catch (error) {
-          log.warn({ error }, 'deliveries could not be given back; they are due when their leases run out');
-        }
-      }
-    });
-  };
-
+  const { add, settle } = gather<Held>({
+    gatherMs: 10,
+    perWrite: 1_000,
+    write: async (part) => {
+      await release(db, part, now());
+      onWritten(part);
+    },
+    onError: (error) =>
+      log.warn({ error }, 'deliveries could not be given back; they are due when their leases run out'),
+  });
   return {
     give: (deliveries) => {
-      if (deliveries.length === 0) return;
-      waiting.push(...deliveries);
-      timer ??= setTimeout(flush, gatherMs);
+      if (given) given.value += deliveries.length;
+      add(deliveries);
     },
-    settle: async () => {
-      clearTimeout(timer);
-      flush();
-      await running;
-    },
+    settle,
   };
 };
-
-const gatherMs = 10;
-const perTransaction = 1_000;
 
 export interface GivingBackOptions {
   readonly db: Database<Tables>;
