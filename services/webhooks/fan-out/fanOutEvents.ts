@@ -74,22 +74,26 @@ export const fanOutEvents = async (
 const nothing = { events: 0, deliveries: 0, announced: [], left: [] } as const;
 
 const columns = { company_id: bigint, event_id: bigint };
-const keyTable = (keys: readonly OutboxKey[]) =>
-  jsonTable(
+
+/** Their rows, as `o`. By the key alone: a scan of a short table would lock rows of others for a moment. */
+const outboxRows = (keys: readonly OutboxKey[]) => {
+  const table = jsonTable(
     columns,
     keys.map(({ company_id, event_id }) => [company_id, event_id]),
   );
+  return sql`${table} AS k
+    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
+      ON o.company_id = k.company_id AND o.event_id = k.event_id`;
+};
 
 /**
- * A row that lies there without a lease is an event that is still to be fanned out. By the key alone: a scan of a
- * short table would lock rows of others for a moment, and they would pass these over.
+ * A row that lies there without a lease is an event that is still to be fanned out; one that is locked is passed
+ * over.
  */
 const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[], now: Date) => {
   const { rows } = await sql<EventOutboxRow>`
     SELECT o.company_id, o.event_id, o.created_utc, o.leased_until
-    FROM ${keyTable(events)} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id
+    FROM ${outboxRows(events)}
     WHERE o.leased_until IS NULL OR o.leased_until <= ${now}
     FOR UPDATE OF o SKIP LOCKED`.execute(db);
   const types = new Map(events.map(({ event_id, type }) => [event_id, type]));
@@ -103,18 +107,14 @@ const leaseOutboxRows = async (
 ): Promise<void> => {
   if (keys.length === 0) return;
   await sql`
-    UPDATE ${keyTable(keys)} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id
+    UPDATE ${outboxRows(keys)}
     SET o.leased_until = ${until}`.execute(db);
 };
 
 const deleteOutboxRows = async (db: Kysely<Tables>, keys: readonly OutboxKey[]): Promise<void> => {
   if (keys.length === 0) return;
   await sql`
-    DELETE o FROM ${keyTable(keys)} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id`.execute(db);
+    DELETE o FROM ${outboxRows(keys)}`.execute(db);
 };
 
 /** Ends leases that nobody has taken up: the sweeper takes their events at once. */
@@ -124,9 +124,7 @@ export const endLeases = async (
   { dueMs, now }: { readonly dueMs: number; readonly now: Date },
 ): Promise<void> => {
   await sql`
-    UPDATE ${keyTable(events)} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id
+    UPDATE ${outboxRows(events)}
     SET o.leased_until = ${now}
     WHERE o.leased_until = ${new Date(dueMs)}`.execute(
     acrossTenants(db, 'a wake names events of many companies'),
