@@ -1,5 +1,5 @@
 import { hashKeyValue, type KeyEntry, keyEntryName, parseKeyValue } from '@causeway/proto';
-import type { KeyTable } from './keys/table.ts';
+import type { KeyTable } from '@causeway/runtime';
 
 /** Who is asking, as far as the gateway can tell. */
 export type Identity =

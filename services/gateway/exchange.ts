@@ -14,6 +14,7 @@ import {
 } from '@causeway/proto';
 import {
   type Bus,
+  type KeyTable,
   type LaneAnswer,
   type LaneClient,
   type Log,
@@ -29,7 +30,6 @@ import { addressOf } from './http/client-address.ts';
 import { type Head, readHead } from './http/head.ts';
 import type { HttpRequest, HttpResponse } from './http/uws.ts';
 import type { LastUsed } from './keys/last-used.ts';
-import type { KeyTable } from './keys/table.ts';
 import type { Limiter, Verdict } from './limits/limiter.ts';
 import { countedIn, type DefaultLimits, type Header, limitHeaders, limitOf } from './limits/policy.ts';
 import { windowName } from './limits/window.ts';
@@ -160,7 +160,7 @@ const forward = async (
   } else {
     verdict = taken;
   }
-  // A revocation that was answered before this moment has been heard here (`keys/table.ts`).
+  // A revocation that was answered before this moment has been heard here (`services/runtime/key-table/follow.ts`).
   if (!stillValid(admitted, gateway.table))
     throw problem(gateway.table.trusted() ? 'unauthorized' : 'keys_unavailable');
   exchange.counted(bucket, verdict);

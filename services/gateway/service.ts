@@ -1,11 +1,10 @@
 import { basePath, laneSubject, operations, replyPrefix, type ServiceName, services } from '@causeway/proto';
-import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
+import { type Bus, createLaneClient, followKeyTable, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
 import { type Gateway, handle } from './exchange.ts';
 import { loadUws, type us_listen_socket } from './http/uws.ts';
 import { reportLastUsed } from './keys/last-used.ts';
 import { keepPresence } from './keys/presence.ts';
-import { followKeyTable } from './keys/table.ts';
 import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { openLimitLog } from './limits/log.ts';

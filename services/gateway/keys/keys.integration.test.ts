@@ -8,14 +8,20 @@ import {
   keyRevokedSubject,
   keyUsedSubject,
 } from '@causeway/proto';
-import { type Bus, connectBus, createLog, createMetrics } from '@causeway/runtime';
+import {
+  type Bus,
+  connectBus,
+  createLog,
+  createMetrics,
+  followKeyTable,
+  type KeyTable,
+} from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { reportLastUsed } from './last-used.ts';
 import { keepPresence } from './presence.ts';
-import { followKeyTable, type KeyTable } from './table.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 

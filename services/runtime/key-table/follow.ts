@@ -7,11 +7,13 @@ import {
   keyRevokedSubject,
   metaEntryName,
 } from '@causeway/proto';
-import type { Bus, Log, Metrics } from '@causeway/runtime';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { QueuedIterator } from '@nats-io/nats-core';
 import type { Msg } from '@nats-io/transport-node';
+import type { Bus } from '../bus.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 
 /** The API keys and company limits, in memory; written by `access`, followed through a KV watch. */
 export interface KeyTable {
