@@ -1,6 +1,7 @@
 /** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
 export * from './deliveries/addresses.ts';
 export * from './deliveries/next-due.ts';
+export * from './deliveries/ports.ts';
 export * from './deliveries/sealed-secret.ts';
 export * from './deliveries/states.ts';
 export * from './deliveries/tables.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
-import { deliveryConsumer, deliveryStream, services } from '@causeway/proto';
+import { deliveryConsumer, deliveryPorts, deliveryStream, services } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
 import { addressProblem } from '../../proto/deliveries/addresses.ts';
 import { readers, variablesOf } from '../settings/readers.ts';
@@ -269,6 +269,32 @@ describe('the network of production', () => {
   ])('nobody reaches %s, and the dispatcher would refuse it itself', (address) => {
     expect(reaching(address)).toEqual([]);
     expect(addressProblem(address)).toBeDefined();
+  });
+
+  test('deliveries leave for the ports that the dispatcher allows by itself, and no others', () => {
+    const [policy] = policies.filter(({ metadata }) => metadata.name === 'deliveries');
+    const ports = policy?.spec.egress.flatMap((rule: { ports?: unknown[] }) => rule.ports ?? ['any']);
+    const allowed = [...deliveryPorts(undefined, { allowHttp: false, allowPrivate: false })];
+    expect(ports).toEqual(allowed.map((port) => ({ protocol: 'TCP', port })));
+  });
+
+  test('names are looked up by those who are told one, and by nobody else', () => {
+    const [policy] = policies.filter(({ metadata }) => metadata.name === 'names');
+    const may = pods
+      .filter(({ labels }) => selects(policy!.spec.podSelector, labels))
+      .map(({ owner }) => owner.metadata.name);
+    const told = pods
+      .filter(
+        ({ owner, spec }) =>
+          // The servers of NATS find each other by name.
+          owner.metadata.name === 'nats' ||
+          spec.containers.some(({ env = [] }) => env.some(({ name }) => /^(MYSQL|NATS)_URL$/.test(name))),
+      )
+      .map(({ owner }) => owner.metadata.name);
+    expect(may.sort()).toEqual(told.sort());
+    expect(may).not.toContain('admin-ui');
+    const [operator] = podsOf(rendered.operator);
+    expect(selects(policy!.spec.podSelector, operator!.labels)).toBe(true);
   });
 
   test('MySQL is reached by those who have its password, and by nobody else', () => {

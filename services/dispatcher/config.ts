@@ -1,4 +1,4 @@
-import { commonConfig, duration, durations, flag, integer, keyRing } from '@causeway/runtime';
+import { commonConfig, duration, durations, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000] as const;
@@ -29,6 +29,8 @@ export const dispatcherConfig = {
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
   /** Whether a delivery may go to an address of a private network. */
   WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
+  /** The ports that deliveries may go to (`deliveryPorts`). */
+  WEBHOOKS_PORTS: ports().optional(),
   /** The waits before the retries of a delivery; as many retries as there are waits. */
   WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * hour).default([...retryScheduleMs]),
   /** How long a receiver has for its whole answer. */

@@ -20,6 +20,7 @@ await runProcess(
       now: db.now,
       allowHttp: config.WEBHOOKS_ALLOW_HTTP,
       allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,
+      ports: config.WEBHOOKS_PORTS,
       scheduleMs: config.WEBHOOKS_RETRY_SCHEDULE,
       timeoutMs: config.WEBHOOKS_TIMEOUT,
       probeIntervalMs: config.WEBHOOKS_PROBE_INTERVAL,

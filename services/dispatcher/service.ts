@@ -1,4 +1,4 @@
-import { leaseMs as contractLeaseMs, type KeyRing } from '@causeway/proto';
+import { leaseMs as contractLeaseMs, type DeliveryPorts, type KeyRing } from '@causeway/proto';
 import type { Bus, Database, Log, Metrics, Tracer } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { retryScheduleMs } from './config.ts';
@@ -33,6 +33,8 @@ export interface DispatcherOptions {
   /** https and public addresses only, unless given. */
   readonly allowHttp?: boolean;
   readonly allowPrivate?: boolean;
+  /** Without it, those of `deliveryPorts`. */
+  readonly ports?: DeliveryPorts | undefined;
   readonly resolve?: PosterOptions['resolve'];
   readonly scheduleMs?: readonly number[];
   /** How long a receiver has for its whole answer. */
@@ -60,6 +62,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const poster = createPoster({
     allowHttp: options.allowHttp ?? false,
     allowPrivate: options.allowPrivate ?? false,
+    ports: options.ports,
     timeoutMs,
     ...(options.resolve && { resolve: options.resolve }),
   });

@@ -69,6 +69,20 @@ export const durations = (maxCount: number, maxMs: number) =>
     .refine((list) => list.every((ms) => ms <= maxMs), `each ${durationText}, at most ${maxMs} ms`)
     .refine((list) => list.length <= maxCount, `must be at most ${maxCount}`);
 
+/** TCP ports separated by commas, or `any`. */
+export const ports = () =>
+  z
+    .string()
+    .transform((text): 'any' | ReadonlySet<number> =>
+      text === 'any'
+        ? text
+        : new Set(text.split(',').map((port) => (wholeNumber.test(port) ? Number(port) : 0))),
+    )
+    .refine(
+      (list) => list === 'any' || [...list].every((port) => port >= 1 && port <= 65_535),
+      'must be ports from 1 to 65535 separated by commas, or any',
+    );
+
 /** Keys that secrets are sealed with, `name:key,name:key`, each key 32 bytes in base64; the first seals, all open. */
 export const keyRing = () =>
   z.string().transform((text, context) => {

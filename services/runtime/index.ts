@@ -16,6 +16,7 @@ export {
   integer,
   keyRing,
   parseConfig,
+  ports,
   readEnv,
 } from './config.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';

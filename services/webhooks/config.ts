@@ -1,4 +1,4 @@
-import { commonConfig, flag, integer, keyRing } from '@causeway/runtime';
+import { commonConfig, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
 
 /** What the webhooks service reads from its environment. */
@@ -13,6 +13,8 @@ export const webhooksConfig = {
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
   /** Whether a subscription's host may be one of a private network. */
   WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
+  /** The ports that deliveries may go to (`deliveryPorts`). */
+  WEBHOOKS_PORTS: ports().optional(),
   /** For how many whole days events, deliveries and attempts are kept. */
   RETENTION_DAYS: integer(1, 400).default(30),
   /** Copies of each NATS stream: 1 on a single server, 3 in a cluster. */

@@ -1,4 +1,4 @@
-import type { KeyRing } from '@causeway/proto';
+import type { DeliveryPorts, KeyRing } from '@causeway/proto';
 import type { Bus, Database, Log, Tracer } from '@causeway/runtime';
 import type { Cursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
@@ -21,4 +21,6 @@ export interface WebhooksContext {
 export interface TargetRules {
   readonly allowHttp: boolean;
   readonly allowPrivate: boolean;
+  /** The ports that are named, if any are (`deliveryPorts`). */
+  readonly ports?: DeliveryPorts | undefined;
 }

@@ -19,7 +19,11 @@ await runProcess(
       tracer,
       now: db.now,
       keyRing: config.WEBHOOKS_SECRET_KEYS,
-      targets: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
+      targets: {
+        allowHttp: config.WEBHOOKS_ALLOW_HTTP,
+        allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,
+        ports: config.WEBHOOKS_PORTS,
+      },
       retentionDays: config.RETENTION_DAYS,
       replicas: config.NATS_REPLICAS,
     });

@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls';
-import { addressProblem, hostProblem } from '@causeway/proto';
+import { addressProblem, hostProblem, portOf } from '@causeway/proto';
 import { Failure, ofConnect, ofLookup, ofTls } from './failure.ts';
 import type { Resolve } from './resolve.ts';
 
@@ -57,7 +57,7 @@ export const createConnect = (context: ConnectContext): Connect => {
     const startMs = now();
     const target = {
       host,
-      port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+      port: portOf(url),
       lookup: answering(addresses),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: attemptMs,

@@ -18,8 +18,8 @@ const readBytes = 64 * 1024;
 /** Of the headers of an answer so many are kept. */
 const keptHeaders = 64;
 const keptHeaderBytes = 8 * 1024;
-/** A receiver that has more to say before its answer means no good. */
-const maxInformational = 8;
+/** Interim answers (1xx) are ignored, up to this many: one that sends more is not going to answer. */
+const maxInformational = 64;
 
 /** One post and its answer; never rejects. */
 export const exchange = (context: ExchangeContext, post: Post): Promise<PostResult> =>

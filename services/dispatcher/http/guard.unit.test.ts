@@ -139,6 +139,27 @@ test('connections that are opened at once share one look-up', async () => {
   expect(server.asked).toHaveLength(2);
 });
 
+test('a port that is not among the allowed is refused before any look-up, whatever the row says', async () => {
+  const { inside, server, from, url } = await setUp(only4(loopback), {
+    allowPrivate: true,
+    ports: new Set([443, 1]),
+  });
+  expect(await post(from, url)).toMatchObject({
+    errorClass: 'blocked_address',
+    error: `The port of the URL is ${inside.port}; deliveries go to these ports only: 1, 443.`,
+    statusCode: null,
+  });
+  expect([inside.connections(), server.asked]).toEqual([0, []]);
+});
+
+test('without any setting deliveries go to port 443 only', async () => {
+  const { inside, from } = await setUp(only4(loopback), { allowHttp: false });
+  expect(await post(from, `https://hooks.example.com:${inside.port}/`)).toMatchObject({
+    errorClass: 'blocked_address',
+    error: `The port of the URL is ${inside.port}; deliveries go to these ports only: 443.`,
+  });
+});
+
 describe('a name', () => {
   test('is asked for as absolute', async () => {
     const { server, from, url } = await setUp(() => 'nxdomain');

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { Client } from 'undici';
 import type { Connect, Opening } from './connect.ts';
 import { Failure } from './failure.ts';
+import { passOverContinue } from './pass-over-continue.ts';
 
 /** One connection to one origin, used by one request at a time. It is never opened again. */
 export interface Line {
@@ -133,6 +134,7 @@ const openLine = (url: URL, connect: Connect, openedMs: number, ended: () => voi
     ended();
     client.destroy(null).catch(() => {});
   };
+  client.once('connect', () => passOverContinue(opening.socket!));
   client.on('disconnect', end);
   client.on('connectionError', end);
   // Without a listener it would be thrown.

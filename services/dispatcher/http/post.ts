@@ -1,4 +1,10 @@
-import type { ErrorClass, HeaderPair } from '@causeway/proto';
+import {
+  type DeliveryPorts,
+  deliveryPorts,
+  type ErrorClass,
+  type HeaderPair,
+  portProblem,
+} from '@causeway/proto';
 import { type Connect, createConnect } from './connect.ts';
 import { exchange } from './exchange.ts';
 import { Failure } from './failure.ts';
@@ -9,6 +15,8 @@ export interface PosterOptions {
   /** Whether addresses of private networks are reached too. */
   readonly allowPrivate: boolean;
   readonly allowHttp: boolean;
+  /** Without it, those of `deliveryPorts`. */
+  readonly ports?: DeliveryPorts | undefined;
   /** For everything together: name, connection, TLS, headers and body. */
   readonly timeoutMs: number;
   readonly resolve?: Resolve;
@@ -78,6 +86,7 @@ export const createPoster = (options: PosterOptions): Poster => {
   });
   const lines = createLines({ connect, now });
   const underWay = new Set<Promise<PostResult>>();
+  const ports = deliveryPorts(options.ports, options);
   let closed = false;
 
   const targetOf = (url: string): URL => {
@@ -87,6 +96,8 @@ export const createPoster = (options: PosterOptions): Poster => {
       throw new Failure('blocked_address', 'The URL is not one that is delivered to.');
     if (target.protocol === 'http:' && !allowHttp)
       throw new Failure('blocked_address', 'The URL does not begin with https://.');
+    const problem = portProblem(target, ports);
+    if (problem) throw new Failure('blocked_address', `The port of the URL is ${problem}.`);
     return target;
   };
 

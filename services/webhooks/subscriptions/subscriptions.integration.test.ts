@@ -192,6 +192,21 @@ describe('A subscription is refused', () => {
     expect((await ask('getSubscription', company, { params: [id] })).body.url).toBe(wanted.url);
   });
 
+  test('with a port that is not among the allowed, when made and when changed', async () => {
+    const company = newCompany();
+    const url = 'https://hooks.example.com:6379/hook';
+    const error = 'invalid URL: the port is 6379; deliveries go to these ports only: 443';
+    const made = await ask('createSubscription', company, { body: { ...wanted, url } });
+    expect([made.status, made.body.error]).toEqual([400, error]);
+    const { id } = await make(company);
+    const changed = await ask('updateSubscription', company, { params: [id], body: { url } });
+    expect([changed.status, changed.body.error]).toEqual([400, error]);
+    const other = await bootWebhooks({
+      targets: { allowHttp: false, allowPrivate: false, ports: new Set([443, 6379]) },
+    });
+    expect((await other.ask('createSubscription', 1, { body: { ...wanted, url } })).status).toBe(201);
+  });
+
   test('for none of these where the installation allows them', async () => {
     const local = await bootWebhooks({ targets: { allowHttp: true, allowPrivate: true } });
     for (const url of ['http://127.0.0.1:9999/', 'http://localhost', 'https://[::1]/x']) {

@@ -1,4 +1,4 @@
-import { hostProblem, invalidField } from '@causeway/proto';
+import { deliveryPorts, hostProblem, invalidField, portProblem } from '@causeway/proto';
 import type { TargetRules } from '../context.ts';
 
 /**
@@ -6,10 +6,14 @@ import type { TargetRules } from '../context.ts';
  * and then the address that it leads to.
  * @throws Problem
  */
-export const assertTarget = ({ allowHttp, allowPrivate }: TargetRules, url: string): void => {
-  const { protocol, hostname } = new URL(url);
+export const assertTarget = (rules: TargetRules, url: string): void => {
+  const { allowHttp, allowPrivate } = rules;
+  const target = new URL(url);
+  const { protocol, hostname } = target;
   if (protocol === 'http:' && !allowHttp)
     throw invalidField('url', 'invalid URL: it must begin with https://');
+  const closed = portProblem(target, deliveryPorts(rules.ports, rules));
+  if (closed) throw invalidField('url', `invalid URL: the port is ${closed}`);
   const problem = allowPrivate ? undefined : hostProblem(hostname);
   if (problem) throw invalidField('url', `invalid URL: the host is ${problem}`);
 };
