@@ -426,10 +426,9 @@ describe('connections', () => {
 
   test('of one origin stay open up to 512', async () => {
     // Six hundred connections take a busy machine longer than the deadline of the other tests.
-    const { poster, post } = await setUp(
-      (socket) => void setTimeout(() => socket.write(answer(200)), 50),
-      { timeoutMs: 30_000 },
-    );
+    const { poster, post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 50), {
+      timeoutMs: 30_000,
+    });
     await Promise.all(Array.from({ length: 600 }, () => post()));
     expect(poster.counts()).toEqual({ open: 512, idle: 512 });
   });
