@@ -136,6 +136,35 @@ test('The five headers and the two of the IETF draft are on a success, a 400 and
   }
 });
 
+test('Rate-limit headers are on a 413 and on a 403 of a tool-managed subscription, and not on 401 and 403 for a scope', async () => {
+  await roomInMinute(8_000);
+  const company = await world.company();
+  const [{ value: key }, { value: reader }] = await Promise.all([
+    company.key(),
+    company.key(['integrations:read']),
+  ]);
+  const subscription = { url: 'https://example.com/x', eventTypes: ['lead.created'], managedBy: 'Zapier' };
+  const made = await world.ask('/webhooks/subscriptions', {
+    method: 'POST',
+    key,
+    body: JSON.stringify(subscription),
+  });
+  const managed = `/webhooks/subscriptions/${made.json.id}`;
+  const counted = [
+    await world.ask('/integrations/leads', { method: 'POST', key, body: 'x'.repeat(1024 * 1024 + 1) }),
+    await world.ask(managed, { method: 'PATCH', key, body: JSON.stringify({ name: 'mine' }) }),
+  ];
+  const uncounted = [
+    await world.ask(lookup, { key: `${key}x` }),
+    await world.ask(managed, { method: 'PATCH', key: reader, body: JSON.stringify({ name: 'mine' }) }),
+  ];
+  const rateLimit = ({ headers }: Reply) => Object.keys(headers).filter((name) => name.includes('ratelimit'));
+  expect(counted.map(({ status }) => status)).toEqual([413, 403]);
+  expect(uncounted.map(({ status }) => status)).toEqual([401, 403]);
+  for (const reply of counted) expect(rateLimit(reply)).toHaveLength(7);
+  for (const reply of uncounted) expect(rateLimit(reply)).toEqual([]);
+});
+
 test('Requests that fail validation are counted', async () => {
   await roomInMinute(5_000);
   const { value: key } = await (await world.company()).key();

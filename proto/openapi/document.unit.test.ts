@@ -109,7 +109,15 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
       expect(response.headers).toHaveProperty('X-Request-Id');
     }
     expect(resolved(entry.responses['429']!).headers).toHaveProperty('Retry-After');
-    expect(resolved(entry.responses['503']!).headers).not.toHaveProperty('X-RateLimit-Limit');
+  });
+
+  test('describes rate-limit headers on every status that a counted request can get, and on no other', () => {
+    const counted = ['400', '413', '429', '500', '503', '504', ...(operation.errors[403] ? ['403'] : [])];
+    for (const [status, response] of Object.entries(entry.responses)) {
+      if (status.startsWith('2') || (status === '404' && operation.errors[404])) continue;
+      const has = 'X-RateLimit-Limit' in resolved(response).headers;
+      expect([status, has]).toEqual([status, counted.includes(status) || Number(status) >= 409]);
+    }
   });
 
   test('shows an example of every success, and nothing in it that is not declared', () => {

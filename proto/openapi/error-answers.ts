@@ -14,10 +14,16 @@ export const errorAnswers = (operation: Operation): Json => {
     ...(errors[400] && { operation: errors[400].example }),
     unknown_parameter: bodyOf(errorShape, unknownParameter),
   });
-  answers[403] = answer(errorShape, 403, forbidden(operation), {
-    forbidden: bodyOf(errorShape, missingScope(operation.scope)),
-    ...(errors[403] && { operation: errors[403].example }),
-  });
+  answers[403] = answer(
+    errorShape,
+    403,
+    forbidden(operation),
+    {
+      forbidden: bodyOf(errorShape, missingScope(operation.scope)),
+      ...(errors[403] && { operation: errors[403].example }),
+    },
+    errors[403] ? onCounted : onEvery,
+  );
   for (const [status, own] of Object.entries(errors))
     if (status !== '400' && status !== '403')
       answers[status] = answer(
@@ -66,7 +72,7 @@ const shared: readonly SharedAnswer[] = [
   {
     status: 413,
     name: 'PayloadTooLarge',
-    description: 'The request body is over 1 MiB.',
+    description: 'The request body is over 1 MiB. The request was counted.',
     codes: ['payload_too_large'],
   },
   {
@@ -86,7 +92,7 @@ const shared: readonly SharedAnswer[] = [
     status: 503,
     name: 'Unavailable',
     description:
-      'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), or the service is not there (`service_unavailable`). Not a rate-limit violation: try again after 1-2 seconds.',
+      'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), or the service is not there (`service_unavailable`; only then the request was counted and the answer has the rate-limit headers). Not a rate-limit violation: try again after 1-2 seconds.',
     codes: ['lock_timeout', 'keys_unavailable', 'service_unavailable'],
   },
   {
@@ -134,12 +140,15 @@ const badRequest = ({ query, body, errors }: Operation): string =>
     .join(' ');
 
 const forbidden = ({ scope, errors }: Operation): string =>
-  [`The key lacks the scope \`${scope}\` (then the request was not counted).`, errors[403]?.description]
+  [
+    `The key lacks the scope \`${scope}\` (then the request was not counted and the answer has no rate-limit headers).`,
+    errors[403]?.description,
+  ]
     .filter(Boolean)
     .join(' ');
 
-/** Where only counted requests get to; elsewhere the headers of limits are not promised. */
-const afterCount = new Set([400, 429, 500, 504]);
+/** Statuses that a counted request can get. 403 depends on the operation; 404 and 405 name no operation. */
+const afterCount = new Set([400, 413, 429, 500, 503, 504]);
 
 const answer = (
   shape: ErrorShape,

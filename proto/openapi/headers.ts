@@ -34,7 +34,7 @@ const refer = (...names: readonly string[]): Json =>
 /** On every answer. */
 export const onEvery = refer('X-Request-Id');
 
-/** On every answer to a request that was counted, errors included. */
+/** On every answer to a request that was counted, whatever its status (contract, "Rate limits"). */
 export const onCounted = refer(
   'X-Request-Id',
   'X-RateLimit-Limit',

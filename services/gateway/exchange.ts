@@ -222,6 +222,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
   const { span, traceparent } = startRequest(gateway.tracer, head);
   let operation: Operation<OperationId> | undefined;
   let key: KeyEntry | undefined;
+  /** Stays empty for a request that was not counted; every answer to one that was has them (contract, "Rate limits"). */
   let rateLimit: readonly Header[] = [];
   let countedAs: Bucket | undefined;
   let over = false;
@@ -306,8 +307,6 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
       const facts = toProblem(error);
       if (facts.code === 'internal_error' && !over)
         gateway.log.error({ error, requestId, traceparent, operation: operation?.id }, 'request failed');
-      // Not on 401, 403 and 503, which were not counted or tell nothing of the limit (decisions, "Headers").
-      if (facts.status === 401 || facts.status === 503) rateLimit = [];
       const { status, body, headers } = renderProblem(shape(), facts, { requestId });
       answer(status, body, [noStore, ...Object.entries(headers)]);
     },

@@ -7,8 +7,14 @@ await Promise.all([world.startAccess(), world.startAccess()]);
 const ask = operatorOf(await world.openBus('operator'));
 const gateway = await world.openBus('gateway');
 const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-const newKey = async (): Promise<number> =>
-  (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body.id;
+const newKey = async (): Promise<number> => {
+  const { id } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  // An hour old, so that tests can report uses of the past minutes.
+  await world.database.query('UPDATE api_keys SET created_utc = created_utc - INTERVAL 1 HOUR WHERE id = ?', [
+    id,
+  ]);
+  return id;
+};
 
 const thisMinute = () => Math.floor(Date.now() / 60_000);
 const iso = (minute: number) => new Date(minute * 60_000).toISOString();
@@ -28,6 +34,17 @@ test("a reported use becomes the key's last use, to the minute", async () => {
   const minute = thisMinute() - 5;
   await report([[id, company_id, minute]]);
   await written(id, minute);
+});
+
+test('the last use never precedes the creation: a key used in the minute it was created in', async () => {
+  const id = await newKey();
+  const minute = thisMinute() - 5;
+  const created = new Date(minute * 60_000 + 30_250);
+  await world.database.query('UPDATE api_keys SET created_utc = ? WHERE id = ?', [created, id]);
+  await report([[id, company_id, minute]]);
+  await vi.waitFor(async () => expect(await lastUsed(id)).toBe(created.toISOString()), { timeout: 5000 });
+  await report([[id, company_id, minute + 1]]);
+  await written(id, minute + 1);
 });
 
 test('the last use never goes backwards, in one report, in one batch or later', async () => {

@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 
 /**
  * Keeps `last_used_utc` from the gateways' reports.
- * The time only moves forward, whatever order reports come in and whoever writes them; a clock that is
+ * The time never precedes the key's creation and only moves forward, whatever order reports come in and whoever writes them; a clock that is
  * ahead is cut to the present minute, or it would hold the time still until the present catches up.
  * A revoked key takes only what was used before its end: reports come seconds later, and the last use of a
  * key that was revoked for cause is what somebody will ask for.
@@ -50,7 +50,8 @@ const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): P
     const keys = ofMinute.toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);
     await db
       .updateTable('api_keys')
-      .set({ last_used_utc: used })
+      // A use is reported to the minute, which may have begun before the key was created.
+      .set(({ fn, val }) => ({ last_used_utc: fn<Date>('GREATEST', ['created_utc', val(used)]) }))
       .where(({ eb, refTuple, tuple }) =>
         eb(
           refTuple('company_id', 'id'),
