@@ -4,11 +4,13 @@
  */
 export const errorCodes = {
   invalid_request: { status: 400, message: 'the request is not valid' },
+  quota_exceeded: { status: 400, message: 'a quota of the company is used up' },
   unauthorized: { status: 401, message: 'missing or invalid API key' },
   forbidden: { status: 403, message: 'the API key does not have the required scope' },
   tool_managed: { status: 403, message: 'the subscription is managed by a tool and cannot be edited here' },
   not_found: { status: 404, message: 'not found' },
   method_not_allowed: { status: 405, message: 'method not allowed' },
+  state_conflict: { status: 409, message: 'the state of the record does not allow this' },
   payload_too_large: { status: 413, message: 'the request body exceeds 1048576 bytes' },
   rate_limit_exceeded: { status: 429, message: 'rate limit exceeded' },
   internal_error: { status: 500, message: 'internal error' },
@@ -96,6 +98,13 @@ export const invalid = (details: readonly Detail[], extra?: Readonly<Record<stri
 /** 400 about one field. */
 export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);
 
+/** What a company may have only so many of (contract, "Quotas"), as the error's `quota` names it. */
+export type QuotaName = 'subscriptions' | 'keys';
+
+/** 400 `{error, quota, limit}`: the company has as many as it may have. */
+export const quotaExceeded = (quota: QuotaName, limit: number, publicMessage: string): Problem =>
+  new Problem({ code: 'quota_exceeded', publicMessage, extra: { quota, limit } });
+
 /** 404. `what` is the kind of record: `client`, `event`. Without it, the route itself does not exist. */
 export const notFound = (what?: string): Problem =>
   new Problem(what ? { code: 'not_found', publicMessage: `${what} not found` } : { code: 'not_found' });
@@ -114,6 +123,10 @@ export const toolManaged = (managedBy: string): Problem =>
     publicMessage: `the subscription is managed by ${managedBy} and cannot be edited here`,
     extra: { managed_by: managedBy, is_tool_managed: true },
   });
+
+/** 409: the request does not fit the state that the record is in. */
+export const stateConflict = (publicMessage: string, extra?: Readonly<Record<string, unknown>>): Problem =>
+  new Problem({ code: 'state_conflict', publicMessage, ...(extra && { extra }) });
 
 export const internalError = (cause: unknown): Problem => new Problem({ code: 'internal_error', cause });
 

@@ -85,7 +85,17 @@ test('A subscription goes its way: made, listed, read, changed, given a new secr
   const rotated = await ask('POST', `${path}/rotate-secret`, { overlapHours: 1 });
   expectContract(contract.rotateSubscriptionSecret, rotated);
   expect(rotated.json.signingSecret).not.toBe(signingSecret);
-  expect((await ask('POST', `${path}/rotate-secret`)).status).toBe(200);
+  const again = await ask('POST', `${path}/rotate-secret`);
+  expect([again.status, again.json]).toEqual([
+    409,
+    {
+      error: expect.stringMatching(/^the previous secret is valid until /),
+      previousSecretUntil: expect.any(String),
+    },
+  ]);
+  const ended = await ask('POST', `${path}/rotate-secret`, { overlapHours: 0 });
+  expect(ended.status).toBe(200);
+  expectContract(contract.rotateSubscriptionSecret, ended);
 
   const deleted = await ask('DELETE', path);
   expect([deleted.status, deleted.text, deleted.headers['content-length']]).toEqual([204, '', undefined]);
@@ -155,6 +165,8 @@ describe('A test delivery', () => {
       responseBody: 'ok',
       responseBodyTruncated: false,
       targetUrlUsed: receiver.url,
+      error: null,
+      message: null,
     });
     const [{ headers, body }] = receiver.got as [(typeof receiver.got)[0]];
     const envelope = JSON.parse(body);
@@ -200,12 +212,32 @@ describe('A test delivery', () => {
   test('answers 200 with what the receiver did, whatever that was, and counts no failure', async () => {
     const { ask, make } = await newcomer();
     const outcomes: [RequestListener, object][] = [
-      [(_, response) => response.writeHead(500).end('broken'), { statusCode: 500, responseBody: 'broken' }],
+      [
+        (_, response) => response.writeHead(500).end('broken'),
+        {
+          statusCode: 500,
+          responseBody: 'broken',
+          error: 'status',
+          message: 'The receiver answered 500.',
+        },
+      ],
       [
         (_, response) => response.writeHead(302, { location: 'https://example.com' }).end(),
-        { statusCode: 302 },
+        {
+          statusCode: 302,
+          error: 'redirect',
+          message: 'The receiver answered 302; redirects are not followed.',
+        },
       ],
-      [(request) => request.socket.destroy(), { statusCode: null, responseBody: '' }],
+      [
+        (request) => request.socket.destroy(),
+        {
+          statusCode: null,
+          responseBody: '',
+          error: 'reset',
+          message: 'The connection ended before an answer came.',
+        },
+      ],
       [
         (_, response) => response.writeHead(410).end('x'.repeat(20_000)),
         { statusCode: 410, responseBody: 'x'.repeat(16_384), responseBodyTruncated: true },
@@ -223,6 +255,31 @@ describe('A test delivery', () => {
         consecutiveFailures: 0,
       });
     }
+  });
+
+  test('names the URL that was called, and why nobody was there', async () => {
+    const { ask, make } = await newcomer();
+    const receiver = await startReceiver();
+    const { id } = await make({ url: `${receiver.url.replace('127.0.0.1', '127.1')}#part` });
+    const reached = await ask('POST', `${subscriptions}/${id}/test`);
+    expect(reached.json).toMatchObject({ success: true, targetUrlUsed: receiver.url });
+
+    const port = await new Promise<number>((free) => {
+      const server = createServer().listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo;
+        server.close(() => free(port));
+      });
+    });
+    const { id: dead } = await make({ url: `http://127.0.0.1:${port}` });
+    const refused = await ask('POST', `${subscriptions}/${dead}/test`);
+    expectContract(contract.testSubscription, refused);
+    expect(refused.json).toMatchObject({
+      success: false,
+      statusCode: null,
+      targetUrlUsed: `http://127.0.0.1:${port}/`,
+      error: 'connect',
+      message: 'The connection was refused.',
+    });
   });
 
   test('is refused for a type that is not subscribed, and without a payload where none is to be made', async () => {

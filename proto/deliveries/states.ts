@@ -4,8 +4,9 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 /**
  * Why an attempt failed. `status` is an answer other than 2xx or 3xx; `redirect` a 3xx, which is not followed;
- * `blocked_address` a target that resolves to an address that is not to be reached; `connect` a connection that
- * never was: refused, or nobody there; `reset` one that ended, or spoke something else than HTTP.
+ * `connect` a connection that was refused or not answered; `reset` one that ended early, or did not speak HTTP.
+ * `dns`: the host name does not resolve to an address that deliveries can go to. `blocked_address`: the URL itself,
+ * by its host, scheme or port, is not delivered to.
  */
 export const errorClasses = [
   'dns',
@@ -18,6 +19,13 @@ export const errorClasses = [
   'status',
 ] as const;
 export type ErrorClass = (typeof errorClasses)[number];
+
+/**
+ * The sentence of class `dns` for a name that does not exist, has no address, or resolves to a blocked address.
+ * All three read the same: otherwise test deliveries would tell a tenant which names exist in the private network.
+ */
+export const unresolvedHost = (host: string): string =>
+  `The host ${host} does not resolve to an address that deliveries can go to.`;
 
 /** Upper bounds in milliseconds of the histogram columns of `delivery_minutes`. */
 export const elapsedBoundsMs = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const;

@@ -33,6 +33,13 @@ export const errorSchemas: Json = {
       subscribedEventTypes: { type: 'array', items: { type: 'string' } },
       managed_by: { type: 'string' },
       is_tool_managed: { const: true },
+      quota: { enum: ['subscriptions', 'keys'], description: 'With 400: the quota that is used up.' },
+      limit: { type: 'integer', description: 'With `quota`: how many the company may have.' },
+      previousSecretUntil: {
+        type: 'string',
+        format: 'date-time',
+        description: 'With 409 of a rotation: until when the previous secret signs too.',
+      },
     },
     required: ['error'],
   },

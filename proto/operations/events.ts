@@ -22,7 +22,7 @@ export const listEvents = defineOperation({
   bucket: 'read',
   summary: 'List events',
   description:
-    'In the order asked for, the newest first by default. Walking `order=asc` with the last `nextCursor`, at any time, never skips an event. A page can hold fewer events than `limit`, or none, where they are large or of a rare type: `hasMore` tells whether there are more now.',
+    'In the order asked for, the newest first by default. Walking `order=asc` with the last `nextCursor`, at any time, never skips an event. To start such a walk now, send `order=asc&cursor=latest`: an empty page whose `nextCursor` stands at the end of the log. A page can hold fewer events than `limit`, or none, where they are large or of a rare type: `hasMore` tells whether there are more now.',
   params: {},
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
@@ -30,7 +30,9 @@ export const listEvents = defineOperation({
       .string()
       .regex(/^[\w-]{1,200}$/, badCursor)
       .optional()
-      .meta({ description: 'The `nextCursor` of an earlier answer. Opaque.' }),
+      .meta({
+        description: 'The `nextCursor` of an earlier answer, which is opaque; or `latest` with `order=asc`.',
+      }),
     type: knownEventType.optional(),
     order: z.enum(['desc', 'asc'], { error: 'order must be asc or desc' }).default('desc'),
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorClasses } from '../deliveries/states.ts';
 import { defineOperation } from '../operation.ts';
 import { actionInvalid, recordMissing, setsSomething } from '../schemas/records.ts';
 import { optionalText } from '../schemas/text.ts';
@@ -132,13 +133,13 @@ export const rotateSubscriptionSecret = defineOperation({
   bucket: 'admin',
   summary: 'Replace the signing secret',
   description:
-    'Without `overlapHours` the old secret ends at once. With it, deliveries carry the signatures of both secrets for that long.',
+    'Without `overlapHours` the old secret ends at once. With it, deliveries carry the signatures of both secrets for that long. While an earlier overlap lasts this answers 409, so that no secret ends before its announced time; `overlapHours: 0` always succeeds and ends every earlier secret at once.',
   params: path,
   body: z.strictObject({
     overlapHours: z
-      .int({ error: '{field} must be an integer between 1 and 72' })
-      .min(1, { error: '{field} must be an integer between 1 and 72' })
-      .max(72, { error: '{field} must be an integer between 1 and 72' })
+      .int({ error: '{field} must be an integer between 0 and 72' })
+      .min(0, { error: '{field} must be an integer between 0 and 72' })
+      .max(72, { error: '{field} must be an integer between 0 and 72' })
       .optional(),
   }),
   bodyExample: { overlapHours: 24 },
@@ -150,9 +151,10 @@ export const rotateSubscriptionSecret = defineOperation({
     },
   },
   errors: {
-    400: actionInvalid('overlapHours', 'overlapHours must be an integer between 1 and 72'),
+    400: actionInvalid('overlapHours', 'overlapHours must be an integer between 0 and 72'),
     403: toolManaged,
     404: missing,
+    409: w.overlapLasts,
   },
 });
 
@@ -218,7 +220,17 @@ export const testSubscription = defineOperation({
         elapsedMs: z.int().min(0),
         responseBodyTruncated: z.boolean(),
         responseBody: z.string(),
-        targetUrlUsed: z.string(),
+        targetUrlUsed: z.string().meta({
+          description: 'The URL that was called: normalised, with the host in ASCII and without a fragment.',
+        }),
+        error: z.enum(errorClasses).nullable().meta({
+          description:
+            'Why it failed; null after a 2xx. `dns`: the host does not resolve to an address that deliveries can go to; `connect`: no connection; `tls`: no secure connection; `timeout`: no answer in time; `reset`: the connection ended early or did not speak HTTP; `redirect`: a 3xx, which is not followed; `blocked_address`: the URL is not delivered to; `status`: any other status.',
+        }),
+        message: z
+          .string()
+          .nullable()
+          .meta({ description: 'The same in one sentence, for people; null after a 2xx.' }),
       }),
       example: {
         success: true,
@@ -227,6 +239,8 @@ export const testSubscription = defineOperation({
         responseBodyTruncated: false,
         responseBody: 'ok',
         targetUrlUsed: 'https://hooks.example.com/causeway',
+        error: null,
+        message: null,
       },
     },
   },

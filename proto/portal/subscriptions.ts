@@ -187,13 +187,15 @@ export const rotatePortalSubscriptionSecret = definePortalOperation({
   method: 'POST',
   path: '/subscriptions/{id}/rotate-secret',
   params: one,
-  summary: 'Replace the signing secret; with `overlapHours` (1–72) both sign for that long',
+  summary:
+    'Replace the signing secret; with `overlapHours` (1–72) both sign for that long, with 0 every earlier one ends',
   body: rotateSubscriptionSecret.body,
   answers: { 200: withSecret },
   errors: {
-    400: actionInvalid('overlapHours', 'overlapHours must be an integer between 1 and 72'),
+    400: actionInvalid('overlapHours', 'overlapHours must be an integer between 0 and 72'),
     403: toolManaged,
     404: missing,
+    409: w.overlapLasts,
   },
 });
 

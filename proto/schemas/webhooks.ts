@@ -20,20 +20,28 @@ export const targetUrl = z
   .meta({
     format: 'uri',
     maxLength: maxUrlCharacters,
-    description: 'Absolute and https (http only where the installation allows it), without user info.',
+    description:
+      'Absolute and https (http only where the installation allows it), with a host, without user info and backslashes; not port 0.',
   });
 
 function urlProblem(value: string): string | undefined {
   if (value === '') return `${fieldName} is required`;
-  if (value.length > maxUrlCharacters)
-    return `URL exceeds ${maxUrlCharacters} characters (actual: ${value.length})`;
-  // The parser drops blanks and line breaks in silence; a URL with them is not what its writer meant.
-  const url = /[\s\p{Cc}]/u.test(value) ? null : URL.parse(value);
-  if (!url || !/^https?:\/\//i.test(value) || !url.hostname) return 'invalid URL';
-  return url.username || url.password
-    ? 'invalid URL: it must not have a user name or password; deliveries are proven by their signature'
-    : undefined;
+  const characters = [...value].length;
+  if (characters > maxUrlCharacters)
+    return `URL exceeds ${maxUrlCharacters} characters (actual: ${characters})`;
+  const [, authority] = urlShape.exec(value) ?? [];
+  const url = authority ? URL.parse(value) : null;
+  if (!authority || !url?.hostname) return 'invalid URL';
+  if (authority.includes('@'))
+    return 'invalid URL: it must not have a user name or password; deliveries are proven by their signature';
+  return url.port === '0' ? 'invalid URL: the port must be from 1 to 65535' : undefined;
 }
+
+/**
+ * Scheme, `//`, and an authority up to the path. The WHATWG parser repairs what does not match: it drops line
+ * breaks, reads a backslash as a slash, and skips slashes before the host. Such a URL is not what its writer meant.
+ */
+const urlShape = /^https?:\/\/([^/?#\\\s\p{Cc}]+)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 
 const unknownType = (type: string): string => `unknown event type: ${type.slice(0, 100)}`;
 
@@ -142,5 +150,16 @@ export const envelopeExample = {
     phone: '+1 555 010 4477',
     status: 'Client - Active',
     created_date: '2026-01-15T09:30:00.000Z',
+  },
+};
+
+/** The 409 of a rotation (contract, "Subscriptions and deliveries"). */
+export const overlapLasts = {
+  description:
+    'The overlap of an earlier rotation lasts until `previousSecretUntil`, and `overlapHours: 0` was not sent.',
+  example: {
+    error:
+      'the previous secret is valid until 2026-01-16T09:30:00.000Z; rotate after that, or send overlapHours 0 to end it now',
+    previousSecretUntil: '2026-01-16T09:30:00.000Z',
   },
 };

@@ -100,6 +100,20 @@ describe('The event log', () => {
     expect(idsOf(next)).toEqual(added.map(({ event_id }) => event_id));
   });
 
+  test('is followed from now on with cursor=latest, which is ascending only', async () => {
+    for (const before of [[], [{}, { type: 'lead.created' as const }]]) {
+      const company = newCompany();
+      await makeEvents(db, company, before);
+      const start = await list(company, { order: 'asc', cursor: 'latest' });
+      expect(start).toEqual({ events: [], nextCursor: expect.any(String), hasMore: false });
+      const later = await makeEvents(db, company, [{}, {}]);
+      const next = await list(company, { order: 'asc', cursor: start.nextCursor! });
+      expect(idsOf(next)).toEqual(later.map(({ event_id }) => event_id));
+    }
+    const { status, body } = await ask('listEvents', newCompany(), { query: { cursor: 'latest' } });
+    expect([status, body.error]).toEqual([400, 'invalid cursor: latest needs order=asc']);
+  });
+
   test('is followed ascending while it is written to, also by transactions that commit late', async () => {
     const company = newCompany();
     let writing = true;

@@ -1,7 +1,7 @@
-import { contract, encodeEnvelope, parseCall } from '@causeway/proto';
-import { each, type Handler } from '@causeway/runtime';
+import { contract, encodeEnvelope, invalidField, parseCall } from '@causeway/proto';
+import { each, type Handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { readPage } from './readPage.ts';
+import { lastSequence, readPage } from './readPage.ts';
 
 /**
  * A page of the event log. Ascending, the cursor stays at the end of the log, for whoever comes back later;
@@ -12,6 +12,11 @@ export const listEvents = ({ db, cursors }: WebhooksContext): Handler =>
     const { query } = parseCall(contract.listEvents, call);
     const { order, cursor, type, limit } = query;
     const list = `events ${order}` as const;
+    if (cursor === 'latest') {
+      if (order !== 'asc') throw invalidField('cursor', 'invalid cursor: latest needs order=asc');
+      const nextCursor = await cursors.seal(call.tenant, list, await lastSequence(db, call.tenant));
+      return json(200, { events: [], nextCursor, hasMore: false });
+    }
     const from = cursor === undefined ? undefined : await cursors.open(call.tenant, list, cursor);
     const { events, position, hasMore } = await readPage(db, call.tenant, { order, from, type, limit });
     const goesOn = order === 'asc' ? position > 0 : hasMore;

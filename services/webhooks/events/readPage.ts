@@ -68,11 +68,7 @@ const rangeOf = async (
   db: Kysely<Tables>,
   companyId: number,
 ): Promise<{ readonly first: number; readonly last: number }> => {
-  const last = await db
-    .selectFrom('event_sequences')
-    .select('last_sequence')
-    .where('company_id', '=', companyId)
-    .executeTakeFirst();
+  const last = await lastSequence(db, companyId);
   const first = await db
     .selectFrom('events')
     .select('sequence')
@@ -81,7 +77,17 @@ const rangeOf = async (
     .limit(1)
     .executeTakeFirst();
   if (!last || !first) return { first: 0, last: 0 };
-  return { first: first.sequence, last: last.last_sequence };
+  return { first: first.sequence, last };
+};
+
+/** The sequence of the company's newest event; 0 where it never had one. */
+export const lastSequence = async (db: Kysely<Tables>, companyId: number): Promise<number> => {
+  const row = await db
+    .selectFrom('event_sequences')
+    .select('last_sequence')
+    .where('company_id', '=', companyId)
+    .executeTakeFirst();
+  return row?.last_sequence ?? 0;
 };
 
 /** The place just before the next event that there is, or the range's end. */

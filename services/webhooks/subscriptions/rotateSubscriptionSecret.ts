@@ -1,4 +1,11 @@
-import { type BodyOf, contract, parseCall, parseId } from '@causeway/proto';
+import {
+  type BodyOf,
+  contract,
+  parseCall,
+  parseId,
+  type SubscriptionRow,
+  stateConflict,
+} from '@causeway/proto';
 import { each, type Handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
@@ -15,9 +22,10 @@ export const rotateSubscriptionSecret = (context: WebhooksContext): Handler =>
   });
 
 /**
- * Replaces the secret. With an overlap the one it had signs too until then, and one from an earlier overlap no
- * more; without, only the new one signs from here on.
- * @throws Problem
+ * Replaces the secret. With an overlap the previous one signs too until it ends; without, only the new one signs.
+ * A subscription has at most one previous secret, so a rotation within an overlap is refused unless `overlapHours`
+ * is 0, which ends every earlier secret (contract, "Subscriptions and deliveries").
+ * @throws Problem `state_conflict` with `previousSecretUntil`
  */
 export const rotateSecret = (
   context: WebhooksContext,
@@ -31,13 +39,13 @@ export const rotateSecret = (
     const before = await lockSubscription(trx, companyId, subscriptionId);
     assertEditable(before, editor, ['secret']);
     const now = context.now();
+    if (overlapHours !== 0) assertNoOverlap(before, now);
     await trx
       .updateTable('subscriptions')
       .set({
         secret: secret.sealed,
-        previous_secret: overlapHours === undefined ? null : before.secret,
-        previous_secret_until:
-          overlapHours === undefined ? null : new Date(now.getTime() + overlapHours * 3_600_000),
+        previous_secret: overlapHours ? before.secret : null,
+        previous_secret_until: overlapHours ? new Date(now.getTime() + overlapHours * 3_600_000) : null,
         updated_utc: now,
       })
       .where('company_id', '=', companyId)
@@ -49,4 +57,16 @@ export const rotateSecret = (
     });
     return { record: await readSubscription(trx, companyId, subscriptionId), secret: secret.shown };
   });
+};
+
+const assertNoOverlap = (
+  { previous_secret_until: until }: Pick<SubscriptionRow, 'previous_secret_until'>,
+  now: Date,
+): void => {
+  if (until === null || until <= now) return;
+  const previousSecretUntil = until.toISOString();
+  throw stateConflict(
+    `the previous secret is valid until ${previousSecretUntil}; rotate after that, or send overlapHours 0 to end it now`,
+    { previousSecretUntil },
+  );
 };

@@ -349,7 +349,7 @@ describe('The secret', () => {
     const overlapMs = both.previous_secret_until!.getTime() - startedMs;
     expect(Math.abs(overlapMs - 24 * 3_600_000)).toBeLessThan(10_000);
 
-    const third = await rotate({});
+    const third = await rotate({ overlapHours: 0 });
     const alone = await secretsOf(company, id);
     expect([open(alone.secret), alone.previous_secret, alone.previous_secret_until]).toEqual([
       third,
@@ -357,10 +357,42 @@ describe('The secret', () => {
       null,
     ]);
     expect(new Set([first, second, third]).size).toBe(3);
-    for (const overlapHours of [0, 73, 1.5, '24'])
+    for (const overlapHours of [-1, 73, 1.5, '24'])
       expect(
         (await ask('rotateSubscriptionSecret', company, { params: [id], body: { overlapHours } })).body.error,
-      ).toBe('overlapHours must be an integer between 1 and 72');
+      ).toBe('overlapHours must be an integer between 0 and 72');
+  });
+
+  test('is not replaced a second time within an overlap, unless with overlapHours 0', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    const rotate = (body: object) => ask('rotateSubscriptionSecret', company, { params: [id], body });
+    expect((await rotate({ overlapHours: 2 })).status).toBe(200);
+    const during = await secretsOf(company, id);
+    const previousSecretUntil = during.previous_secret_until!.toISOString();
+    for (const body of [{ overlapHours: 1 }, {}]) {
+      const refused = await rotate(body);
+      expect([refused.status, refused.body]).toEqual([
+        409,
+        {
+          error: `the previous secret is valid until ${previousSecretUntil}; rotate after that, or send overlapHours 0 to end it now`,
+          previousSecretUntil,
+        },
+      ]);
+    }
+    expect(await secretsOf(company, id)).toEqual(during);
+    expect((await rotate({ overlapHours: 0 })).status).toBe(200);
+    expect(await secretsOf(company, id)).toMatchObject({
+      previous_secret: null,
+      previous_secret_until: null,
+    });
+    expect((await rotate({ overlapHours: 2 })).status).toBe(200);
+    await db
+      .updateTable('subscriptions')
+      .set({ previous_secret_until: new Date(Date.now() - 1) })
+      .where('company_id', '=', company)
+      .execute();
+    expect((await rotate({})).status).toBe(200);
   });
 
   test('is sealed with the first key of the ring', async () => {

@@ -29,9 +29,18 @@ export const testSubscription = (context: WebhooksContext): Handler =>
       elapsedMs: attempt.elapsed_ms,
       responseBodyTruncated: attempt.response_truncated === 1,
       responseBody: Buffer.from(attempt.response_body ?? '', 'base64').toString(),
-      targetUrlUsed: attempt.url,
+      targetUrlUsed: calledUrl(attempt.url),
+      error: attempt.error_class,
+      message: attempt.error,
     });
   });
+
+/** The URL as the request names it: normalised, and without the fragment, which is never sent. */
+const calledUrl = (url: string): string => {
+  const called = new URL(url);
+  called.hash = '';
+  return called.href;
+};
 
 /** The attempt as the dispatcher tells it: dates as ISO text, the response body as base64. */
 export type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['attempt'];

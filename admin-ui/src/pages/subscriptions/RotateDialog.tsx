@@ -6,7 +6,9 @@ import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Field, Fieldset, Radio, Select } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
+import { Notice } from '../../ui/Notice.tsx';
 import { SecretDialog } from '../../ui/SecretDialog.tsx';
+import { Moment } from '../../ui/TimeAgo.tsx';
 import type { Subscription } from './state.ts';
 import { useSubscriptionCache } from './useSubscriptionCache.ts';
 
@@ -55,14 +57,15 @@ interface RotateFormProps {
 }
 
 function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
-  const [overlap, setOverlap] = useState(true);
+  const overlapUntil = subscription.previousSecretUntilUtc;
+  const [overlap, setOverlap] = useState(overlapUntil === null);
   const [hours, setHours] = useState(24);
   const cache = useSubscriptionCache();
   const rotate = useMutation({
     mutationFn: () =>
       call('rotatePortalSubscriptionSecret', {
         params: { id: subscription.id },
-        body: overlap ? { overlapHours: hours } : {},
+        body: { overlapHours: overlap ? hours : 0 },
       }),
     gcTime: 0,
     onSuccess: ({ signingSecret, ...changed }) => {
@@ -80,14 +83,22 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
       danger={!overlap}
       secondary={<Button onClick={onClose}>Cancel</Button>}
     >
+      {overlapUntil !== null && (
+        <Notice tone="info">
+          The secret of the last renewal’s overlap is valid until <Moment time={overlapUntil} />. Renew after
+          that to get another overlap, or end all earlier secrets now.
+        </Notice>
+      )}
       <Fieldset legend="The old secret">
-        <Radio
-          name="overlap"
-          checked={overlap}
-          onChange={() => setOverlap(true)}
-          label="keeps working for a while"
-          description="Deliveries carry the signatures of both secrets, so nothing fails while you change your receiver."
-        />
+        {overlapUntil === null && (
+          <Radio
+            name="overlap"
+            checked={overlap}
+            onChange={() => setOverlap(true)}
+            label="keeps working for a while"
+            description="Deliveries carry the signatures of both secrets, so nothing fails while you change your receiver."
+          />
+        )}
         <Radio
           name="overlap"
           checked={!overlap}
