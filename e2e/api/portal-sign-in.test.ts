@@ -107,41 +107,6 @@ describe('A wrong password and an unknown address', () => {
 });
 
 describe('Attempts that fail', () => {
-  const waitOf = async (email: string): Promise<number> => {
-    const [row] = await world.sql<{ wait: number }>(
-      `SELECT TIMESTAMPDIFF(SECOND, last_attempt_utc, next_attempt_utc) AS wait FROM sign_in_delays
-       WHERE subject = UNHEX(SHA2(?, 256))`,
-      [`account ${email}`],
-    );
-    return row?.wait ?? -1;
-  };
-  const letTimePass = () => world.sql('UPDATE sign_in_delays SET next_attempt_utc = last_attempt_utc');
-
-  test('wait twice as long each time, up to a quarter of an hour, and never for ever', async () => {
-    const { owner } = await openTeam(world);
-    const browser = openBrowser(world);
-    const waits: number[] = [];
-    for (let attempt = 1; attempt <= 18; attempt++) {
-      expect((await browser.signIn({ email: owner.email, password: wrong })).status).toBe(401);
-      waits.push(await waitOf(owner.email));
-      await letTimePass();
-    }
-    expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900]);
-    // The right password gets in as soon as the wait is over, and the count is forgotten.
-    expect((await browser.signIn(owner)).status).toBe(200);
-    expect(await waitOf(owner.email)).toBe(-1);
-  });
-
-  test('do not let the right password in before the wait is over', async () => {
-    const { owner } = await openTeam(world);
-    const browser = openBrowser(world);
-    for (let attempt = 1; attempt <= 6; attempt++) {
-      await browser.signIn({ email: owner.email, password: wrong });
-      if (attempt < 6) await letTimePass();
-    }
-    expect((await browser.signIn(owner)).status).toBe(429);
-  });
-
   test('made all at once are counted one by one', async () => {
     const { owner } = await openTeam(world);
     const replies = await Promise.all(

@@ -3,6 +3,9 @@ import type { Bus, Database, Log } from '@causeway/runtime';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './portal/hasher.ts';
 import type { AccessTables } from './schema.ts';
+import type { Gate } from './sessions/gate.ts';
+import type { Refusals } from './sessions/refusals.ts';
+import type { Signer } from './sessions/signer.ts';
 
 /** What every operation of this service works with. */
 export interface Access {
@@ -13,6 +16,10 @@ export interface Access {
   readonly keyPrefix: string;
   readonly portal: PortalSettings;
   readonly passwords: Hasher;
+  readonly refusals: Refusals;
+  /** Signed-in members and strangers come in by different ones, so neither can take the other's room. */
+  readonly gates: { readonly strangers: Gate; readonly members: Gate };
+  readonly sessionTokens: Signer;
   readonly now: () => Date;
   /** A cryptographically secure source of bytes. */
   readonly random: (bytes: number) => Uint8Array;

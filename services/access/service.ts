@@ -26,9 +26,13 @@ import { setLimits } from './limits/index.ts';
 import { createHasher } from './portal/hasher.ts';
 import { createPortalOwner, resetPortalOwner } from './portal/index.ts';
 import type { AccessTables } from './schema.ts';
+import { asStranger } from './sessions/as-stranger.ts';
 import { byToken } from './sessions/by-token.ts';
+import { createGate } from './sessions/gate.ts';
 import * as sessions from './sessions/index.ts';
 import { reencryptFactors } from './sessions/reencryptFactors.ts';
+import { createRefusals } from './sessions/refusals.ts';
+import { createSigner } from './sessions/signer.ts';
 import * as team from './team/index.ts';
 import * as usage from './usage/index.ts';
 import { recordRequests } from './usage/record.ts';
@@ -55,6 +59,12 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     keyPrefix,
     portal,
     passwords: createHasher(),
+    refusals: createRefusals(),
+    gates: {
+      strangers: createGate({ atOnce: 2, maxPerKey: 8, maxWaiting: 64 }),
+      members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
+    },
+    sessionTokens: createSigner(portal.keyRing, 'session tokens'),
     now,
     random,
   };
@@ -102,7 +112,8 @@ const portalHandlers = (
   };
   const handlers = Object.entries(creators).map(([id, create]) => {
     const handler = create(access);
-    return [id, forMembers.has(id) ? byToken(access, handler) : handler] as const;
+    const through = forMembers.has(id) ? byToken : forStrangers.has(id) ? asStranger : undefined;
+    return [id, through ? through(access, handler) : handler] as const;
   });
   return Object.fromEntries(handlers);
 };
@@ -110,6 +121,10 @@ const portalHandlers = (
 /** All but what is for those who have no session yet, and the question whose session a token is. */
 const forMembers: ReadonlySet<string> = new Set(
   portalOperations.filter(({ role }) => role !== null).map(({ id }) => id),
+);
+
+const forStrangers: ReadonlySet<string> = new Set(
+  portalOperations.filter(({ role, id }) => role === null && id !== 'signIn').map(({ id }) => id),
 );
 
 export interface AccessOptions {

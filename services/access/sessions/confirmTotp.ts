@@ -1,8 +1,8 @@
 import { conflict, invalidField, portalContract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { atSession, attempt } from './attempt.ts';
 import { changeSecurity } from './change-security.ts';
-import { beginAttempt } from './delays.ts';
 import { readPerson } from './person.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { takeTotp } from './signIn.ts';
@@ -13,9 +13,10 @@ export const confirmTotp = (access: Access) =>
     const person = await readPerson(access.db, companyId, user);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already');
     if (person.totp_secret === null) throw conflict('ask for a new secret first');
-    const attempt = await beginAttempt(access, user.email, call.actor.address);
-    if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is not right');
-    await attempt.succeeded();
+    await attempt(access, atSession(access, user.sessionId), call.deadlineMs, async ({ succeeded }) => {
+      if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is not right');
+      await succeeded();
+    });
     const recoveryCodes = await changeSecurity(access, call, 'totp.enabled', async (trx) => {
       await trx
         .updateTable('portal_users')

@@ -1,13 +1,15 @@
 import type { ResolvedSession } from '@causeway/proto';
 import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { hashToken } from './token.ts';
+import { hashToken, isSessionToken } from './token.ts';
 
 /** Whose session a token is, and when it was last used; null where it is nobody's, or the session is over. */
 export const findSession = async (
-  { db, now, portal }: Access,
+  { db, now, portal, sessionTokens }: Access,
   token: string,
 ): Promise<(ResolvedSession & { readonly lastUsedUtc: Date }) | null> => {
+  // Made-up tokens cost no query, or strangers could take the database's connections with them.
+  if (!isSessionToken(token, sessionTokens)) return null;
   const nowMs = now().getTime();
   const row = await acrossTenants(db, 'a session is known by its token alone')
     .selectFrom('portal_sessions as session')

@@ -3,8 +3,9 @@ import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../portal/password-policy.ts';
 import { findPasswordReset } from '../portal/password-reset.ts';
-import { forgetAccount } from './delays.ts';
+import { forgetAttempts } from './delays.ts';
 import { endSessions } from './end.ts';
+import { accountSubjects } from './subjects.ts';
 
 /**
  * Changes the password, uses the link up and ends every session. Nobody is signed in by it: the second factor is
@@ -41,6 +42,6 @@ export const resetPassword = (access: Access) =>
         at: now(),
       });
     });
-    await forgetAccount(access, email);
+    await forgetAttempts(access, accountSubjects(email, actor.address, now()));
     return { status: 204, body: null };
   });

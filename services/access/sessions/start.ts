@@ -2,7 +2,7 @@ import { type Actor, sessionTokenHeader } from '@causeway/proto';
 import { type Answer, json, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { sessionFacts } from './facts.ts';
-import { hashToken, newToken } from './token.ts';
+import { hashToken, newSessionToken } from './token.ts';
 
 /** More open at once than anybody has places to work at; the oldest ends. */
 const maxSessionsPerMember = 50;
@@ -26,7 +26,7 @@ export const startSession = async (
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> => {
   const { db, now, random } = access;
-  const token = newToken(random);
+  const token = newSessionToken(random, access.sessionTokens);
   const at = now();
   const { address, userAgent } = actor;
   const sessionId = await transaction(db, async (trx) => {

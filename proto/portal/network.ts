@@ -1,0 +1,16 @@
+/**
+ * The network that a client address counts for in limits on strangers: an IPv4 address itself, of an IPv6 address
+ * the /64, as every household has a whole one to come from.
+ * @param address as the gateway writes it: IPv4 addresses mapped into IPv6 are IPv4 already.
+ */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  if (tail !== undefined) {
+    const rest = tail.split(':').filter(Boolean);
+    while (groups.length + rest.length < 8) groups.push('0');
+    groups.push(...rest);
+  }
+  return groups.slice(0, 4).join(':');
+};

@@ -1,0 +1,243 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Actor,
+  laneSubject,
+  type PortalOperationId,
+  replyPrefix,
+  resolveSessionOperation,
+  sessionTokenHeader,
+} from '@causeway/proto';
+import { childTraceparent, createLaneClient, type LaneAnswer, randomHex } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
+
+// Strangers who guess passwords, and what members and operators notice of it.
+
+const world = await testWorld();
+/** The service's time; tests let it pass. */
+let clockMs = Date.now();
+await world.startAccess({ now: () => new Date(clockMs) });
+const ask = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+const { leave } = await joinAsGateway(gateway, 'gateway-1');
+cleanUp(leave);
+const lane = createLaneClient({
+  bus: gateway,
+  lane: 'access',
+  subject: laneSubject('access'),
+  replySubject: `${replyPrefix('gateway')}.gateway-1.access`,
+});
+cleanUp(() => lane.close());
+
+const send = (
+  operation: PortalOperationId | typeof resolveSessionOperation,
+  { tenant = 0, actor, body }: { tenant?: number; actor?: Actor; body?: unknown } = {},
+): Promise<LaneAnswer> =>
+  lane.request({
+    operation,
+    tenant,
+    caller: actor?.user?.id ?? 0,
+    requestId: randomHex(8),
+    traceparent: childTraceparent(''),
+    budgetMs: 60_000,
+    params: [],
+    query: '',
+    body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+    ...(actor && { actor }),
+  });
+
+const password = 'seven otters juggle lanterns';
+const wrong = 'not the password at all';
+const from = (address: string): Actor => ({ user: null, address, userAgent: 'test' });
+const signIn = async (email: string, given: string, address: string): Promise<number> =>
+  (await send('signIn', { actor: from(address), body: { email, password: given } })).status;
+const newEmail = (): string => `${randomHex(6)}@example.com`;
+
+const newOwner = async () => {
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const email = newEmail();
+  const { id } = (await ask('createPortalOwner', { company_id, email, password })).body;
+  return { email, id: id as number, tenant: company_id as number };
+};
+/** A member who is signed in, from an address of their own. */
+const newMember = async () => {
+  const owner = await newOwner();
+  const answer = await send('signIn', { actor: from('192.0.2.1'), body: { email: owner.email, password } });
+  const token = answer.headers?.[sessionTokenHeader] ?? '';
+  const sessionId = JSON.parse(answer.body.toString()).session.id as number;
+  const user = { id: owner.id, sessionId, email: owner.email, name: '', role: 'owner' } as const;
+  return { ...owner, actor: { ...from('192.0.2.1'), user, token } };
+};
+
+const delays = () => world.database.query('SELECT HEX(subject) AS subject, failures FROM sign_in_delays');
+beforeEach(async () => {
+  await world.database.query('DELETE FROM sign_in_delays');
+  clockMs += 60_000; // Nothing that is remembered is trusted that long.
+});
+
+/** Holds a table, so that every query on it waits until the returned function is called. */
+const hold = async (table: string): Promise<() => Promise<void>> => {
+  const connection = await createConnection(world.database.url);
+  cleanUp(() => connection.destroy());
+  await connection.query(`LOCK TABLES ${table} WRITE`);
+  return async () => void (await connection.query('UNLOCK TABLES'));
+};
+
+describe('An attempt that has to wait', () => {
+  test('is refused without a query, a lock or a hash', async () => {
+    const { email } = await newOwner();
+    for (let guess = 1; guess <= 6; guess++) await signIn(email, wrong, '203.0.113.1');
+    const before = await delays();
+    const release = await hold('sign_in_delays');
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, () => signIn(email, wrong, '203.0.113.1')),
+    );
+    await release();
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    expect(await delays()).toEqual(before);
+  });
+
+  test('leaves no row for an account that its network guesses at first', async () => {
+    for (let guess = 1; guess <= 30; guess++) {
+      await signIn(newEmail(), wrong, '203.0.113.1');
+      if (guess < 25) continue;
+      clockMs += 2000;
+    }
+    const before = await delays();
+    const statuses = [];
+    for (let guess = 1; guess <= 20; guess++) statuses.push(await signIn(newEmail(), wrong, '203.0.113.1'));
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    expect(await delays()).toEqual(before);
+  });
+
+  test('counts for the /64 of an IPv6 address', async () => {
+    const { email } = await newOwner();
+    const statuses: number[] = [];
+    for (let guess = 1; guess <= 6; guess++)
+      statuses.push(await signIn(email, wrong, `2001:db8:1:2::${guess}`));
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(await signIn(email, wrong, '2001:db8:1:3::1')).toBe(401);
+  });
+});
+
+test('Strangers who fill their gate leave members and operators the database', async () => {
+  const member = await newMember();
+  const { id: keyId } = (await ask('createKey', { company_id: member.tenant, name: 'x', scopes: ['admin'] }))
+    .body;
+  // Whoever comes through the gate now stays inside.
+  const release = await hold('sign_in_delays');
+  const flood = Promise.all(
+    Array.from({ length: 100 }, (_, at) => signIn(newEmail(), wrong, `203.0.113.${at}`)),
+  );
+  await sleep(200);
+  expect((await send('getSession', member)).status).toBe(200);
+  expect(
+    (await send(resolveSessionOperation, { body: { token: member.actor.token, passive: false } })).status,
+  ).toBe(200);
+  expect((await ask('revokeKey', { id: keyId })).status).toBe(200);
+  await release();
+  const statuses = await flood;
+  // 2 inside and 64 waiting.
+  expect(statuses.filter((status) => status === 503)).toHaveLength(34);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(66);
+});
+
+test('Strangers of one network get a part of the queue, so that others get in', async () => {
+  const release = await hold('sign_in_delays');
+  const flood = Promise.all(Array.from({ length: 60 }, () => signIn(newEmail(), wrong, '203.0.113.9')));
+  const { email } = await newOwner();
+  const other = signIn(email, password, '198.51.100.1');
+  await release();
+  expect(await other).toBe(200);
+  expect((await flood).filter((status) => status === 429)).toHaveLength(52);
+});
+
+test('A made-up session token is refused without a query', async () => {
+  const release = await hold('portal_sessions');
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const token = Buffer.from(randomHex(32), 'hex').toString('base64url');
+      return (await send(resolveSessionOperation, { body: { token, passive: false } })).status;
+    }),
+  );
+  await release();
+  expect(new Set(statuses)).toEqual(new Set([401]));
+});
+
+describe('Guesses at an account', () => {
+  test('wait twice as long each time, up to a quarter of an hour, and the right password is no exception', async () => {
+    const { email } = await newOwner();
+    const waits: number[] = [];
+    for (let guess = 1; guess <= 17; guess++) {
+      expect(await signIn(email, wrong, '203.0.113.1')).toBe(401);
+      if (guess < 5) continue;
+      const refused = await send('signIn', { actor: from('203.0.113.1'), body: { email, password } });
+      const seconds = JSON.parse(refused.body.toString()).retryAfter as number;
+      waits.push(seconds);
+      clockMs += seconds * 1000 - 1;
+      expect(await signIn(email, password, '203.0.113.1')).toBe(429);
+      clockMs += 1;
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
+    // The count is forgotten with a success.
+    expect(await signIn(email, password, '203.0.113.1')).toBe(200);
+    expect(await signIn(email, wrong, '203.0.113.1')).toBe(401);
+    expect(await signIn(email, password, '203.0.113.1')).toBe(200);
+  });
+
+  /** Guesses until a wait is longer than a minute. */
+  const guessFrom = async (email: string, address: string): Promise<void> => {
+    for (let guess = 1; guess <= 12; guess++) {
+      expect(await signIn(email, wrong, address)).toBe(401);
+      clockMs += 130_000;
+    }
+    clockMs -= 130_000;
+  };
+
+  test('delay the network they come from, and no other', async () => {
+    const { email } = await newOwner();
+    await guessFrom(email, '203.0.113.1');
+    expect(await signIn(email, password, '203.0.113.1')).toBe(429);
+    expect(await signIn(email, password, '198.51.100.1')).toBe(200);
+  });
+
+  test('delay no member who is signed in and changes the password', async () => {
+    const member = await newMember();
+    await guessFrom(member.email, member.actor.address);
+    const body = { currentPassword: password, newPassword: 'eight badgers paint fences' };
+    expect((await send('changePassword', { ...member, body })).status).toBe(204);
+    // But whoever sits at the open session cannot guess there either.
+    const statuses: number[] = [];
+    for (let guess = 1; guess <= 6; guess++)
+      statuses.push((await send('changePassword', { ...member, body })).status);
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
+  });
+
+  test('from however many networks are bounded in a day', async () => {
+    const { email } = await newOwner();
+    // The start of a day, so that it does not end amid the guesses.
+    clockMs = Math.ceil(clockMs / 86_400_000) * 86_400_000;
+    await world.database.query(
+      'INSERT INTO sign_in_delays (subject, failures, last_attempt_utc, next_attempt_utc) VALUES (UNHEX(SHA2(?, 256)), 499, ?, ?)',
+      [
+        `account\n${email}\n${new Date(clockMs).toISOString().slice(0, 10)}`,
+        new Date(clockMs),
+        new Date(clockMs),
+      ],
+    );
+    let admitted = 0;
+    const beganMs = clockMs;
+    for (let network = 0; clockMs < beganMs + 3 * 3_600_000; network++) {
+      if ((await signIn(email, wrong, `198.18.${network >> 8}.${network & 255}`)) === 401) admitted++;
+      clockMs += 60_000;
+    }
+    // Ten while the delays grow, then four an hour.
+    expect(admitted).toBeLessThanOrEqual(10 + 3 * 4);
+    expect(admitted).toBeGreaterThanOrEqual(3 * 4);
+    // The next day counts for itself.
+    clockMs = beganMs + 86_400_000;
+    expect(await signIn(email, password, '198.51.100.1')).toBe(200);
+  });
+});
