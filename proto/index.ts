@@ -1,5 +1,6 @@
 /** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
 export * from './deliveries/addresses.ts';
+export * from './deliveries/defaults.ts';
 export * from './deliveries/next-due.ts';
 export * from './deliveries/ports.ts';
 export * from './deliveries/sealed-secret.ts';

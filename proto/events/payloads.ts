@@ -43,7 +43,7 @@ export const eventPayloads = {
     status_note: textOrNone,
     changed_date: instant,
   }),
-  'lead.created': personCreated,
+  'lead.created': personCreated.extend({}),
   'invoice.created': z.object({
     invoice_id: id,
     client_id: id,

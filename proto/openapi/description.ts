@@ -30,4 +30,5 @@ export const tags: readonly Json[] = [
   { name: 'Affiliates', description: 'An affiliate is an employee with the role of affiliates.' },
   { name: 'Webhook subscriptions', description: 'Where events are delivered to.' },
   { name: 'Events', description: 'The log of what happened.' },
+  { name: 'Deliveries', description: 'What Causeway sends to the URLs of subscriptions.' },
 ];

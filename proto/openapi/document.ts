@@ -1,26 +1,35 @@
 import { basePath, type Operation } from '../operation.ts';
 import { operations } from '../operations.ts';
+import { type Components, createComponents, pascal } from './components.ts';
 import { description, tags } from './description.ts';
 import { errorAnswers, sharedAnswers } from './error-answers.ts';
 import { errorSchemas } from './error-schemas.ts';
 import { headers, onCounted } from './headers.ts';
-import { type Json, jsonSchema } from './json-schema.ts';
+import type { Json } from './json-schema.ts';
+import { webhooks } from './webhooks.ts';
 
 /** The interface as an OpenAPI 3.1 document, made from the same table that serves it. */
 export const openApiDocument = (): Json => {
-  const schemas: Json = { ...errorSchemas };
+  const components = createComponents(errorSchemas);
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const path = basePath + operation.path;
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, schemas) };
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, components) };
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Causeway integration interface', version: '1.0.0', description },
+    info: {
+      title: 'Causeway integration interface',
+      version: '1.0.0',
+      description,
+      contact: { name: 'The operator of this installation' },
+      license: { name: 'Proprietary' },
+    },
     servers: [{ url: '/' }],
     security: [{ ApiKey: [] }],
     tags,
     paths,
+    webhooks: webhooks(components),
     components: {
       securitySchemes: {
         ApiKey: {
@@ -32,12 +41,12 @@ export const openApiDocument = (): Json => {
       },
       headers,
       responses: sharedAnswers(),
-      schemas,
+      schemas: components.schemas,
     },
   };
 };
 
-const describe = (operation: Operation, schemas: Json): Json => {
+const describe = (operation: Operation, components: Components): Json => {
   const { id, tag, summary, scope, bucket, deadlineMs, body } = operation;
   return {
     operationId: id,
@@ -47,19 +56,19 @@ const describe = (operation: Operation, schemas: Json): Json => {
     'x-scope': scope,
     'x-bucket': bucket,
     'x-deadline-ms': deadlineMs,
-    ...parametersOf(operation),
+    ...parametersOf(operation, components),
     ...(body && {
       requestBody: {
         required: !body.safeParse({}).success,
         content: {
           'application/json': {
-            schema: named(schemas, `${pascal(id)}Request`, body),
+            schema: components.refer(`${pascal(id)}Request`, body),
             example: operation.bodyExample,
           },
         },
       },
     }),
-    responses: { ...successes(operation, schemas), ...errorAnswers(operation) },
+    responses: { ...successes(operation, components), ...errorAnswers(operation) },
   };
 };
 
@@ -68,11 +77,11 @@ const countedAs = (bucket: Operation['bucket']): string =>
     ? 'Counted in the bucket read, unless lookups have a bucket of their own.'
     : `Counted in the bucket ${bucket}.`;
 
-const successes = (operation: Operation, schemas: Json): Json => {
+const successes = (operation: Operation, components: Components): Json => {
   const entries = Object.entries(operation.answers).map(
     ([status, { description: text, schema, example }]) => {
       const content = schema && {
-        'application/json': { schema: named(schemas, `${pascal(operation.id)}Answer`, schema), example },
+        'application/json': { schema: components.refer(`${pascal(operation.id)}Answer`, schema), example },
       };
       return [status, { description: text, headers: onCounted, ...(content && { content }) }];
     },
@@ -80,15 +89,15 @@ const successes = (operation: Operation, schemas: Json): Json => {
   return Object.fromEntries(entries);
 };
 
-const parametersOf = ({ params, query }: Operation): Json => {
+const parametersOf = ({ params, query }: Operation, components: Components): Json => {
   const inPath = Object.entries(params).map(([name, text]) => ({
     name,
     in: 'path',
     required: true,
     description: `${text} Anything but a positive integer is a 404.`,
-    schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' },
   }));
-  const { properties = {}, required = [] } = (query ? jsonSchema(query) : {}) as {
+  const { properties = {}, required = [] } = (query ? components.inline(query) : {}) as {
     properties?: Readonly<Record<string, Json>>;
     required?: readonly string[];
   };
@@ -102,11 +111,3 @@ const parametersOf = ({ params, query }: Operation): Json => {
   const parameters = [...inPath, ...inQuery];
   return parameters.length > 0 ? { parameters } : {};
 };
-
-/** Puts a schema under `components.schemas`, so that generated clients get a type with a name. */
-const named = (schemas: Json, name: string, schema: Parameters<typeof jsonSchema>[0]): Json => {
-  schemas[name] = jsonSchema(schema);
-  return { $ref: `#/components/schemas/${name}` };
-};
-
-const pascal = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1);

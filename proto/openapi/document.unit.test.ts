@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../errors.ts';
+import { eventTypes } from '../events.ts';
 import { basePath } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { parseBody } from '../parse.ts';
@@ -161,4 +162,50 @@ test('query parameters are described as values with their ranges and defaults', 
     'type',
     'order',
   ]);
+});
+
+describe.each(eventTypes)('the delivery of %s', (type) => {
+  const { post } = (document.webhooks as unknown as Record<string, { post: Described }>)[type]!;
+
+  test('is described with an example that fits its schema', () => {
+    expect(checkExamples(post.requestBody!.content['application/json'])).toBe(1);
+  });
+
+  test('names every header that a delivery has', () => {
+    const named = post.parameters!.map(({ name }) => name);
+    expect(named).toEqual(expect.arrayContaining(['X-Webhook-Signature', 'webhook-signature']));
+    expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['2XX', '410', 'default']));
+  });
+
+  test('does not fit another type', () => {
+    const other = type === 'lead.created' ? 'invoice.created' : 'lead.created';
+    const { $ref } = post.requestBody!.content['application/json'].schema;
+    const example = post.requestBody!.content['application/json'].example as Json;
+    expect(ajv.getSchema(`document${$ref}`)!({ ...example, type: other })).toBe(false);
+  });
+});
+
+test('operation ids are unique, those of deliveries included', () => {
+  const ids = [document.paths, document.webhooks as unknown as Document['paths']].flatMap((items) =>
+    Object.values(items).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId)),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('what several operations share stands once, and is referred to', () => {
+  const { schemas } = document.components;
+  expect(Object.keys(schemas)).toEqual(
+    expect.arrayContaining(['Event', 'EventType', 'Subscription', 'SubscriptionWithSecret', 'Error']),
+  );
+  expect(schemas).not.toHaveProperty('GetSubscriptionAnswer');
+  expect(JSON.stringify(document).match(/"enum":\["client\.created","client\.status_changed"/g)).toHaveLength(
+    1,
+  );
+  expect(schemas).toMatchObject({
+    Event: { properties: { id: { format: 'int64' }, type: { $ref: '#/components/schemas/EventType' } } },
+  });
+});
+
+test('no boolean is a constant: generators write it as a name', () => {
+  expect(JSON.stringify(document)).not.toMatch(/"const":(true|false)/);
 });

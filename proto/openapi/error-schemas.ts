@@ -13,6 +13,7 @@ const details = {
 const common = {
   details,
   reason: {
+    type: 'string',
     enum: ['lock_timeout', 'keys_unavailable', 'service_unavailable', 'timeout'],
     description: 'With 503 and 504.',
   },
@@ -32,8 +33,12 @@ export const errorSchemas: Json = {
       hint: { type: 'string' },
       subscribedEventTypes: { type: 'array', items: { type: 'string' } },
       managed_by: { type: 'string' },
-      is_tool_managed: { const: true },
-      quota: { enum: ['subscriptions', 'keys'], description: 'With 400: the quota that is used up.' },
+      is_tool_managed: { type: 'boolean', enum: [true] },
+      quota: {
+        type: 'string',
+        enum: ['subscriptions', 'keys'],
+        description: 'With 400: the quota that is used up.',
+      },
       limit: { type: 'integer', description: 'With `quota`: how many the company may have.' },
       previousSecretUntil: {
         type: 'string',
@@ -47,7 +52,10 @@ export const errorSchemas: Json = {
     type: 'object',
     description: 'The shape of an error of the lookup endpoints.',
     properties: {
-      error_code: { enum: Object.keys(errorCodes).filter((code) => code !== 'rate_limit_exceeded') },
+      error_code: {
+        type: 'string',
+        enum: Object.keys(errorCodes).filter((code) => code !== 'rate_limit_exceeded'),
+      },
       message: { type: 'string', description: 'What went wrong, in a sentence.' },
       ...common,
     },
@@ -69,7 +77,7 @@ export const errorSchemas: Json = {
   LookupRateLimitExceeded: {
     type: 'object',
     properties: {
-      error_code: { const: 'rate_limit_exceeded' },
+      error_code: { type: 'string', enum: ['rate_limit_exceeded'] },
       message: { type: 'string' },
       retry_after_seconds: { type: 'integer', minimum: 1 },
     },

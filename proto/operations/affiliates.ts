@@ -5,13 +5,6 @@ import * as r from '../schemas/records.ts';
 import { id, instant } from '../schemas/values.ts';
 import { action } from './action.ts';
 
-const created = z.object({
-  employee_id: id,
-  affiliate_code: z.string(),
-  is_approved: z.boolean(),
-  created_utc: instant,
-});
-
 const createdExample = {
   employee_id: 31,
   affiliate_code: 'K7M2QX9D',
@@ -47,10 +40,10 @@ export const createAffiliate = defineOperation({
     affiliate_company_name: 'Meitner & Co',
   },
   answers: {
-    201: { description: 'The affiliate was made.', schema: created, example: createdExample },
+    201: { description: 'The affiliate was made.', schema: r.affiliateCreated, example: createdExample },
     200: {
       description: 'An affiliate with this external_id existed and was updated.',
-      schema: created,
+      schema: r.affiliateCreated,
       example: { ...createdExample, is_approved: true },
     },
   },

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import * as f from '../schemas/fields.ts';
 import * as r from '../schemas/records.ts';
-import { id, instant } from '../schemas/values.ts';
 import { action } from './action.ts';
 
 export const createClient = defineOperation({
@@ -109,12 +108,12 @@ export const addClientNote = defineOperation({
   answers: {
     201: {
       description: 'The note was made.',
-      schema: z.object({ client_note_id: id, created_utc: instant }),
+      schema: r.noteCreated,
       example: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' },
     },
     200: {
       description: 'A note with this external_id existed and was updated.',
-      schema: z.object({ client_note_id: id, created_utc: instant }),
+      schema: r.noteCreated,
       example: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' },
     },
   },

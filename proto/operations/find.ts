@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { phone } from '../schemas/fields.ts';
 import { idParameter } from '../schemas/query.ts';
+import { personFound } from '../schemas/records.ts';
 import { text } from '../schemas/text.ts';
-import { count, id, instant } from '../schemas/values.ts';
+import { count } from '../schemas/values.ts';
 
 const oneOf = 'at least one of email, phone, external_id and client_id is required';
 
@@ -52,21 +53,7 @@ const rules =
   'Emails are compared case-insensitively, phones by their digits, the rest exactly. All parameters given must match. At most 25 are answered, the newest first.';
 
 const answer = z.object({
-  clients: z
-    .array(
-      z.object({
-        client_id: id,
-        first_name: z.string(),
-        last_name: z.string(),
-        email: z.string(),
-        phone: z.string().nullable(),
-        status: z.string(),
-        is_lead: z.boolean(),
-        external_id: z.string().nullable(),
-        created_utc: instant,
-      }),
-    )
-    .max(25),
+  clients: z.array(personFound).max(25),
   count,
 });
 

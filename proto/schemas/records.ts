@@ -92,6 +92,28 @@ export const personUpdatedExample = {
   client_id: 1042,
 } as const;
 
+export const noteCreated = z.object({ client_note_id: id, created_utc: instant });
+
+export const affiliateCreated = z.object({
+  employee_id: id,
+  affiliate_code: z.string(),
+  is_approved: z.boolean(),
+  created_utc: instant,
+});
+
+/** A lead or client as the find endpoints show it. */
+export const personFound = z.object({
+  client_id: id,
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+  phone: z.string().nullable(),
+  status: z.string(),
+  is_lead: z.boolean(),
+  external_id: z.string().nullable(),
+  created_utc: instant,
+});
+
 export const statusChanged = z.object({
   previous_status: z.string(),
   new_status: z.string(),

@@ -1,21 +1,8 @@
+import { attemptTimeoutMs, probeIntervalMs, retryScheduleMs } from '@causeway/proto';
 import { commonConfig, duration, durations, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
 
-const [second, minute, hour] = [1000, 60_000, 3_600_000] as const;
-
-/** When a failed delivery is tried again, counted from its last attempt (decisions, "Attempts"). */
-export const retryScheduleMs: readonly number[] = [
-  5 * second,
-  15 * second,
-  45 * second,
-  2 * minute,
-  6 * minute,
-  20 * minute,
-  1 * hour,
-  2 * hour,
-  4 * hour,
-  8 * hour,
-];
+const [second, hour] = [1000, 3_600_000] as const;
 
 /** What the dispatcher reads from its environment. */
 export const dispatcherConfig = {
@@ -34,9 +21,9 @@ export const dispatcherConfig = {
   /** The waits before the retries of a delivery; as many retries as there are waits. */
   WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * hour).default([...retryScheduleMs]),
   /** How long a receiver has for its whole answer. */
-  WEBHOOKS_TIMEOUT: duration(10, 15 * second).default(10 * second),
+  WEBHOOKS_TIMEOUT: duration(10, 15 * second).default(attemptTimeoutMs),
   /** The least time between two attempts to a subscription that is failing. */
-  WEBHOOKS_PROBE_INTERVAL: duration(10, hour).default(second),
+  WEBHOOKS_PROBE_INTERVAL: duration(10, hour).default(probeIntervalMs),
   /** Attempts in flight at a time. */
   DISPATCHER_SLOTS: integer(4, 16_384).default(512),
   /** Threads that sign. */

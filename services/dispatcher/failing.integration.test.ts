@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryScheduleMs } from '@causeway/proto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { retryScheduleMs } from './config.ts';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
 import { startReceiver } from './testing/receiver.ts';
 

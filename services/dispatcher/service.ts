@@ -1,7 +1,11 @@
-import { leaseMs as contractLeaseMs, type DeliveryPorts, type KeyRing } from '@causeway/proto';
+import {
+  leaseMs as contractLeaseMs,
+  type DeliveryPorts,
+  type KeyRing,
+  retryScheduleMs,
+} from '@causeway/proto';
 import type { Bus, Database, Log, Metrics, Tracer } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
-import { retryScheduleMs } from './config.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
 import { createClosing } from './intake/announced.ts';
 import { startIntake } from './intake/intake.ts';

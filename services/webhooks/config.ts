@@ -1,3 +1,4 @@
+import { retentionDays } from '@causeway/proto';
 import { commonConfig, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
 
@@ -16,7 +17,7 @@ export const webhooksConfig = {
   /** The ports that deliveries may go to (`deliveryPorts`). */
   WEBHOOKS_PORTS: ports().optional(),
   /** For how many whole days events, deliveries and attempts are kept. */
-  RETENTION_DAYS: integer(1, 400).default(30),
+  RETENTION_DAYS: integer(1, 400).default(retentionDays),
   /** Copies of each NATS stream: 1 on a single server, 3 in a cluster. */
   NATS_REPLICAS: integer(1, 5).default(1),
 } as const;

@@ -1,6 +1,6 @@
+import { retryScheduleMs } from '@causeway/proto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { retryScheduleMs } from '../config.ts';
 import { type Attempted, decide } from './decide.ts';
 import { retryAfterMs } from './retryAfter.ts';
 

@@ -1,5 +1,5 @@
+import { retryScheduleMs } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
-import { retryScheduleMs } from '../config.ts';
 import { type Attempted, decide } from './decide.ts';
 
 const nowMs = Date.UTC(2026, 4, 1, 12, 0, 0);

@@ -82,12 +82,13 @@ export const operationsOf = (document: Document): readonly Listed[] =>
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 
-/** Follows a reference to the part of the document that it names. */
+/** Follows a reference to the part of the document that it names. What stands beside the reference wins. */
 export const resolve = <T extends { readonly $ref?: string }>(document: Document, value: T): T => {
-  if (value.$ref === undefined) return value;
-  const found = value.$ref
+  const { $ref, ...beside } = value;
+  if ($ref === undefined) return value;
+  const found = $ref
     .replace(/^#\//, '')
     .split('/')
     .reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], document);
-  return (found as T | undefined) ?? value;
+  return found ? { ...(found as T), ...beside } : value;
 };

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
+import { eventPayloads } from '../events/payloads.ts';
+import { eventTypes } from '../events.ts';
+import * as r from '../schemas/records.ts';
+import * as w from '../schemas/webhooks.ts';
+import { type Json, jsonSchema } from './json-schema.ts';
+
+/** The name of a type: `createLead` → `CreateLead`, `client.status_changed` → `ClientStatusChanged`. */
+export const pascal = (id: string): string =>
+  id.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * The schemas that several operations share. Each stands once under `components.schemas`, so that a generated
+ * client has one type for it; every use refers to it.
+ */
+const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
+  ['EventType', w.eventTypeAnswer, w.knownEventType],
+  ['Event', w.envelope],
+  ['Subscription', w.subscription],
+  ['SubscriptionWithSecret', w.subscriptionWithSecret],
+  ['PersonCreated', r.personCreated],
+  ['PersonUpdated', r.personUpdated],
+  ['StatusChanged', r.statusChanged],
+  ['NoteCreated', r.noteCreated],
+  ['AffiliateCreated', r.affiliateCreated],
+  ['Person', r.personFound],
+  ...eventTypes.map((type) => [`${pascal(type)}Payload`, eventPayloads[type]] as const),
+];
+
+const nameOf: ReadonlyMap<z.core.$ZodType, string> = new Map(
+  shared.flatMap(([name, ...schemas]) => schemas.map((schema) => [schema, name] as const)),
+);
+
+/** Collects `components.schemas` while the document is written. */
+export interface Components {
+  readonly schemas: Json;
+  /** A reference to the schema, under its shared name if it has one, else under `name`. */
+  refer(name: string, schema: z.ZodType): Json;
+  /** The schema itself, with references to what it shares. */
+  inline(schema: z.ZodType): Json;
+}
+
+export const createComponents = (initial: Json): Components => {
+  const schemas: Json = { ...initial };
+
+  const convert = (schema: z.ZodType): Json => jsonSchema(schema, (inner) => nameOf.get(inner));
+
+  /** Replaces marked nodes by references; what a use adds, such as a description, stays beside its reference. */
+  const lift = (node: unknown, isRoot = false): unknown => {
+    if (Array.isArray(node)) return node.map((item) => lift(item));
+    if (typeof node !== 'object' || node === null) return node;
+    const { [marker]: name, ...rest } = node as Json;
+    const lifted = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, lift(value)]));
+    if (typeof name !== 'string' || isRoot) return lifted;
+    const component = schemas[name] as Json;
+    const own = Object.entries(lifted).filter(([key, value]) => !isDeepStrictEqual(value, component[key]));
+    return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(own) };
+  };
+
+  // In order, so that a later one can hold an earlier one.
+  for (const [name, schema] of shared) schemas[name] = lift(convert(schema!), true);
+
+  return {
+    schemas,
+    inline: (schema) => lift(convert(schema), true) as Json,
+    refer: (name, schema) => {
+      const component = nameOf.get(schema) ?? name;
+      schemas[component] ??= lift(convert(schema), true);
+      return { $ref: `#/components/schemas/${component}` };
+    },
+  };
+};
+
+/** Set by `jsonSchema` on what is a component; never in the document. */
+const marker = 'x-component';

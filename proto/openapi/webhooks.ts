@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { attemptTimeoutMs, probeIntervalMs, retentionDays, retryScheduleMs } from '../deliveries/defaults.ts';
+import { failuresUntilDisabled, failuresUntilProbing } from '../deliveries/states.ts';
+import { eventPayloads } from '../events/payloads.ts';
+import { samplePayload } from '../events/samples.ts';
+import { type EventType, eventTypes, maxPayloadBytes } from '../events.ts';
+import { envelope } from '../schemas/webhooks.ts';
+import { type Components, pascal } from './components.ts';
+import type { Json } from './json-schema.ts';
+
+/** What Causeway sends to subscriptions: one entry for each event type (contract, "Deliveries"). */
+export const webhooks = (components: Components): Json =>
+  Object.fromEntries(eventTypes.map((type) => [type, { post: delivery(type, components) }]));
+
+const delivery = (type: EventType, components: Components): Json => {
+  const name = pascal(type);
+  const event = envelope.extend({ type: z.enum([type]), payload: eventPayloads[type] });
+  return {
+    operationId: `deliver${name}`,
+    tags: ['Deliveries'],
+    summary: `A delivery of ${type}`,
+    description,
+    // The signature proves who sent it; there is no key.
+    security: [],
+    parameters,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: components.refer(`${name}Event`, event), example: exampleOf(type) },
+      },
+    },
+    responses,
+  };
+};
+
+const exampleOf = (type: EventType): Json => {
+  const createdUtc = '2026-01-15T09:30:00.000Z';
+  return {
+    id: 90_071,
+    type,
+    createdUtc,
+    companyId: 1001,
+    payload: samplePayload(type, new Date(createdUtc)),
+  };
+};
+
+const spoken = (ms: number): string => {
+  const units: readonly (readonly [number, string])[] = [
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1000, 's'],
+  ];
+  const [size, unit] = units.find(([size]) => ms % size === 0)!;
+  return `${ms / size} ${unit}`;
+};
+
+const seconds = (ms: number): string => `${ms / 1000} seconds`;
+
+const description = `
+A POST of the event to the URL of every enabled subscription of its company that lists its type. The same event may arrive more than once: \`id\` is the same each time. Order is not promised.
+
+**Signature.** \`X-Webhook-Signature\` is \`sha256=\` and the lowercase hex HMAC-SHA256 of \`<X-Webhook-Timestamp>.<raw body>\`, keyed with the signing secret as it is shown, \`whsec_\` included. While a replaced secret is still valid there are two, separated by a comma. Compare in constant time, and refuse timestamps older than 5 minutes. \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow the Standard Webhooks specification.
+
+**Success** is a final status of 200 to 299 within ${seconds(attemptTimeoutMs)}. A redirect is a failure. \`410\` disables the subscription at once.
+
+**Retries.** A failed delivery is tried again up to ${retryScheduleMs.length} times, after ${retryScheduleMs.map(spoken).join(', ')}, each ±10 %, unless the installation sets another schedule. \`Retry-After\` of a 429 or 503 is honoured up to 8 h. Each attempt has a new timestamp and signature over the same bytes.
+
+**Auto-disable.** ${failuresUntilDisabled} counted failures in a row disable the subscription. From the ${failuresUntilProbing}th on it gets one attempt at a time, at least ${seconds(probeIntervalMs)} apart; attempts that were already under way then are not counted. Its waiting deliveries are held, until they are released or discarded.
+
+**Retention.** Events and attempts are kept ${retentionDays} days unless the installation sets another number. A payload is at most ${maxPayloadBytes} bytes.
+`.trim();
+
+const header = (name: string, text: string, example: unknown, required = true): Json => ({
+  name,
+  in: 'header',
+  required,
+  description: text,
+  schema: { type: 'string' },
+  example,
+});
+
+const parameters: readonly Json[] = [
+  header('X-Webhook-Timestamp', 'Unix time in seconds of this attempt.', '1768469400'),
+  header(
+    'X-Webhook-Signature',
+    '`sha256=` and lowercase hex, one for each valid secret, separated by commas.',
+    'sha256=5d41402abc4b2a76b9719d911017c592ae2f5d3f0f5b7c5d4f1e2b3a4c5d6e7f',
+  ),
+  header('X-Webhook-Id', 'ID of the event, for deduplication.', '90071'),
+  header('X-Webhook-Event', 'Type of the event.', 'client.created'),
+  header('X-Webhook-Attempt', 'Number of the attempt, from 1.', '1'),
+  header('X-Webhook-Replay', 'ID of the replay that caused the delivery, if one did.', '7', false),
+  header('webhook-id', 'Standard Webhooks: ID of the event.', '90071'),
+  header('webhook-timestamp', 'Standard Webhooks: Unix time in seconds of this attempt.', '1768469400'),
+  header(
+    'webhook-signature',
+    'Standard Webhooks: `v1,` and base64, one for each valid secret, separated by spaces.',
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  ),
+];
+
+const responses: Json = {
+  '2XX': {
+    description: 'Received. The body is kept for the delivery log, up to 16 KiB, and not interpreted.',
+  },
+  '410': { description: 'No longer wanted: the subscription is disabled at once.' },
+  default: { description: 'Failed: the delivery is tried again. `Retry-After` of a 429 or 503 is honoured.' },
+};
