@@ -147,5 +147,14 @@ export const tooManyAttempts = (retryAfterSeconds: number): Problem =>
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
+/** 429 of the portal: a member has made as many requests as a minute allows. */
+export const tooManyRequests = (limit: number, retryAfterSeconds: number): Problem =>
+  new Problem({
+    code: 'too_many_requests',
+    publicMessage: `you made more than ${limit} requests this minute; wait ${retryAfterSeconds} s, then try again`,
+    extra: { retryAfter: retryAfterSeconds },
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
+
 /** 409 of the portal: what is asked for does not go with the state of things. */
 export const conflict = (publicMessage: string): Problem => new Problem({ code: 'conflict', publicMessage });

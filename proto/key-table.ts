@@ -25,11 +25,12 @@ export interface MetaEntry {
   readonly ready: true;
 }
 
-/** Requests per minute. `lookup` follows `read` where lookups have no bucket of their own. */
+/** Requests per minute. `lookup` gives lookups a bucket of their own, also where they have none by default. */
 export interface LimitOverrides {
   readonly read?: number;
   readonly write?: number;
   readonly admin?: number;
+  readonly lookup?: number;
 }
 
 /** @param hash of the whole key, as `hashKeyValue` gives it. */

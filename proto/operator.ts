@@ -19,7 +19,12 @@ export interface OperatorOperation<Id extends string = string> {
 const company = z.object({ company_id: id, name: z.string(), created_utc: instant });
 
 const limit = z.int().min(1);
-const limits = z.object({ read: limit.nullable(), write: limit.nullable(), admin: limit.nullable() });
+const limits = z.object({
+  read: limit.nullable(),
+  write: limit.nullable(),
+  admin: limit.nullable(),
+  lookup: limit.nullable(),
+});
 
 const key = z.object({
   id,
@@ -92,15 +97,16 @@ export const operatorContract = Object.freeze({
         read: newLimit,
         write: newLimit,
         admin: newLimit,
+        lookup: newLimit,
       })
       .check((context) => {
-        const { company_id, id: keyId, read, write, admin } = context.value;
+        const { company_id, id: keyId, ...wanted } = context.value;
         const fail = (message: string) =>
           context.issues.push({ code: 'custom', input: context.value, path: [], message });
         if ((company_id === undefined) === (keyId === undefined))
           fail('either company_id or id (of a key) is required');
-        if (read === undefined && write === undefined && admin === undefined)
-          fail('at least one of read, write and admin is required');
+        if (Object.values(wanted).every((limit) => limit === undefined))
+          fail('at least one of read, write, admin and lookup is required');
       }),
     z.object({ company_id: id, id: id.optional(), limits }),
   ),

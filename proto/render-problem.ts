@@ -58,8 +58,11 @@ const headersOf = (code: ErrorCode, status: number, more?: Readonly<Record<strin
   return more ? { ...headers, ...more } : headers;
 };
 
+/** A limit as headers and bodies name it: a key's bucket, its company's ceiling, or a member of the portal. */
+export type LimitName = Bucket | `company-${Bucket}` | 'portal';
+
 export interface ExceededLimit {
-  readonly bucket: Bucket;
+  readonly name: LimitName;
   readonly limit: number;
   /** Length of the window as its headers name it: `1m`. */
   readonly window: string;
@@ -71,12 +74,12 @@ export interface ExceededLimit {
 }
 
 /** The value of `X-RateLimit-Policy`: `read:60/1m`. */
-export const limitPolicy = (bucket: Bucket, limit: number, window: string): string =>
-  `${bucket}:${limit}/${window}`;
+export const limitPolicy = (name: LimitName, limit: number, window: string): string =>
+  `${name}:${limit}/${window}`;
 
 /** The 429 (specification, "Other errors"), without the detour over an Error: floods are answered with it. */
 export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit): RenderedProblem => {
-  const { bucket, limit, window, resetMs, nowMs, currentUsage } = exceeded;
+  const { name, limit, window, resetMs, nowMs, currentUsage } = exceeded;
   const retryAfter = Math.max(1, Math.ceil((resetMs - nowMs) / 1000));
   const { status, message } = errorCodes.rate_limit_exceeded;
   const body =
@@ -87,7 +90,7 @@ export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit):
           retryAfter,
           limit,
           window,
-          policy: limitPolicy(bucket, limit, window),
+          policy: limitPolicy(name, limit, window),
           resetUtc: new Date(resetMs).toISOString(),
           currentUsage,
         };

@@ -140,7 +140,7 @@ describe('the lookup shape', () => {
 
 describe('an exceeded limit', () => {
   const exceeded: ExceededLimit = {
-    bucket: 'read',
+    name: 'read',
     limit: 60,
     window: '1m',
     resetMs: Date.parse('2026-01-15T09:31:00Z'),
@@ -161,6 +161,11 @@ describe('an exceeded limit', () => {
       resetUtc: '2026-01-15T09:31:00.000Z',
       currentUsage: 61,
     });
+  });
+
+  test('names the ceiling of the company where that is what was reached', () => {
+    const { body } = renderLimitExceeded('general', { ...exceeded, name: 'company-read', limit: 1200 });
+    expect(JSON.parse(body)).toMatchObject({ limit: 1200, policy: 'company-read:1200/1m' });
   });
 
   test('in the lookup shape has the wait in whole seconds', () => {

@@ -79,7 +79,7 @@ const shared: readonly SharedAnswer[] = [
     status: 429,
     name: 'RateLimitExceeded',
     description:
-      'The limit of the window is used up. The window is the UTC minute; try again when it has ended.',
+      'The limit of the window is used up: the key’s (`policy` reads `read:60/1m`), or the ceiling over all keys of its company (`company-read:1200/1m`). The window is the UTC minute; try again when it has ended.',
     codes: ['rate_limit_exceeded'],
   },
   {
@@ -104,7 +104,7 @@ const shared: readonly SharedAnswer[] = [
 ];
 
 const exceeded = {
-  bucket: 'read',
+  name: 'read',
   limit: 60,
   window: '1m',
   resetMs: Date.parse('2026-01-15T09:31:00.000Z'),

@@ -20,7 +20,11 @@ export const headers: Json = {
   'X-RateLimit-Remaining': header('Requests left in the window.', integer, 59),
   'X-RateLimit-Reset': header('Unix time in seconds at which the window ends.', integer, 1768469460),
   'X-RateLimit-Window': header('Length of the window.', text, '1m'),
-  'X-RateLimit-Policy': header('`<bucket>:<limit>/<window>`', text, 'read:60/1m'),
+  'X-RateLimit-Policy': header(
+    '`<bucket>:<limit>/<window>`; on a 429 that the ceiling of the company caused, `company-<bucket>:<limit>/<window>`',
+    text,
+    'read:60/1m',
+  ),
   'RateLimit-Policy': header('The same policy, as the IETF draft has it.', text, '"read";q=60;w=60'),
   RateLimit: header('Requests left, and seconds until the window ends.', text, '"read";r=59;t=34'),
   'Retry-After': header('Seconds to wait before the next try.', integer, 1),

@@ -21,6 +21,7 @@ const apiKey = z.object({
     read: z.int().nullable(),
     write: z.int().nullable(),
     admin: z.int().nullable(),
+    lookup: z.int().nullable(),
   }),
 });
 
@@ -33,7 +34,7 @@ const example = {
   createdUtc: '2026-01-15T09:30:00.000Z',
   revokedUtc: null,
   lastUsedUtc: '2026-01-15T11:02:00.000Z',
-  limits: { read: null, write: null, admin: null },
+  limits: { read: null, write: null, admin: null, lookup: null },
 };
 
 /** The scopes of a new key, in the order of the contract, each once. */

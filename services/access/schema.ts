@@ -34,6 +34,7 @@ interface LimitColumns {
   limit_read: number | null;
   limit_write: number | null;
   limit_admin: number | null;
+  limit_lookup: number | null;
 }
 
 interface CompanyTable extends LimitColumns {

@@ -19,6 +19,10 @@ export const gatewayConfig = {
   RATE_LIMIT_ADMIN: limit().default(200),
   /** Gives the lookups a bucket of their own; without it they count as reads. */
   RATE_LIMIT_LOOKUP: limit().optional(),
+  /** A company's ceiling in a bucket over all its keys, in limits of one key. */
+  RATE_LIMIT_COMPANY_FACTOR: integer(1, 1_000_000).default(20),
+  /** Requests a minute and signed-in member of the portal. Its pages ask some ten times for each click. */
+  RATE_LIMIT_PORTAL: limit().default(1200),
   /** Calls in flight to one service before the gateway sheds. */
   LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
   /** Copies of the counts and of the list of gateways in a NATS cluster. */

@@ -30,8 +30,8 @@ import { addressOf } from './http/client-address.ts';
 import { type Head, readHead } from './http/head.ts';
 import type { HttpRequest, HttpResponse } from './http/uws.ts';
 import type { LastUsed } from './keys/last-used.ts';
-import type { Limiter, Verdict } from './limits/limiter.ts';
-import { countedIn, type DefaultLimits, type Header, limitHeaders, limitOf } from './limits/policy.ts';
+import type { Limiter, Limits, Verdict } from './limits/limiter.ts';
+import { countedIn, type DefaultLimits, type Header, keyLimits, limitHeaders } from './limits/policy.ts';
 import { windowName } from './limits/window.ts';
 import type { Pages } from './pages.ts';
 import { handlePortal } from './portal/exchange.ts';
@@ -131,7 +131,11 @@ const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted =
   }
   const { operation } = routed.match;
   if (!identity.key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
-  return { ...identity, match: routed.match, bucket: countedIn(operation.bucket, gateway.limits) };
+  const { key } = identity;
+  const company = gateway.table.company(key.companyId);
+  const bucket = countedIn(operation.bucket, key, company, gateway.limits);
+  const limits = keyLimits(bucket, key, company, gateway.limits);
+  return { ...identity, match: routed.match, bucket, limits };
 };
 
 /**
@@ -145,27 +149,23 @@ const forward = async (
   admitted: Admitted,
   incoming: Body | Promise<Body>,
 ): Promise<void> => {
-  const { key, match, bucket } = admitted;
+  const { key, match, bucket, limits } = admitted;
   const { operation } = match;
-  const limit = limitOf(bucket, key, gateway.table.company(key.companyId), gateway.limits);
-  const taken = gateway.limiter.take(key.id, bucket, limit);
-  let verdict: Verdict;
   let reading: Promise<LaneAnswer> | undefined;
-  if (taken instanceof Promise) {
-    if (operation.method === 'GET' && incoming === noBody) {
-      reading = callService(gateway, exchange, admitted, noBody);
-      reading.catch(ignore); // It may fail before anybody waits for it.
-    }
-    verdict = await tracedCount(gateway.tracer, exchange.span, taken);
-  } else {
-    verdict = taken;
+  // Where a limit has been reached, the service is not asked for what will be thrown away.
+  const ahead = operation.method === 'GET' && incoming === noBody && !gateway.limiter.likelyRefused(limits);
+  const taken = gateway.limiter.take(limits);
+  if (ahead) {
+    reading = callService(gateway, exchange, admitted, noBody);
+    reading.catch(ignore); // It may fail before anybody waits for it.
   }
+  const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   // A revocation that was answered before this moment has been heard here (`services/runtime/key-table/follow.ts`).
   if (!stillValid(admitted, gateway.table))
     throw problem(gateway.table.trusted() ? 'unauthorized' : 'keys_unavailable');
   exchange.counted(bucket, verdict);
   gateway.lastUsed.note(key, Date.now());
-  if (!verdict.admitted) return exchange.refuse(bucket, verdict);
+  if (!verdict.admitted) return exchange.refuse(verdict);
 
   const body = incoming instanceof Promise ? await incoming : incoming;
   if (body === 'too_large') throw problem('payload_too_large');
@@ -198,6 +198,7 @@ interface Admitted {
   readonly key: KeyEntry;
   readonly match: Match;
   readonly bucket: Bucket;
+  readonly limits: Limits;
 }
 
 /** The answering half of a request: exactly one answer, none where the client has gone, one log line. */
@@ -212,7 +213,7 @@ interface Exchange {
   counted(bucket: Bucket, verdict: Verdict): void;
   answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
   pass(answer: LaneAnswer): void;
-  refuse(bucket: Bucket, verdict: Verdict): void;
+  refuse(verdict: Verdict): void;
   fail(error: unknown): void;
 }
 
@@ -285,16 +286,16 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
     },
     counted: (bucket, verdict) => {
       countedAs = bucket;
-      rateLimit = limitHeaders(bucket, verdict, Date.now());
+      rateLimit = limitHeaders(verdict, Date.now());
     },
     pass: ({ status, body, headers }) => {
       const own = body.length > 0 ? answerHeaders : emptyAnswerHeaders;
       const more = headers && Object.entries(headers).filter(([name]) => name !== 'Content-Type');
       answer(status, body, more ? [...own, ...more] : own);
     },
-    refuse: (bucket, { limit, used, resetSeconds }) => {
+    refuse: ({ name, limit, used, resetSeconds }) => {
       const { status, body, headers } = renderLimitExceeded(shape(), {
-        bucket,
+        name,
         limit,
         window: windowName,
         resetMs: resetSeconds * 1000,

@@ -76,7 +76,18 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   await table.reload('start');
   await atStart(counter.warm);
 
+  const limiter = createLimiter(counter);
+  const limits = {
+    read: config.RATE_LIMIT_READ,
+    write: config.RATE_LIMIT_WRITE,
+    admin: config.RATE_LIMIT_ADMIN,
+    lookup: config.RATE_LIMIT_LOOKUP,
+    companyFactor: config.RATE_LIMIT_COMPANY_FACTOR,
+    portal: config.RATE_LIMIT_PORTAL,
+  };
   const portal = createPortal({
+    limiter,
+    limits,
     bus,
     log,
     metrics,
@@ -95,13 +106,8 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     traffic,
     tracer,
     lanes,
-    limiter: createLimiter(counter),
-    limits: {
-      read: config.RATE_LIMIT_READ,
-      write: config.RATE_LIMIT_WRITE,
-      admin: config.RATE_LIMIT_ADMIN,
-      lookup: config.RATE_LIMIT_LOOKUP,
-    },
+    limiter,
+    limits,
     route: createRouter(operations, basePath),
     pages: createPages(),
     portal,

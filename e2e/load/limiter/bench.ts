@@ -1,7 +1,7 @@
 import { connectBus } from '@causeway/runtime';
 import { startNats } from '../../../deploy/local/servers.ts';
-import { createCounter } from '../../../services/gateway/limits/counter.ts';
-import { slotOf } from '../../../services/gateway/limits/counts.ts';
+import { type Counter, createCounter } from '../../../services/gateway/limits/counter.ts';
+import { companySlot, keySlot } from '../../../services/gateway/limits/counts.ts';
 import { openLimitLog } from '../../../services/gateway/limits/log.ts';
 import { windowOf } from '../../../services/gateway/limits/window.ts';
 import type { BenchContext } from '../context.ts';
@@ -14,12 +14,15 @@ import { type Table, toTerminal } from '../report/table.ts';
 import { openStreamCounter } from './counter-stream.ts';
 
 const keys = 5000;
+/** Those of one company have a ceiling together, which is counted with every request. */
+const keysPerCompany = 10;
 const callers = 64;
 const sequentialTakes = 2000;
 /** Not the bound under test. */
 const timeoutMs = 5000;
 
-type Count = (window: number, slot: number) => Promise<number>;
+/** Counts a read of a key. @returns its position in the window. */
+type Count = (window: number, key: number) => Promise<number>;
 
 /** The gateway's partition log beside the NATS server's own counters, on one server, in turn. */
 export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchContext): Promise<void> => {
@@ -33,8 +36,8 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
   await partitionLog.warm();
   const stream = await openStreamCounter(bus.nc);
   const ways: Readonly<Record<string, Checked>> = {
-    'partition log': checked(partitionLog.count),
-    'counter stream': checked(stream.count),
+    'partition log': checked(readCounter(partitionLog)),
+    'counter stream': checked((window, key) => stream.count(window, keySlot(key, 'read'))),
   };
 
   const turns = new Map<string, Turn[]>();
@@ -54,9 +57,18 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
   if (options.write) writeResults('limiter', howMeasured(options), tables);
 };
 
+const readCounter =
+  ({ count }: Counter): Count =>
+  async (window, key) => {
+    const companyId = Math.floor(key / keysPerCompany) + 1;
+    const slots = { slot: keySlot(key, 'read'), companySlot: companySlot(companyId, 'read') };
+    return (await count({ window, companyId, ...slots, limit: unlimited })).own;
+  };
+const unlimited = 1_000_000_000;
+
 /** A way of counting, and whether its positions add up to what was taken. */
 interface Checked {
-  take(window: number, slot: number): Promise<void>;
+  take(window: number, key: number): Promise<void>;
   /** @throws unless every key's highest position in the window is how often it was taken. */
   requireExact(window: number): void;
 }
@@ -64,15 +76,15 @@ interface Checked {
 const checked = (count: Count): Checked => {
   const windows = new Map<number, { takes: number; highest: Map<number, number> }>();
   return {
-    take: async (window, slot) => {
+    take: async (window, key) => {
       let seen = windows.get(window);
       if (!seen) {
         seen = { takes: 0, highest: new Map() };
         windows.set(window, seen);
       }
       seen.takes++;
-      const position = await count(window, slot);
-      if (position > (seen.highest.get(slot) ?? 0)) seen.highest.set(slot, position);
+      const position = await count(window, key);
+      if (position > (seen.highest.get(key) ?? 0)) seen.highest.set(key, position);
     },
     requireExact: (window) => {
       const { takes = 0, highest = new Map<number, number>() } = windows.get(window) ?? {};
@@ -103,9 +115,9 @@ const runTurn = async (count: Checked, natsPid: number, seconds: number): Promis
   let next = 0;
   const caller = async (): Promise<void> => {
     while (performance.now() < endMs) {
-      const slot = slotOf(next++ % keys, 'read');
+      const key = (next++ % keys) + 1;
       const beganMs = performance.now();
-      await count.take(window, slot);
+      await count.take(window, key);
       elapsedMs.push(performance.now() - beganMs);
     }
   };
@@ -118,7 +130,7 @@ const runTurn = async (count: Checked, natsPid: number, seconds: number): Promis
   const sequentialMs: number[] = [];
   for (let at = 0; at < sequentialTakes; at++) {
     const beganMs = performance.now();
-    await count.take(window, slotOf(at % keys, 'read'));
+    await count.take(window, (at % keys) + 1);
     sequentialMs.push(performance.now() - beganMs);
   }
   count.requireExact(window);

@@ -40,6 +40,7 @@ test.each([
   ['secrets reencrypt', 'reencryptSecrets', {}],
   ['factors reencrypt', 'reencryptFactors', {}],
   ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],
+  ['limits set --key 7 --lookup 200', 'setLimits', { id: 7, lookup: 200 }],
 ])('%s asks for %s', (line, operation, body) => {
   expect(bodyOf(line)).toEqual({ operation, body, json: false });
   expect(bodyOf(`${line} --json`)).toEqual({ operation, body, json: true });
@@ -60,7 +61,7 @@ test.each([
   ['key revoke --id 99999999999999999999', '--id takes a positive whole number, not "99999999999999999999"'],
   ['limits set --read 5', 'either --company or --key is required'],
   ['limits set --key 1 --company 1 --read 5', 'either --company or --key is required'],
-  ['limits set --key 1', 'at least one of --read, --write and --admin is required'],
+  ['limits set --key 1', 'at least one of --read, --write, --admin and --lookup is required'],
   ['limits set --key 1 --read -5', "option '--read' argument is ambiguous"],
   ['limits set --key 1 --read none', '--read takes a positive whole number or `default`, not "none"'],
 ])('%s is not understood: %s', (line, sentence) => {

@@ -93,12 +93,12 @@ test('limits of a company and of a key are set and taken back', async () => {
     await json('limits', 'set', '--company', company, '--read', '500', '--write', '50', '--admin', '5'),
   ).toEqual({
     company_id: Number(company),
-    limits: { read: 500, write: 50, admin: 5 },
+    limits: { read: 500, write: 50, admin: 5, lookup: null },
   });
   expect(await json('limits', 'set', '--key', String(id), '--read', '7')).toEqual({
     company_id: Number(company),
     id,
-    limits: { read: 7, write: null, admin: null },
+    limits: { read: 7, write: null, admin: null, lookup: null },
   });
   expect((await json('limits', 'set', '--key', String(id), '--read', 'default')).limits.read).toBeNull();
 });

@@ -113,22 +113,26 @@ export const commands: readonly Command[] = [
       read: { value: 'N', about: 'reading requests a minute, or `default`' },
       write: { value: 'N', about: 'writing requests a minute, or `default`' },
       admin: { value: 'N', about: 'administrative requests a minute, or `default`' },
+      lookup: { value: 'N', about: 'lookups a minute, apart from other reads, or `default`' },
     },
-    usage: '(--company ID | --key ID) [--read N] [--write N] [--admin N]',
-    notes: ['Limits that are not named stay as they are; `default` takes one back to the configured one.'],
+    usage: '(--company ID | --key ID) [--read N] [--write N] [--admin N] [--lookup N]',
+    notes: [
+      'Limits that are not named stay as they are; `default` takes one back to the configured one.',
+      'All keys of a company together get at most RATE_LIMIT_COMPANY_FACTOR times its limit: to give one key more, raise the company’s limit too.',
+    ],
     operation: 'setLimits',
-    body: ({ company, key, read, write, admin }) => {
+    body: ({ company, key, read, write, admin, lookup }) => {
       if ((company === undefined) === (key === undefined))
         throw new UsageError('either --company or --key is required');
       const limits = Object.fromEntries(
-        Object.entries({ read, write, admin }).flatMap(([name, text]) =>
+        Object.entries({ read, write, admin, lookup }).flatMap(([name, text]) =>
           text === undefined
             ? []
             : [[name, text === 'default' ? null : wholeNumber(name, text, ' or `default`')]],
         ),
       );
       if (Object.keys(limits).length === 0)
-        throw new UsageError('at least one of --read, --write and --admin is required');
+        throw new UsageError('at least one of --read, --write, --admin and --lookup is required');
       return {
         ...(company === undefined
           ? { id: wholeNumber('key', key) }

@@ -26,7 +26,8 @@ export const createCompany = (access: Access) =>
       return companyId;
     });
     const company = { company_id, name, created_utc };
-    const row = { ...company, version: 1, limit_read: null, limit_write: null, limit_admin: null };
-    await table.publish(companyName(row), companyEntry(row));
+    await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
     return companyAnswer(company);
   });
+
+const noLimits = { limit_read: null, limit_write: null, limit_admin: null, limit_lookup: null } as const;

@@ -5,7 +5,7 @@ import {
   keyEntryName,
   type Scope,
 } from '@causeway/proto';
-import type { LimitRow } from '../limits/limits.ts';
+import { type LimitRow, limitColumns } from '../limits/limits.ts';
 
 /** The columns of which an entry is made. */
 export const keyEntryColumns = [
@@ -15,17 +15,9 @@ export const keyEntryColumns = [
   'scopes',
   'is_active',
   'version',
-  'limit_read',
-  'limit_write',
-  'limit_admin',
+  ...limitColumns,
 ] as const;
-export const companyEntryColumns = [
-  'company_id',
-  'version',
-  'limit_read',
-  'limit_write',
-  'limit_admin',
-] as const;
+export const companyEntryColumns = ['company_id', 'version', ...limitColumns] as const;
 
 export interface KeyEntryRow extends LimitRow {
   readonly company_id: number;
@@ -62,13 +54,17 @@ export const keyName = ({ key_hash }: Pick<KeyEntryRow, 'key_hash'>): string =>
 export const companyName = ({ company_id }: Pick<CompanyEntryRow, 'company_id'>): string =>
   companyEntryName(company_id);
 
-const limitsOf = ({ limit_read: read, limit_write: write, limit_admin: admin }: LimitRow) => {
-  if (read === null && write === null && admin === null) return {};
-  return {
-    limits: {
-      ...(read !== null && { read }),
-      ...(write !== null && { write }),
-      ...(admin !== null && { admin }),
-    },
+const limitsOf = ({
+  limit_read: read,
+  limit_write: write,
+  limit_admin: admin,
+  limit_lookup: lookup,
+}: LimitRow) => {
+  const limits = {
+    ...(read !== null && { read }),
+    ...(write !== null && { write }),
+    ...(admin !== null && { admin }),
+    ...(lookup !== null && { lookup }),
   };
+  return Object.keys(limits).length === 0 ? {} : { limits };
 };

@@ -58,6 +58,7 @@ const untouched = {
   limit_read: null,
   limit_write: null,
   limit_admin: null,
+  limit_lookup: null,
   revoked_utc: null,
   last_used_utc: null,
 } as const;

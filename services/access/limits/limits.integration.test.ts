@@ -14,7 +14,7 @@ test('limits of a company are shown to the gateways; those not named stay, null 
   expect((await table.get(name))?.json()).toEqual({ version: 1 });
   expect(await ask('setLimits', { company_id, read: 600, admin: 20 })).toEqual({
     status: 200,
-    body: { company_id, limits: { read: 600, write: null, admin: 20 } },
+    body: { company_id, limits: { read: 600, write: null, admin: 20, lookup: null } },
   });
   expect((await table.get(name))?.json()).toEqual({ version: 2, limits: { read: 600, admin: 20 } });
   await ask('setLimits', { company_id, read: null });
@@ -27,13 +27,24 @@ test('limits of one key leave those of its company alone', async () => {
   const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
   expect(await ask('setLimits', { id: key.id, write: 7 })).toEqual({
     status: 200,
-    body: { company_id, id: key.id, limits: { read: null, write: 7, admin: null } },
+    body: { company_id, id: key.id, limits: { read: null, write: 7, admin: null, lookup: null } },
   });
   expect((await table.get(keyEntryName(hashKeyValue(key.value))))?.json()).toMatchObject({
     version: 2,
     active: true,
     limits: { write: 7 },
   });
+});
+
+test('a limit for lookups is set per company and per key, and shown to the gateways', async () => {
+  const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
+  expect((await ask('setLimits', { company_id, lookup: 200 })).body.limits.lookup).toBe(200);
+  expect((await ask('setLimits', { id: key.id, lookup: 30 })).body.limits.lookup).toBe(30);
+  expect((await table.get(companyEntryName(company_id)))?.json()).toMatchObject({ limits: { lookup: 200 } });
+  expect((await table.get(keyEntryName(hashKeyValue(key.value))))?.json()).toMatchObject({
+    limits: { lookup: 30 },
+  });
+  await ask('setLimits', { company_id, lookup: null });
 });
 
 test('setting limits of a revoked key does not bring it back', async () => {

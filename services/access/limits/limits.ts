@@ -5,12 +5,14 @@ export interface LimitRow {
   readonly limit_read: number | null;
   readonly limit_write: number | null;
   readonly limit_admin: number | null;
+  readonly limit_lookup: number | null;
 }
 
-export const limitColumns = ['limit_read', 'limit_write', 'limit_admin'] as const;
+export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_lookup'] as const;
 
-export const limitsAnswer = ({ limit_read, limit_write, limit_admin }: LimitRow): LimitsAnswer => ({
-  read: limit_read,
-  write: limit_write,
-  admin: limit_admin,
+export const limitsAnswer = (row: LimitRow): LimitsAnswer => ({
+  read: row.limit_read,
+  write: row.limit_write,
+  admin: row.limit_admin,
+  lookup: row.limit_lookup,
 });

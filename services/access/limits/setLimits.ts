@@ -24,11 +24,12 @@ import { type LimitRow, limitsAnswer } from './limits.ts';
 
 /** Limits of a company, or of one key; a limit that is not named stays, null takes it back to the configured one. */
 export const setLimits = (access: Access) =>
-  operatorHandler(access, 'setLimits', ({ company_id, id, read, write, admin }, { requestId }) => {
+  operatorHandler(access, 'setLimits', ({ company_id, id, read, write, admin, lookup }, { requestId }) => {
     const set = {
       ...(read !== undefined && { limit_read: read }),
       ...(write !== undefined && { limit_write: write }),
       ...(admin !== undefined && { limit_admin: admin }),
+      ...(lookup !== undefined && { limit_lookup: lookup }),
     };
     const by = byOperator(requestId);
     return id === undefined ? ofCompany(access, company_id!, set, by) : ofKey(access, id, set, by);

@@ -25,6 +25,7 @@ export const sessionFacts = async (
       'company.limit_read',
       'company.limit_write',
       'company.limit_admin',
+      'company.limit_lookup',
       'session.created_utc',
     ])
     .where('session.company_id', '=', companyId)
@@ -60,8 +61,7 @@ export const sessionFacts = async (
       read: row.limit_read ?? limits.read,
       write: row.limit_write ?? limits.write,
       admin: row.limit_admin ?? limits.admin,
-      // Lookups follow the company's limit of reads only where they count as such.
-      lookup: limits.lookup,
+      lookup: row.limit_lookup ?? limits.lookup,
     },
     features: portal.features,
     baseUrl: portal.baseUrl,

@@ -2,7 +2,7 @@ import { type Bucket, maskKey, type PortalAnswer, portalContract, rangeMinutes }
 import { json, portalHandler } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
-import type { LimitRow } from '../limits/limits.ts';
+import { type LimitRow, limitColumns } from '../limits/limits.ts';
 
 type Usage = PortalAnswer<'getUsage'>;
 
@@ -21,11 +21,11 @@ export const getUsage = (access: Access) =>
     const { limits } = access.portal;
     const defaults = { ...limits, lookup: limits.lookup ?? limits.read };
     const limitOf = (bucket: Bucket, key?: LimitRow): number =>
-      bucket === 'lookup'
-        ? defaults.lookup
-        : (key?.[`limit_${bucket}`] ?? company[`limit_${bucket}`] ?? defaults[bucket]);
+      key?.[`limit_${bucket}`] ?? company[`limit_${bucket}`] ?? defaults[bucket];
 
-    const shown: readonly Bucket[] = limits.lookup === null ? counted : [...counted, 'lookup'];
+    const lookupsApart =
+      (company.limit_lookup ?? limits.lookup) !== null || rows.some(({ bucket }) => bucket === 'lookup');
+    const shown: readonly Bucket[] = lookupsApart ? [...counted, 'lookup'] : counted;
     return json(200, {
       range,
       fromUtc: new Date(fromMs).toISOString(),
@@ -113,12 +113,12 @@ const readSteps = async (
 const readLimits = async ({ db }: Access, companyId: number) => {
   const company = await db
     .selectFrom('companies')
-    .select(['limit_read', 'limit_write', 'limit_admin'])
+    .select(limitColumns)
     .where('company_id', '=', companyId)
     .executeTakeFirstOrThrow();
   const keys = await db
     .selectFrom('api_keys')
-    .select(['id', 'name', 'prefix', 'last4', 'is_active', 'limit_read', 'limit_write', 'limit_admin'])
+    .select(['id', 'name', 'prefix', 'last4', 'is_active', ...limitColumns])
     .where('company_id', '=', companyId)
     .execute();
   return { company, keys: new Map(keys.map((key) => [key.id, key])) };

@@ -1,9 +1,9 @@
 import { limitCountSubject } from '@causeway/proto';
 import type { Bus, CounterFamily, Log, Metrics } from '@causeway/runtime';
 import { type Msg, NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
-import { partitionOf } from './counts.ts';
+import { type Positions, partitionOf, positionLength, type Takes } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
-import { claimPartition, type Listener, MovedError, type Partition } from './partition.ts';
+import { claimPartition, type Listener, MovedError, type Partition, understandsTakes } from './partition.ts';
 
 /** No answer from the counters within the time allowed: the request must not be let through. */
 export class CountError extends Error {
@@ -12,15 +12,41 @@ export class CountError extends Error {
 
 /** Counts requests exactly, over any number of gateways. */
 export interface Counter {
-  /**
-   * @returns the request's position in its window: 1 for the first.
-   * @throws CountError within `timeoutMs`; the request may have been counted.
-   */
-  count(window: number, slot: number): Promise<number>;
+  /** @throws CountError within `timeoutMs`; the request may have been counted. */
+  count(take: Take): Promise<Position>;
   /** Finds or takes every partition's owner, so that the first request does not pay for it. */
   warm(): Promise<void>;
   /** Gives up this process's partitions, for others to take. */
   drain(): Promise<void>;
+}
+
+/** A request to be counted. */
+export interface Take {
+  readonly window: number;
+  readonly companyId: number;
+  readonly slot: number;
+  /** Of `slot`: a request beyond it does not count for the company. */
+  readonly limit: number;
+  /** Where it counts for its company; 0: nowhere. */
+  readonly companySlot: number;
+  /**
+   * It will be refused, as far as this gateway knows: it may wait some milliseconds for others, so that a flood
+   * costs few messages.
+   */
+  readonly patient?: boolean;
+}
+
+/** Where a request came in its window: 1 for the first. */
+export interface Position {
+  readonly own: number;
+  /** 0 where it did not count for the company. */
+  readonly company: number;
+}
+
+/** What a gateway sends to an owner. The release before sent `[window, slots]`. */
+interface CountRequest {
+  readonly window: number;
+  readonly takes: Takes;
 }
 
 /**
@@ -46,6 +72,7 @@ export const createCounter = ({
       deadEpoch: undefined,
       timeoutsInRow: 0,
       waiting: [],
+      flushing: false,
       resolving: undefined,
     }),
   );
@@ -87,8 +114,8 @@ export const createCounter = ({
       const subscription = bus.nc.subscribe(limitCountSubject(route.partition, owned.epoch), {
         callback: (error: Error | null, message: Msg) => {
           if (error) return;
-          const [window, slots] = message.json<[number, number[]]>();
-          owned.count(window, slots).then(
+          const asked = message.json<CountRequest | FormerRequest>();
+          answer(owned, asked).then(
             (positions) => message.respond(JSON.stringify(positions)),
             // Silence where it is unknown whether the requests were counted: the caller's time-out says so.
             (cause: unknown) => cause instanceof MovedError && message.respond('"moved"'),
@@ -102,7 +129,7 @@ export const createCounter = ({
   const resolveOwner = (route: Route): Promise<void> => {
     route.resolving ??= (async () => {
       const tail = await log.tail(route.partition);
-      if (tail.epoch !== null && tail.epoch !== route.deadEpoch) {
+      if (tail.epoch !== null && tail.epoch !== route.deadEpoch && understandsTakes(tail.epoch)) {
         route.epoch = tail.epoch;
         return;
       }
@@ -131,25 +158,25 @@ export const createCounter = ({
   const attempt = async (
     route: Route,
     window: number,
-    slots: readonly number[],
+    takes: Takes,
     leftMs: number,
-  ): Promise<readonly number[] | undefined> => {
+  ): Promise<Positions | undefined> => {
     if (route.epoch === undefined) await resolveOwner(route);
     const { epoch, local } = route;
     if (epoch === undefined) return undefined;
     try {
       if (local?.epoch === epoch) {
-        const positions = await local.count(window, slots);
+        const positions = await local.count(window, takes);
         tally('local');
         return positions;
       }
       const reply = await bus.nc.request(
         limitCountSubject(route.partition, epoch),
-        JSON.stringify([window, slots]),
+        JSON.stringify({ window, takes } satisfies CountRequest),
         { timeout: Math.max(1, leftMs) },
       );
       route.timeoutsInRow = 0;
-      const positions = reply.json<number[] | 'moved'>();
+      const positions = reply.json<Positions | 'moved'>();
       if (positions !== 'moved') {
         tally('remote');
         return positions;
@@ -171,15 +198,11 @@ export const createCounter = ({
     return undefined;
   };
 
-  const countBatch = async (
-    route: Route,
-    window: number,
-    slots: readonly number[],
-  ): Promise<readonly number[]> => {
+  const countBatch = async (route: Route, window: number, takes: Takes): Promise<Positions> => {
     const deadlineMs = performance.now() + timeoutMs;
     for (let leftMs = timeoutMs; leftMs > 0; leftMs = deadlineMs - performance.now()) {
       if (!bus.connected()) break;
-      const positions = await attempt(route, window, slots, leftMs);
+      const positions = await attempt(route, window, takes, leftMs);
       if (positions) return positions;
     }
     throw new CountError('no owner counted in time');
@@ -188,39 +211,58 @@ export const createCounter = ({
   const flush = (route: Route): void => {
     const waiting = route.waiting;
     route.waiting = [];
-    for (const [window, group] of Map.groupBy(waiting, (request) => request.window)) {
+    route.flushing = false;
+    for (const [window, requests] of Map.groupBy(waiting, ({ take }) => take.window)) {
+      const groups = gather(requests);
+      const fail = (error: CountError): void => {
+        for (const request of requests) request.reject(error);
+      };
       const late = setTimeout(() => {
         tally('timeout');
-        for (const request of group) request.reject(new CountError('the counters did not answer in time'));
+        fail(new CountError('the counters did not answer in time'));
       }, timeoutMs);
       countBatch(
         route,
         window,
-        group.map((request) => request.slot),
+        groups.flatMap(([{ take }, ...more]) => [take.slot, take.limit, 1 + more.length, take.companySlot]),
       ).then(
         (positions) => {
           clearTimeout(late);
           failingSinceMs = undefined;
-          for (const [at, request] of group.entries()) request.resolve(positions[at]!);
+          for (const [at, group] of groups.entries()) {
+            const own = positions[at * positionLength]!;
+            const company = positions[at * positionLength + 1]!;
+            for (const [after, { take, resolve }] of group.entries())
+              resolve({
+                own: own + after,
+                company: company > 0 && own + after <= take.limit ? company + after : 0,
+              });
+          }
         },
         (cause: unknown) => {
           clearTimeout(late);
           tally('failed');
           tell(cause);
           leaveIfInVain();
-          for (const request of group) request.reject(new CountError('not counted', { cause }));
+          fail(new CountError('not counted', { cause }));
         },
       );
     }
   };
 
   return {
-    count: (window, slot) =>
+    count: (take) =>
       new Promise((resolve, reject) => {
-        // While NATS is away there is nothing to wait for (decisions, "503").
+        // While NATS is away there is nothing to wait for (contract, "Rate limits").
         if (!bus.connected()) return reject(new CountError('NATS is disconnected'));
-        const route = routes[partitionOf(slot, partitions)]!;
-        if (route.waiting.push({ window, slot, resolve, reject }) === 1) setImmediate(flush, route);
+        const route = routes[partitionOf(take.companyId, partitions)]!;
+        const first = route.waiting.push({ take, resolve, reject }) === 1;
+        if (take.patient) {
+          if (first) setTimeout(flush, patienceMs, route);
+        } else if (!route.flushing) {
+          route.flushing = true;
+          setImmediate(flush, route);
+        }
       }),
     warm: async () => {
       await Promise.all(routes.map(resolveOwner));
@@ -231,6 +273,37 @@ export const createCounter = ({
   };
 };
 
+/** Requests of one slot under one limit, in the order in which they came. */
+const gather = (requests: readonly Waiting[]): readonly Group[] => {
+  const groups: [Waiting, ...Waiting[]][] = [];
+  const latest = new Map<number, [Waiting, ...Waiting[]]>();
+  for (const request of requests) {
+    const group = latest.get(request.take.slot);
+    if (group && group[0].take.limit === request.take.limit) {
+      group.push(request);
+      continue;
+    }
+    const fresh: [Waiting] = [request];
+    groups.push(fresh);
+    latest.set(request.take.slot, fresh);
+  }
+  return groups;
+};
+
+type Group = readonly [Waiting, ...Waiting[]];
+
+/** While gateways of the release before are running: they ask with slots alone and want one position for each. */
+type FormerRequest = readonly [window: number, slots: readonly number[]];
+
+const answer = async (owned: Partition, asked: CountRequest | FormerRequest): Promise<Positions> => {
+  if ('takes' in asked) return owned.count(asked.window, asked.takes);
+  const [window, slots] = asked;
+  const takes = slots.flatMap((slot) => [slot, Number.MAX_SAFE_INTEGER, 1, 0]);
+  const positions = await owned.count(window, takes);
+  return positions.filter((_, at) => at % positionLength === 0);
+};
+
+const patienceMs = 5;
 const tellEveryMs = 5_000;
 /** Longer than a cluster mostly takes to choose a new leader. */
 const inVainMs = 6_000;
@@ -257,12 +330,13 @@ interface Route {
   deadEpoch: string | undefined;
   timeoutsInRow: number;
   waiting: Waiting[];
+  /** Whether what waits will be sent in this tick. */
+  flushing: boolean;
   resolving: Promise<void> | undefined;
 }
 
 interface Waiting {
-  readonly window: number;
-  readonly slot: number;
-  readonly resolve: (position: number) => void;
+  readonly take: Take;
+  readonly resolve: (position: Position) => void;
   readonly reject: (error: CountError) => void;
 }

@@ -1,37 +1,75 @@
 import type { Bucket } from '@causeway/proto';
 
-/** Requests counted, by window (minutes since 1970) and slot (a key's bucket). */
-export type Counts = Map<number, Map<number, number>>;
+/** Requests counted, by window (minutes since 1970) and slot (one counter of a key, a company or a member). */
+export type Counts = Map<number, Slots>;
+type Slots = Map<number, number>;
 
 /** Increments as they are written: `{window: [slot, n, slot, n, …]}`. */
 export type Deltas = Readonly<Record<string, readonly number[]>>;
 
+/**
+ * Requests on their way to the owner. Requests of one slot travel together, as four numbers: slot, its limit, the
+ * number of requests, company slot (0: none).
+ */
+export type Takes = readonly number[];
+export const takeLength = 4;
+
+/**
+ * Where these requests came in their window, two numbers for each group of `Takes`: the first request's position in
+ * its slot, and its position in the company slot (0: none). Those after it have the positions that follow.
+ */
+export type Positions = readonly number[];
+export const positionLength = 2;
+
 export const createCounts = (): Counts => new Map();
 
-/** Adds one. @returns how many are counted in the window now, this one included. */
-export const bump = (counts: Counts, window: number, slot: number): number => {
+const slotsOf = (counts: Counts, window: number): Slots => {
   let slots = counts.get(window);
   if (!slots) {
     slots = new Map();
     counts.set(window, slots);
   }
-  const position = (slots.get(slot) ?? 0) + 1;
-  slots.set(slot, position);
-  return position;
+  return slots;
+};
+
+/** @returns how many were counted before. */
+const add = (slots: Slots, slot: number, requests: number): number => {
+  const before = slots.get(slot) ?? 0;
+  slots.set(slot, before + requests);
+  return before;
+};
+
+/**
+ * Counts requests in `counts`, and once more in `increments`. A request counts for its company unless it is beyond
+ * the limit of its own slot: a key that floods must not use up what its company's other keys may do.
+ */
+export const countTakes = (counts: Counts, increments: Counts, window: number, takes: Takes): number[] => {
+  const slots = slotsOf(counts, window);
+  const fresh = slotsOf(increments, window);
+  const positions: number[] = [];
+  for (let at = 0; at < takes.length; at += takeLength) {
+    const slot = takes[at]!;
+    const limit = takes[at + 1]!;
+    const requests = takes[at + 2]!;
+    const companySlot = takes[at + 3]!;
+    const before = add(slots, slot, requests);
+    add(fresh, slot, requests);
+    const within = Math.max(0, Math.min(requests, limit - before));
+    let companyFirst = 0;
+    if (companySlot !== 0 && within > 0) {
+      companyFirst = add(slots, companySlot, within) + 1;
+      add(fresh, companySlot, within);
+    }
+    positions.push(before + 1, companyFirst);
+  }
+  return positions;
 };
 
 export const applyDeltas = (counts: Counts, entry: { counts: Deltas; snapshot?: true }): void => {
   if (entry.snapshot) counts.clear();
   for (const [window, pairs] of Object.entries(entry.counts)) {
-    let slots = counts.get(Number(window));
-    if (!slots) {
-      slots = new Map();
-      counts.set(Number(window), slots);
-    }
-    for (let at = 0; at < pairs.length; at += 2) {
-      const slot = pairs[at]!;
-      slots.set(slot, (slots.get(slot) ?? 0) + pairs[at + 1]!);
-    }
+    const slots = slotsOf(counts, Number(window));
+    for (let at = 0; at < pairs.length; at += 2) add(slots, pairs[at]!, pairs[at + 1]!);
   }
 };
 
@@ -44,12 +82,16 @@ export const slotCount = (counts: Counts): number => {
   return total;
 };
 
-/** A key's buckets are neighbours: slot = key id × 4 + bucket. Slots are written in the log; never renumber. */
-const slotsPerKey = 4;
-const bucketSlot: Readonly<Record<Bucket, number>> = { read: 0, write: 1, admin: 2, lookup: 3 };
+/*
+ * Slots are written in the log; never renumber. Keys have the positive ones: key id × 4 + bucket. Companies and
+ * members share the negative ones: −(company id × 8 + bucket), −(member id × 8 + 4).
+ */
+const bucketNumber: Readonly<Record<Bucket, number>> = { read: 0, write: 1, admin: 2, lookup: 3 };
 
-export const slotOf = (keyId: number, bucket: Bucket): number => keyId * slotsPerKey + bucketSlot[bucket];
+export const keySlot = (keyId: number, bucket: Bucket): number => keyId * 4 + bucketNumber[bucket];
+export const companySlot = (companyId: number, bucket: Bucket): number =>
+  -(companyId * 8 + bucketNumber[bucket]);
+export const memberSlot = (memberId: number): number => -(memberId * 8 + 4);
 
-/** All of a key's buckets are in one partition. */
-export const partitionOf = (slot: number, partitions: number): number =>
-  Math.floor(slot / slotsPerKey) % partitions;
+/** All slots of a company, its keys and its members are in one partition, so that one owner counts a request whole. */
+export const partitionOf = (companyId: number, partitions: number): number => companyId % partitions;

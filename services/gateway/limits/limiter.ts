@@ -1,60 +1,80 @@
-import type { Bucket } from '@causeway/proto';
+import type { LimitName } from '@causeway/proto';
 import type { Counter } from './counter.ts';
-import { slotOf } from './counts.ts';
 import { windowEndSeconds, windowOf } from './window.ts';
+
+/** One limit that a request is held against: a counter, and how far it may go in a window. */
+export interface Limit {
+  /** The bucket, as headers and bodies name it. */
+  readonly name: LimitName;
+  readonly slot: number;
+  readonly limit: number;
+}
+
+/** Every limit that a request is held against. */
+export interface Limits {
+  readonly companyId: number;
+  /** The key's or the member's. */
+  readonly own: Limit;
+  /** The company's over all its keys; null: none. */
+  readonly company: Limit | null;
+}
 
 /** What became of a request at the limiter. */
 export interface Verdict {
   readonly admitted: boolean;
+  /** The limit that refused it, else its own. */
+  readonly name: LimitName;
   readonly limit: number;
-  /** Requests counted in the window, this one included. */
+  /** Requests counted against this limit in the window, this one included. */
   readonly used: number;
   /** When the window ends, in epoch seconds. */
   readonly resetSeconds: number;
 }
 
 export interface Limiter {
-  /**
-   * Counts one request of a key in a bucket. Answers at once where the key is known to be over its limit:
-   * counts only grow within a window, so that needs no asking.
-   * @throws CountError where it could not be counted.
-   */
-  take(keyId: number, bucket: Bucket, limit: number): Verdict | Promise<Verdict>;
+  /** Counts one request, whether it is admitted or not. @throws CountError where it could not be counted. */
+  take(limits: Limits): Promise<Verdict>;
+  /** Whether this gateway has seen one of these limits reached in the present window. The owner's count decides. */
+  likelyRefused(limits: Limits): boolean;
 }
 
 export const createLimiter = (counter: Counter, clock: () => number = Date.now): Limiter => {
   let currentWindow = 0;
-  let usage = new Map<number, Usage>();
+  let reached = new Set<number>();
+  const enterWindow = (): number => {
+    const window = windowOf(clock());
+    if (window !== currentWindow) {
+      currentWindow = window;
+      reached = new Set();
+    }
+    return window;
+  };
+
+  const likelyRefused: Limiter['likelyRefused'] = ({ own, company }) => {
+    enterWindow();
+    return reached.has(own.slot) || (company !== null && reached.has(company.slot));
+  };
 
   return {
-    take: (keyId, bucket, limit) => {
-      const window = windowOf(clock());
-      if (window !== currentWindow) {
-        currentWindow = window;
-        usage = new Map();
-      }
-      const resetSeconds = windowEndSeconds(window);
-      const slot = slotOf(keyId, bucket);
-      const known = usage.get(slot);
-      if (known && known.position >= limit) {
-        known.refused++;
-        return { admitted: false, limit, used: known.position + known.refused, resetSeconds };
-      }
-      return counter.count(window, slot).then((position) => {
-        if (window === currentWindow) {
-          const seen = usage.get(slot);
-          if (!seen) usage.set(slot, { position, refused: 0 });
-          else if (position > seen.position) seen.position = position;
-        }
-        return { admitted: position <= limit, limit, used: position, resetSeconds };
+    likelyRefused,
+    take: async (limits) => {
+      const { companyId, own, company } = limits;
+      const window = enterWindow();
+      const positions = await counter.count({
+        window,
+        companyId,
+        slot: own.slot,
+        limit: own.limit,
+        companySlot: company?.slot ?? 0,
+        patient: likelyRefused(limits),
       });
+      const beyondOwn = positions.own > own.limit;
+      const beyondCompany = !beyondOwn && company !== null && positions.company > company.limit;
+      const { name, limit, slot } = beyondCompany ? company : own;
+      const admitted = !beyondOwn && !beyondCompany;
+      if (!admitted && window === currentWindow) reached.add(slot);
+      const used = beyondCompany ? positions.company : positions.own;
+      return { admitted, name, limit, used, resetSeconds: windowEndSeconds(window) };
     },
   };
 };
-
-interface Usage {
-  /** The highest position an answer has named: at least so many are counted. */
-  position: number;
-  /** Requests refused from memory, which are not counted anywhere else. */
-  refused: number;
-}

@@ -4,8 +4,9 @@ import { type Bus, connectBus } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { CountError, type Counter, createCounter } from './counter.ts';
-import { createLimiter, type Limiter } from './limiter.ts';
+import { CountError, type Counter, createCounter, type Take } from './counter.ts';
+import { companySlot, keySlot } from './counts.ts';
+import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
 import { FencedError, type LimitLog, openLimitLog } from './log.ts';
 import { claimPartition, MovedError } from './partition.ts';
 
@@ -36,11 +37,34 @@ const startGateway = async (url = nats.url): Promise<Gateway> => {
 /** A test's requests must not straddle a minute: the limiter's clock stands still. */
 const clock = Date.parse('2026-03-01T12:00:30Z');
 
+type Bucket = 'read' | 'write' | 'admin' | 'lookup';
+/** Of a key whose company has no ceiling that it could reach. */
+const limitsOf = (
+  key: number,
+  limit: number,
+  bucket: Bucket = 'read',
+  company?: Limits['company'],
+): Limits => ({
+  companyId: 1,
+  own: { name: bucket, slot: keySlot(key, bucket), limit },
+  company: company ?? null,
+});
+const take = ({ limiter }: Gateway, key: number, limit: number, bucket?: Bucket): Promise<Verdict> =>
+  limiter.take(limitsOf(key, limit, bucket));
+
+const inSlot = (window: number, slot: number): Take => ({
+  window,
+  companyId: 1,
+  slot,
+  limit: 1_000_000,
+  companySlot: 0,
+});
+/** So many requests of a slot, as they travel. */
+const requests = (slot: number, n = 1) => [slot, 1_000_000, n, 0];
+
 const takeAll = (gateways: readonly Gateway[], key: number, times: number, limit = 60) =>
   Promise.allSettled(
-    Array.from({ length: times }, async (_, at) =>
-      gateways[at % gateways.length]!.limiter.take(key, 'read', limit),
-    ),
+    Array.from({ length: times }, async (_, at) => take(gateways[at % gateways.length]!, key, limit)),
   );
 
 const admitted = (results: PromiseSettledResult<{ admitted: boolean }>[]): number =>
@@ -63,7 +87,7 @@ describe('limits are exact', () => {
   });
 
   test('buckets of a key and neighbouring keys do not share a count', async () => {
-    const { limiter } = await startGateway();
+    const gateway = await startGateway();
     const [key, next] = [newKey(), newKey()];
     for (const [id, bucket] of [
       [key, 'read'],
@@ -72,18 +96,90 @@ describe('limits are exact', () => {
       [key, 'lookup'],
       [next, 'read'],
     ] as const)
-      expect((await limiter.take(id, bucket, 5)).used).toBe(1);
+      expect((await take(gateway, id, 5, bucket)).used).toBe(1);
   });
 
-  test('a key over its limit is refused from memory, and gets in when its limit is raised', async () => {
-    const { limiter } = await startGateway();
+  test('over several gateways currentUsage is exact: the n-th request of the window reports n, refused or not', async () => {
+    const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
     const key = newKey();
-    for (let at = 0; at < 3; at++) await limiter.take(key, 'read', 3);
-    const refused = limiter.take(key, 'read', 3);
-    expect(refused).not.toBeInstanceOf(Promise);
-    expect(refused).toMatchObject({ admitted: false, used: 4, limit: 3 });
-    expect(limiter.take(key, 'read', 3)).toMatchObject({ admitted: false, used: 5 });
-    expect(await limiter.take(key, 'read', 5)).toMatchObject({ admitted: true, used: 4 });
+    // One after the other, as one caller would, each time at another gateway.
+    for (let at = 1; at <= 120; at++) {
+      const verdict = await take(gateways[at % 3]!, key, 60);
+      expect(verdict).toMatchObject({ used: at, admitted: at <= 60 });
+    }
+    // And in a burst, where each position is told to exactly one.
+    const burst = await takeAll(gateways, key, 300);
+    const positions = burst.map((result) => (result.status === 'fulfilled' ? result.value.used : -1));
+    expect(positions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, at) => at + 121));
+  });
+
+  test('over several gateways a company gets exactly its ceiling over all its keys, however many there are', async () => {
+    const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
+    const keys = Array.from({ length: 30 }, newKey);
+    const company = { name: 'company-read', slot: companySlot(newKey(), 'read'), limit: 200 } as const;
+    const verdicts = await Promise.all(
+      keys.flatMap((key) =>
+        Array.from({ length: 12 }, (_, at) =>
+          gateways[at % 3]!.limiter.take(limitsOf(key, 10, 'read', company)),
+        ),
+      ),
+    );
+    expect(verdicts.filter((one) => one.admitted)).toHaveLength(200);
+    const used = (name: string) =>
+      verdicts.filter((one) => !one.admitted && one.name === name).map((one) => one.used);
+    // Of 30 × 12 requests, 30 × 2 were beyond their key's limit and did not count for the company.
+    expect(used('read').toSorted((a, b) => a - b)).toEqual([...keys.map(() => 11), ...keys.map(() => 12)]);
+    expect(used('company-read').toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, at) => at + 201),
+    );
+  });
+
+  test('a key that floods beyond its limit takes nothing from the other keys of its company', async () => {
+    const { limiter } = await startGateway();
+    const company = { name: 'company-read', slot: companySlot(newKey(), 'read'), limit: 20 } as const;
+    const [flooding, other] = [newKey(), newKey()];
+    await Promise.all(
+      Array.from({ length: 200 }, () => limiter.take(limitsOf(flooding, 10, 'read', company))),
+    );
+    for (let at = 1; at <= 10; at++)
+      expect((await limiter.take(limitsOf(other, 10, 'read', company))).admitted).toBe(true);
+  });
+
+  test('a gateway of the release before can still ask', async () => {
+    const gateway = await startGateway();
+    const key = newKey();
+    const window = Math.floor(clock / 60_000);
+    await take(gateway, key, 60);
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const { epoch } = await log.tail(0);
+    const slot = keySlot(key, 'read');
+    const reply = await gateway.bus.nc.request(
+      `limits.count.0.${epoch}`,
+      JSON.stringify([window, [slot, slot, keySlot(newKey(), 'read')]]),
+    );
+    expect(reply.json()).toEqual([2, 3, 1]);
+  });
+
+  test('an owner of the release before, which would not understand, is taken over with its counts', async () => {
+    const own = await testNats();
+    onTestFinished(() => own.stop());
+    const gateway = await startGateway(own.url);
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const window = Math.floor(clock / 60_000);
+    const slot = keySlot(newKey(), 'read');
+    await log.append(0, { epoch: '0123456789abcdef', counts: { [window]: [slot, 7] } }, 0);
+    expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(8);
+  });
+
+  test('a key over its limit gets in when its limit is raised', async () => {
+    const gateway = await startGateway();
+    const key = newKey();
+    for (let at = 0; at < 3; at++) await take(gateway, key, 3);
+    expect(gateway.limiter.likelyRefused(limitsOf(key, 3))).toBe(false);
+    expect(await take(gateway, key, 3)).toMatchObject({ admitted: false, used: 4, limit: 3 });
+    expect(gateway.limiter.likelyRefused(limitsOf(key, 3))).toBe(true);
+    expect(await take(gateway, key, 3)).toMatchObject({ admitted: false, used: 5 });
+    expect(await take(gateway, key, 6)).toMatchObject({ admitted: true, used: 6 });
   });
 
   test('the next window starts at nothing', async () => {
@@ -91,10 +187,10 @@ describe('limits are exact', () => {
     let nowMs = clock;
     const limiter = createLimiter(counter, () => nowMs);
     const key = newKey();
-    for (let at = 0; at < 3; at++) await limiter.take(key, 'read', 2);
-    expect((await limiter.take(key, 'read', 2)).admitted).toBe(false);
+    for (let at = 0; at < 3; at++) await limiter.take(limitsOf(key, 2));
+    expect((await limiter.take(limitsOf(key, 2))).admitted).toBe(false);
     nowMs += 60_000;
-    expect(await limiter.take(key, 'read', 2)).toMatchObject({
+    expect(await limiter.take(limitsOf(key, 2))).toMatchObject({
       admitted: true,
       used: 1,
       resetSeconds: Date.parse('2026-03-01T12:02:00Z') / 1000,
@@ -130,7 +226,7 @@ describe('counts survive', () => {
     await gateways[0]!.counter.drain();
     const after = takeAll([gateways[1]!], key, 40, 1000);
     expect(admitted(await before) + admitted(await after)).toBe(80);
-    expect((await gateways[1]!.limiter.take(key, 'read', 1000)).used).toBe(81);
+    expect((await take(gateways[1]!, key, 1000)).used).toBe(81);
   });
 
   test('a drain under load, by which the next owner counts on in a moment', async () => {
@@ -139,12 +235,12 @@ describe('counts survive', () => {
     await leaving.counter.warm();
     const key = newKey();
     // So many messages that reading them one by one would take its time.
-    for (let at = 0; at < 400; at++) await leaving.limiter.take(key, 'read', 1000);
+    for (let at = 0; at < 400; at++) await take(leaving, key, 1000);
     const drained = leaving.counter.drain();
     let longestMs = 0;
     for (let used = 401; used <= 500; used++) {
       const askedMs = performance.now();
-      expect((await staying.limiter.take(key, 'read', 1000)).used).toBe(used);
+      expect((await take(staying, key, 1000)).used).toBe(used);
       longestMs = Math.max(longestMs, performance.now() - askedMs);
     }
     await drained;
@@ -168,11 +264,11 @@ describe('counts survive', () => {
     await own.kill();
     while (gateway.bus.connected()) await sleep(5);
     const startedMs = performance.now();
-    await expect(gateway.limiter.take(key, 'read', 60)).rejects.toBeInstanceOf(CountError);
+    await expect(take(gateway, key, 60)).rejects.toBeInstanceOf(CountError);
     expect(performance.now() - startedMs).toBeLessThan(100);
     await own.restart();
     while (!gateway.bus.connected()) await sleep(5);
-    expect((await gateway.limiter.take(key, 'read', 60)).used).toBe(11);
+    expect((await take(gateway, key, 60)).used).toBe(11);
   });
 
   test('more messages than a snapshot replaces', async () => {
@@ -180,17 +276,20 @@ describe('counts survive', () => {
     const window = Math.floor(Date.now() / 60_000);
     const slot = newKey() * 4;
     // One request after the other, so that each is a message of its own.
-    for (let at = 1; at <= 1500; at++) expect(await first.counter.count(window, slot)).toBe(at);
+    for (let at = 1; at <= 1500; at++) expect((await first.counter.count(inSlot(window, slot))).own).toBe(at);
     const jsm = await jetstreamManager(first.bus.nc);
     const { state } = await jsm.streams.info(limitStream, { subjects_filter: limitLogSubject(0) });
     expect(state.subjects![limitLogSubject(0)]).toBeLessThan(1100);
     await first.counter.drain();
     const second = await startGateway();
-    expect(await second.counter.count(window, slot)).toBe(1501);
+    expect((await second.counter.count(inSlot(window, slot))).own).toBe(1501);
   });
 });
 
-type Ask = [window: number, slots: number[]];
+interface Ask {
+  readonly window: number;
+  readonly takes: number[];
+}
 
 describe('ownership', () => {
   const listen = () => ({ close: async () => {} });
@@ -202,15 +301,15 @@ describe('ownership', () => {
     const owner = await claimPartition(log, 902, listen, () => nowMs);
     const [behind, present] = [1000, 1003];
     const untilSnapshot = async (): Promise<void> => {
-      for (let at = 0; at < 1001; at++) await owner.count(present, [8]);
+      for (let at = 0; at < 1001; at++) await owner.count(present, requests(8));
     };
-    expect(await owner.count(behind, [4])).toEqual([1]);
+    expect(await owner.count(behind, requests(4))).toEqual([1, 0]);
     nowMs += 119_000;
     await untilSnapshot();
-    expect(await owner.count(behind, [4])).toEqual([2]);
+    expect(await owner.count(behind, requests(4))).toEqual([2, 0]);
     nowMs += 121_000;
     await untilSnapshot();
-    expect(await owner.count(behind, [4])).toEqual([1]);
+    expect(await owner.count(behind, requests(4))).toEqual([1, 0]);
   });
 
   test('is taken by exactly one of many that want it at once', async () => {
@@ -241,12 +340,12 @@ describe('ownership', () => {
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
     const former = await claimPartition(log, 901, listen);
     const window = Math.floor(Date.now() / 60_000);
-    expect(await former.count(window, [4, 4])).toEqual([1, 2]);
+    expect(await former.count(window, requests(4, 2))).toEqual([1, 0]);
     const present = await claimPartition(log, 901, listen);
-    expect(await present.count(window, [4])).toEqual([3]);
-    await expect(former.count(window, [4])).rejects.toBeInstanceOf(MovedError);
+    expect(await present.count(window, requests(4))).toEqual([3, 0]);
+    await expect(former.count(window, requests(4))).rejects.toBeInstanceOf(MovedError);
     expect(former.owned()).toBe(false);
-    expect(await present.count(window, [4])).toEqual([4]);
+    expect(await present.count(window, requests(4))).toEqual([4, 0]);
   });
 
   test('of an owner that was slow for a while, and is at work, stays with it and is found again', async () => {
@@ -259,8 +358,9 @@ describe('ownership', () => {
         callback: (_, message) => {
           // Two in a row without an answer, and it seems dead.
           if (++asked <= 2) return;
+          const { window: askedFor, takes } = message.json<Ask>();
           void partition
-            .count(...message.json<Ask>())
+            .count(askedFor, takes)
             .then((positions) => message.respond(JSON.stringify(positions)));
         },
       });
@@ -268,12 +368,17 @@ describe('ownership', () => {
     });
     let ended = false;
     const busy = (async () => {
-      while (!ended) await owner.count(window, [newKey() * 4]);
+      while (!ended) await owner.count(window, requests(newKey() * 4));
     })();
     const slot = newKey() * 4;
     const counts: unknown[] = [];
     for (let at = 0; at < 6; at++)
-      counts.push(await other.counter.count(window, slot).catch(() => 'not counted'));
+      counts.push(
+        await other.counter.count(inSlot(window, slot)).then(
+          ({ own }) => own,
+          () => 'not counted',
+        ),
+      );
     ended = true;
     await busy;
     expect(counts).toEqual(['not counted', 'not counted', 1, 2, 3, 4]);
@@ -299,16 +404,17 @@ describe('ownership', () => {
     let refusals = 0;
     let position: number | undefined;
     while (position === undefined && refusals < 5) {
-      position = await other.counter.count(window, slot).catch((error: unknown) => {
+      const counted = await other.counter.count(inSlot(window, slot)).catch((error: unknown) => {
         expect(error).toBeInstanceOf(CountError);
         refusals++;
         return undefined;
       });
+      position = counted?.own;
     }
     expect(position).toBe(1);
     expect(refusals).toBeGreaterThanOrEqual(2);
     expect(asked).toBeGreaterThanOrEqual(2);
-    await expect(frozen.count(window, [slot])).rejects.toBeInstanceOf(MovedError);
-    expect(await other.counter.count(window, slot)).toBe(2);
+    await expect(frozen.count(window, requests(slot))).rejects.toBeInstanceOf(MovedError);
+    expect((await other.counter.count(inSlot(window, slot))).own).toBe(2);
   });
 });

@@ -3,15 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { CountError } from './counter.ts';
 import {
   applyDeltas,
-  bump,
   type Counts,
+  companySlot,
+  countTakes,
   createCounts,
   type Deltas,
+  keySlot,
+  memberSlot,
   partitionOf,
-  slotOf,
   toDeltas,
 } from './counts.ts';
-import { createLimiter, type Limiter } from './limiter.ts';
+import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
 import { FencedError, type LimitLog } from './log.ts';
 import { claimPartition, MovedError, type Partition } from './partition.ts';
 import { limitHeaders } from './policy.ts';
@@ -25,6 +27,9 @@ describe('counts', () => {
     for (const [minute, slot] of takes) bump(counts, minute, slot);
     return counts;
   };
+  /** Counts one request, without a limit and without a company. @returns its position. */
+  const bump = (counts: Counts, minute: number, slot: number): number =>
+    countTakes(counts, createCounts(), minute, [slot, Number.MAX_SAFE_INTEGER, 1, 0])[0]!;
   const plain = (counts: Counts) =>
     [...counts]
       .flatMap(([minute, slots]) => [...slots].map(([slot, count]) => `${minute} ${slot} ${count}`))
@@ -64,24 +69,62 @@ describe('counts', () => {
     );
   });
 
-  test('have a slot of its own for every key and bucket, and one partition for all of a key', () => {
-    const key = fc.nat(2 ** 40);
-    const bucket = fc.constantFrom('read', 'write', 'admin', 'lookup' as const);
+  test('gathered requests get the positions that they would get one by one', () => {
+    const request = fc.record({ key: fc.nat(2), requests: fc.integer({ min: 1, max: 5 }) });
     fc.assert(
-      fc.property(
-        key,
-        bucket,
-        key,
-        bucket,
-        fc.integer({ min: 1, max: 64 }),
-        (a, one, b, other, partitions) => {
-          expect(slotOf(a, one) === slotOf(b, other)).toBe(a === b && one === other);
-          const partition = partitionOf(slotOf(a, one), partitions);
-          expect(partitionOf(slotOf(a, other), partitions)).toBe(partition);
-          expect(partition >= 0 && partition < partitions).toBe(true);
-        },
-      ),
+      fc.property(fc.array(request, { maxLength: 20 }), fc.integer({ min: 1, max: 8 }), (requests, limit) => {
+        const [together, alone] = [createCounts(), createCounts()];
+        for (const { key, requests: n } of requests) {
+          const ask = (counts: Counts, times: number) =>
+            countTakes(counts, createCounts(), 1, [keySlot(key + 1, 'read'), limit, times, -8]);
+          const [own, company] = ask(together, n) as [number, number];
+          for (let after = 0; after < n; after++)
+            expect(ask(alone, 1)).toEqual([
+              own + after,
+              company > 0 && own + after <= limit ? company + after : 0,
+            ]);
+        }
+        expect(plain(together)).toEqual(plain(alone));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('what is written is what was counted', () => {
+    const group = fc.tuple(fc.integer({ min: 4, max: 9 }), fc.nat(5), fc.integer({ min: 1, max: 9 }));
+    fc.assert(
+      fc.property(fc.array(group, { maxLength: 20 }), (groups) => {
+        const [counts, increments] = [createCounts(), createCounts()];
+        for (const [slot, limit, n] of groups) countTakes(counts, increments, 1, [slot, limit, n, -8]);
+        expect(plain(increments)).toEqual(plain(counts));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('have a slot of their own for every bucket of a key and of a company, and every member', () => {
+    const id = fc.integer({ min: 1, max: 2 ** 40 });
+    const bucket = fc.constantFrom('read', 'write', 'admin', 'lookup' as const);
+    const counter = fc.oneof(
+      fc.tuple(fc.constant('key'), id, bucket),
+      fc.tuple(fc.constant('company'), id, bucket),
+      fc.tuple(fc.constant('member'), id, fc.constant('read' as const)),
+    );
+    type Counter = typeof counter extends fc.Arbitrary<infer One> ? One : never;
+    const slot = ([kind, of, name]: Counter): number =>
+      kind === 'key' ? keySlot(of, name) : kind === 'company' ? companySlot(of, name) : memberSlot(of);
+    fc.assert(
+      fc.property(counter, counter, (one, other) => {
+        expect(slot(one)).not.toBe(0); // Which means "none".
+        expect(slot(one) === slot(other)).toBe(one.join() === other.join());
+      }),
       { numRuns: 300 },
+    );
+    fc.assert(
+      fc.property(id, fc.integer({ min: 1, max: 64 }), (companyId, partitions) => {
+        const partition = partitionOf(companyId, partitions);
+        expect(partition >= 0 && partition < partitions).toBe(true);
+      }),
     );
   });
 });
@@ -103,8 +146,8 @@ test('the headers never tell of more than is left, nor of less than nothing', ()
   fc.assert(
     fc.property(amount, amount, fc.nat(4e12), (limit, used, nowMs) => {
       const resetSeconds = windowEndSeconds(windowOf(nowMs));
-      const verdict = { admitted: used <= limit, limit, used, resetSeconds };
-      const headers = Object.fromEntries(limitHeaders('read', verdict, nowMs));
+      const verdict = { admitted: used <= limit, name: 'read' as const, limit, used, resetSeconds };
+      const headers = Object.fromEntries(limitHeaders(verdict, nowMs));
       const remaining = Number(headers['X-RateLimit-Remaining']);
       expect(remaining).toBe(Math.max(0, limit - used));
       const [, left, seconds] = /^"read";r=(\d+);t=(\d+)$/.exec(headers.RateLimit!)!;
@@ -148,7 +191,13 @@ const memoryLog = (loses: () => boolean): LimitLog => {
 
 /** A step of a run: somebody takes requests, somebody claims the partition, the owner lets go, all settles, time goes on. */
 type Step =
-  | { readonly kind: 'take'; readonly gateway: number; readonly count: number; readonly limit: number }
+  | {
+      readonly kind: 'take';
+      readonly gateway: number;
+      readonly key: number;
+      readonly count: number;
+      readonly limit: number;
+    }
   | { readonly kind: 'claim' | 'release'; readonly gateway: number }
   | { readonly kind: 'settle' | 'minute' };
 const gateway = fc.nat(2);
@@ -157,6 +206,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('take' as const),
       gateway,
+      key: fc.constantFrom(7, 8, 9),
       count: fc.integer({ min: 1, max: 6 }),
       limit: fc.constantFrom(3, 5, 8),
     }),
@@ -172,12 +222,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-interface Taken {
+interface Taken extends Verdict {
   readonly window: number;
-  readonly limit: number;
-  readonly used: number;
-  readonly admitted: boolean;
+  readonly key: number;
+  /** The key's own limit, whichever limit the verdict is about. */
+  readonly keyLimit: number;
 }
+
+/** Three keys of one company. */
+const ceiling = 12;
+const limitsOf = (key: number, limit: number): Limits => ({
+  companyId: 1,
+  own: { name: 'read', slot: keySlot(key, 'read'), limit },
+  company: { name: 'company-read', slot: companySlot(1, 'read'), limit: ceiling },
+});
 
 /** Gateways that each believe what they last heard of the owner; whoever finds none claims the partition. */
 const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
@@ -197,7 +255,7 @@ const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
     createLimiter(
       {
         // What `createCounter` does without a network: a batch that was not counted is sent to the next owner.
-        count: async (window, slot) => {
+        count: async ({ window, slot, limit, companySlot: companys }) => {
           for (let tries = 0; tries < 4; tries++) {
             const asked = owners[at] ?? owner;
             if (!asked) {
@@ -205,7 +263,8 @@ const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
               continue;
             }
             try {
-              return (await asked.count(window, [slot]))[0]!;
+              const [own, company] = await asked.count(window, [slot, limit, 1, companys]);
+              return { own: own!, company: company! };
             } catch (error) {
               if (owner === asked) owner = undefined;
               owners[at] = undefined;
@@ -234,8 +293,8 @@ const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
       const window = windowOf(nowMs);
       asked++;
       all.push(
-        Promise.resolve(limiters[one.gateway]!.take(7, 'read', one.limit)).then(
-          ({ used, admitted }) => void taken.push({ window, limit: one.limit, used, admitted }),
+        limiters[one.gateway]!.take(limitsOf(one.key, one.limit)).then(
+          (verdict) => void taken.push({ ...verdict, window, key: one.key, keyLimit: one.limit }),
           (error: unknown) => {
             expect(error).toBeInstanceOf(CountError);
             unknown++;
@@ -260,11 +319,14 @@ describe('whatever gateways take, claim and let go of, in whatever order', () =>
           const { taken, unknown, asked } = await run(order, [...losses, false]);
           expect(taken.length + unknown).toBe(asked);
           for (const [, inWindow] of Map.groupBy(taken, ({ window }) => window)) {
-            const admitted = inWindow.filter((one) => one.admitted);
-            expect(new Set(admitted.map(({ used }) => used)).size).toBe(admitted.length);
-            for (const { used, limit } of admitted) expect(used).toBeLessThanOrEqual(limit);
-            for (const limit of [3, 5, 8])
-              expect(admitted.filter((one) => one.limit === limit).length).toBeLessThanOrEqual(limit);
+            expect(inWindow.filter((one) => one.admitted).length).toBeLessThanOrEqual(ceiling);
+            for (const [, ofKey] of Map.groupBy(inWindow, ({ key }) => key)) {
+              const admitted = ofKey.filter((one) => one.admitted);
+              expect(new Set(admitted.map(({ used }) => used)).size).toBe(admitted.length);
+              for (const { used, keyLimit } of admitted) expect(used).toBeLessThanOrEqual(keyLimit);
+              for (const limit of [3, 5, 8])
+                expect(admitted.filter((one) => one.keyLimit === limit).length).toBeLessThanOrEqual(limit);
+            }
           }
         },
       ),
@@ -272,18 +334,27 @@ describe('whatever gateways take, claim and let go of, in whatever order', () =>
     );
   });
 
-  test('nobody is refused below the limit while every answer arrives', async () => {
+  test('while every answer arrives, what is used is told exactly, to the refused as well', async () => {
     await fc.assert(
-      fc.asyncProperty(steps, async (order) => {
-        const { taken, unknown } = await run(order, [false]);
-        for (const { used, limit, admitted } of taken) if (!admitted) expect(used).toBeGreaterThan(limit);
+      fc.asyncProperty(steps, fc.constantFrom(3, 5, 8), async (order, limit) => {
+        const ofOneLimit = order.map((one) => (one.kind === 'take' ? { ...one, limit } : one));
+        const { taken, unknown } = await run(ofOneLimit, [false]);
+        for (const { used, limit: reached, admitted } of taken)
+          if (!admitted) expect(used).toBeGreaterThan(reached);
         if (unknown > 0) return;
+        const upTo = (last: number, first = 1) =>
+          Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
+        const positions = (some: readonly Taken[]) => some.map(({ used }) => used).toSorted((a, b) => a - b);
         for (const [, inWindow] of Map.groupBy(taken, ({ window }) => window)) {
-          // Of one limit alone, exactly so many get in as it allows.
-          const [first] = inWindow;
-          if (!inWindow.every(({ limit }) => limit === first!.limit)) continue;
-          const admitted = inWindow.filter((one) => one.admitted).length;
-          expect(admitted).toBe(Math.min(inWindow.length, first!.limit));
+          let within = 0;
+          for (const [, ofKey] of Map.groupBy(inWindow, ({ key }) => key)) {
+            within += Math.min(ofKey.length, limit);
+            const refused = ofKey.filter(({ name, admitted }) => name === 'read' && !admitted);
+            expect(positions(refused)).toEqual(upTo(ofKey.length, limit + 1));
+          }
+          expect(inWindow.filter((one) => one.admitted)).toHaveLength(Math.min(within, ceiling));
+          const byCompany = inWindow.filter(({ name }) => name === 'company-read');
+          expect(positions(byCompany)).toEqual(upTo(within, ceiling + 1));
         }
       }),
       { numRuns: 150 },

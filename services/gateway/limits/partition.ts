@@ -1,5 +1,5 @@
 import { randomHex } from '@causeway/runtime';
-import { bump, createCounts, slotCount, toDeltas } from './counts.ts';
+import { countTakes, createCounts, type Positions, slotCount, type Takes, toDeltas } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
 
 /** The partition has another owner: what was to be counted was not, and can be sent there. */
@@ -13,17 +13,22 @@ export interface Partition {
   /** False once the partition is known to be lost; it never becomes true again. */
   owned(): boolean;
   /**
-   * Counts one request for each slot, in order.
-   * @returns each request's position in the window, once they are in the log.
+   * Counts requests, in order. @returns their positions, once they are in the log.
    * @throws MovedError if nothing was counted; anything else: unknown.
    */
-  count(window: number, slots: readonly number[]): Promise<number[]>;
+  count(window: number, takes: Takes): Promise<Positions>;
   /**
    * Takes nothing more, and hands the partition on when what was taken has been answered: the whole state is then
    * the log's last message, and whoever asks finds the partition free.
    */
   release(): Promise<void>;
 }
+
+/** Epochs of owners that understand `CountRequest`; those of the release before had no prefix. */
+const epochPrefix = 'b';
+const newEpoch = (): string => epochPrefix + randomHex(8);
+export const understandsTakes = (epoch: string): boolean =>
+  epoch.startsWith(epochPrefix) && epoch.length === 17;
 
 /**
  * After so many messages one carries the whole state and replaces all before it, which bounds a replay. A
@@ -52,7 +57,7 @@ export const claimPartition = async (
   elapsedMs: () => number = () => performance.now(),
 ): Promise<Partition> => {
   const { tail, counts: replayed } = await log.replay(partition);
-  const epoch = randomHex(8);
+  const epoch = newEpoch();
   let counts = replayed;
   const countedAtMs = new Map<number, number>();
   let sequence = tail.sequence;
@@ -92,12 +97,9 @@ export const claimPartition = async (
       queue = [];
       const increments = createCounts();
       const nowMs = elapsedMs();
-      const positions = batches.map(({ window, slots }) => {
+      const positions = batches.map(({ window, takes }) => {
         countedAtMs.set(window, nowMs);
-        return slots.map((slot) => {
-          bump(increments, window, slot);
-          return bump(counts, window, slot);
-        });
+        return countTakes(counts, increments, window, takes);
       });
       const snapshot = snapshotDue(++sinceSnapshot, slotCount(counts));
       if (snapshot) {
@@ -134,10 +136,10 @@ export const claimPartition = async (
   const self: Partition = {
     epoch,
     owned: () => !lost,
-    count: (window, slots) =>
+    count: (window, takes) =>
       new Promise((resolve, reject) => {
         if (lost || leaving) return reject(new MovedError('not the owner'));
-        queue.push({ window, slots, resolve, reject });
+        queue.push({ window, takes, resolve, reject });
         commitSoon();
       }),
     release: async () => {
@@ -173,7 +175,7 @@ export interface Listener {
 
 interface Batch {
   readonly window: number;
-  readonly slots: readonly number[];
-  readonly resolve: (positions: number[]) => void;
+  readonly takes: Takes;
+  readonly resolve: (positions: Positions) => void;
   readonly reject: (error: unknown) => void;
 }

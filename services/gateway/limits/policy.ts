@@ -1,39 +1,80 @@
-import type { Bucket, CompanyEntry, KeyEntry } from '@causeway/proto';
+import type { Bucket, CompanyEntry, KeyEntry, LimitName } from '@causeway/proto';
 import { limitPolicy } from '@causeway/proto';
-import type { Verdict } from './limiter.ts';
+import { companySlot, keySlot, memberSlot } from './counts.ts';
+import type { Limits, Verdict } from './limiter.ts';
 import { windowName, windowSeconds } from './window.ts';
 
-/** The configured limits; `lookup` is undefined where lookups count as reads. */
+/** The configured limits, in requests a minute. */
 export interface DefaultLimits {
   readonly read: number;
   readonly write: number;
   readonly admin: number;
+  /** Undefined where lookups count as reads. */
   readonly lookup: number | undefined;
+  /** A company's ceiling over all its keys is so many times its limit for one key. */
+  readonly companyFactor: number;
+  /** Operations of one signed-in member of the portal. */
+  readonly portal: number;
 }
 
-/** The bucket an operation is counted in, under these limits. */
-export const countedIn = (bucket: Bucket, limits: DefaultLimits): Bucket =>
-  bucket === 'lookup' && limits.lookup === undefined ? 'read' : bucket;
-
-/** A key's own limit, else its company's, else the configured one. */
-export const limitOf = (
+/** The bucket an operation is counted in: lookups are reads unless anybody gave them a limit of their own. */
+export const countedIn = (
   bucket: Bucket,
   key: KeyEntry,
   company: CompanyEntry | undefined,
-  limits: DefaultLimits,
-): number => {
-  if (bucket === 'lookup') return limits.lookup ?? limits.read;
-  return key.limits?.[bucket] ?? company?.limits?.[bucket] ?? limits[bucket];
+  defaults: DefaultLimits,
+): Bucket =>
+  bucket === 'lookup' &&
+  key.limits?.lookup === undefined &&
+  company?.limits?.lookup === undefined &&
+  defaults.lookup === undefined
+    ? 'read'
+    : bucket;
+
+/** A key's own limit, else its company's, else the configured one; and the company's ceiling over all its keys. */
+export const keyLimits = (
+  bucket: Bucket,
+  key: KeyEntry,
+  company: CompanyEntry | undefined,
+  defaults: DefaultLimits,
+): Limits => {
+  const { companyId } = key;
+  const ofKey = key.limits?.[bucket];
+  // Only where nobody but the key has a limit for lookups, the key's is the company's too.
+  const ofCompany = company?.limits?.[bucket] ?? defaults[bucket] ?? ofKey ?? defaults.read;
+  return {
+    companyId,
+    own: { name: bucket, slot: keySlot(key.id, bucket), limit: ofKey ?? ofCompany },
+    company: {
+      name: companyNames[bucket],
+      slot: companySlot(companyId, bucket),
+      limit: ofCompany * defaults.companyFactor,
+    },
+  };
 };
+
+const companyNames = {
+  read: 'company-read',
+  write: 'company-write',
+  admin: 'company-admin',
+  lookup: 'company-lookup',
+} as const satisfies Record<Bucket, LimitName>;
+
+/** Of a signed-in member of the portal. */
+export const memberLimits = (companyId: number, memberId: number, defaults: DefaultLimits): Limits => ({
+  companyId,
+  own: { name: 'portal', slot: memberSlot(memberId), limit: defaults.portal },
+  company: null,
+});
 
 /**
  * The headers of a counted request: the specification's five, and the two of the IETF draft
  * (draft-ietf-httpapi-ratelimit-headers-11), whose `t` is the seconds until the window ends.
  */
-export const limitHeaders = (bucket: Bucket, verdict: Verdict, nowMs: number): readonly Header[] => {
-  const { limit, used, resetSeconds } = verdict;
+export const limitHeaders = (verdict: Verdict, nowMs: number): readonly Header[] => {
+  const { name, limit, used, resetSeconds } = verdict;
   const remaining = Math.max(0, limit - used);
-  const fixed = fixedHeaders(bucket, limit);
+  const fixed = fixedHeaders(name, limit);
   return [
     fixed.limit,
     ['X-RateLimit-Remaining', String(remaining)],
@@ -41,7 +82,7 @@ export const limitHeaders = (bucket: Bucket, verdict: Verdict, nowMs: number): r
     windowHeader,
     fixed.policy,
     fixed.draftPolicy,
-    ['RateLimit', `"${bucket}";r=${remaining};t=${Math.max(0, Math.ceil(resetSeconds - nowMs / 1000))}`],
+    ['RateLimit', `"${name}";r=${remaining};t=${Math.max(0, Math.ceil(resetSeconds - nowMs / 1000))}`],
   ];
 };
 
@@ -49,22 +90,22 @@ export type Header = readonly [name: string, value: string];
 
 const windowHeader: Header = ['X-RateLimit-Window', windowName];
 
-/** What depends only on bucket and limit, of which there are few, is put together once. */
-const fixedHeaders = (bucket: Bucket, limit: number): FixedHeaders => {
-  const name = `${bucket}:${limit}`;
-  const known = fixedByName.get(name);
+/** What depends only on name and limit, of which there are few, is put together once. */
+const fixedHeaders = (name: LimitName, limit: number): FixedHeaders => {
+  const id = `${name}:${limit}`;
+  const known = fixedById.get(id);
   if (known) return known;
   const fresh: FixedHeaders = {
     limit: ['X-RateLimit-Limit', String(limit)],
-    policy: ['X-RateLimit-Policy', limitPolicy(bucket, limit, windowName)],
-    draftPolicy: ['RateLimit-Policy', `"${bucket}";q=${limit};w=${windowSeconds}`],
+    policy: ['X-RateLimit-Policy', limitPolicy(name, limit, windowName)],
+    draftPolicy: ['RateLimit-Policy', `"${name}";q=${limit};w=${windowSeconds}`],
   };
-  if (fixedByName.size < maxFixed) fixedByName.set(name, fresh);
+  if (fixedById.size < maxFixed) fixedById.set(id, fresh);
   return fresh;
 };
 
 const maxFixed = 1000;
-const fixedByName = new Map<string, FixedHeaders>();
+const fixedById = new Map<string, FixedHeaders>();
 
 interface FixedHeaders {
   readonly limit: Header;

@@ -1,27 +1,55 @@
 import type { KeyEntry } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { countedIn, limitHeaders, limitOf } from './policy.ts';
+import { companySlot, keySlot } from './counts.ts';
+import { countedIn, keyLimits, limitHeaders, memberLimits } from './policy.ts';
 
-const limits = { read: 60, write: 100, admin: 200, lookup: undefined };
+const limits = { read: 60, write: 100, admin: 200, lookup: undefined, companyFactor: 20, portal: 1200 };
 const key: KeyEntry = { version: 1, id: 5, companyId: 7, scopes: ['admin'], active: true };
+const ownLimit = (...[bucket, of, company, defaults]: Parameters<typeof keyLimits>) =>
+  keyLimits(bucket, of, company, defaults).own.limit;
 
-test('lookups are counted as reads unless they have a limit of their own', () => {
-  expect(countedIn('lookup', limits)).toBe('read');
-  expect(countedIn('lookup', { ...limits, lookup: 200 })).toBe('lookup');
-  expect(limitOf('lookup', key, undefined, { ...limits, lookup: 200 })).toBe(200);
+test('lookups are counted as reads unless the configuration, the company or the key gives them a limit', () => {
+  expect(countedIn('lookup', key, undefined, limits)).toBe('read');
+  expect(countedIn('lookup', key, { version: 1, limits: { read: 5 } }, limits)).toBe('read');
+  expect(countedIn('lookup', key, undefined, { ...limits, lookup: 200 })).toBe('lookup');
+  expect(countedIn('lookup', key, { version: 1, limits: { lookup: 5 } }, limits)).toBe('lookup');
+  expect(countedIn('lookup', { ...key, limits: { lookup: 5 } }, undefined, limits)).toBe('lookup');
+});
+
+test('RATE_LIMIT_LOOKUP is overridden by the company, and that by the key', () => {
+  const company = { version: 1, limits: { lookup: 10 } };
+  const configured = { ...limits, lookup: 200 };
+  expect(ownLimit('lookup', key, undefined, configured)).toBe(200);
+  expect(ownLimit('lookup', key, company, configured)).toBe(10);
+  expect(ownLimit('lookup', { ...key, limits: { lookup: 3 } }, company, configured)).toBe(3);
+  expect(keyLimits('lookup', { ...key, limits: { lookup: 3 } }, undefined, limits).company!.limit).toBe(60);
 });
 
 test("a key's own limit goes before its company's, and that before the configured one", () => {
   const company = { version: 1, limits: { read: 10, write: 11 } };
-  expect(limitOf('read', { ...key, limits: { read: 5 } }, company, limits)).toBe(5);
-  expect(limitOf('write', { ...key, limits: { read: 5 } }, company, limits)).toBe(11);
-  expect(limitOf('admin', key, company, limits)).toBe(200);
-  expect(limitOf('read', key, undefined, limits)).toBe(60);
+  expect(ownLimit('read', { ...key, limits: { read: 5 } }, company, limits)).toBe(5);
+  expect(ownLimit('write', { ...key, limits: { read: 5 } }, company, limits)).toBe(11);
+  expect(ownLimit('admin', key, company, limits)).toBe(200);
+  expect(ownLimit('read', key, undefined, limits)).toBe(60);
+});
+
+test("a company's ceiling is a multiple of its own limit or the configured one, never of a key's", () => {
+  expect(keyLimits('read', { ...key, limits: { read: 5000 } }, undefined, limits)).toEqual({
+    companyId: 7,
+    own: { name: 'read', slot: keySlot(5, 'read'), limit: 5000 },
+    company: { name: 'company-read', slot: companySlot(7, 'read'), limit: 1200 },
+  });
+  const company = { version: 1, limits: { read: 10 } };
+  expect(keyLimits('read', key, company, limits).company!.limit).toBe(200);
+});
+
+test('a member of the portal has one limit, and no company above it', () => {
+  expect(memberLimits(7, 3, limits)).toMatchObject({ own: { name: 'portal', limit: 1200 }, company: null });
 });
 
 test("the headers are the specification's five and the draft's two", () => {
-  const verdict = { admitted: true, limit: 60, used: 13, resetSeconds: 1_800_000_060 };
-  expect(Object.fromEntries(limitHeaders('read', verdict, 1_800_000_025_400))).toEqual({
+  const verdict = { admitted: true, name: 'read' as const, limit: 60, used: 13, resetSeconds: 1_800_000_060 };
+  expect(Object.fromEntries(limitHeaders(verdict, 1_800_000_025_400))).toEqual({
     'X-RateLimit-Limit': '60',
     'X-RateLimit-Remaining': '47',
     'X-RateLimit-Reset': '1800000060',
@@ -33,8 +61,8 @@ test("the headers are the specification's five and the draft's two", () => {
 });
 
 test('nothing remains below zero', () => {
-  const verdict = { admitted: false, limit: 60, used: 75, resetSeconds: 60 };
-  expect(limitHeaders('read', verdict, 61_000)).toEqual(
+  const verdict = { admitted: false, name: 'read' as const, limit: 60, used: 75, resetSeconds: 60 };
+  expect(limitHeaders(verdict, 61_000)).toEqual(
     expect.arrayContaining([
       ['X-RateLimit-Remaining', '0'],
       ['RateLimit', '"read";r=0;t=0'],

@@ -20,12 +20,13 @@ import { type Exchange, openExchange } from './answering.ts';
 import { clientOf } from './client.ts';
 import { readToken } from './cookie.ts';
 import { readPortalHead } from './head.ts';
+import { countMember } from './member-limit.ts';
 import type { Portal } from './portal.ts';
 import { requireSameSite } from './same-site.ts';
 
 /**
  * One request of the portal. The order of checks: path and method, where it came from (for what changes
- * something), how many are under way, session, role; body and record are the service's. An API key is never
+ * something), how many are under way, session, the member's rate limit, role; body and record are the service's. An API key is never
  * looked at here.
  */
 export const handlePortal = (
@@ -86,7 +87,10 @@ const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Bo
   const leave = portal.bounds.enter(operation?.role === null ? `address ${client.address}` : token);
   try {
     const session = operation?.role === null ? null : await resolve(portal, exchange, token, isTail);
-    if (session) exchange.signedIn(session);
+    if (session) {
+      exchange.signedIn(session);
+      await countMember(portal, session);
+    }
     if (!routed?.match) return openTail(portal, exchange, token, session!);
     const { match } = routed;
     if (session && match.operation.role && !roleAllows(session.user.role, match.operation.role))

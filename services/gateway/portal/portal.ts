@@ -13,10 +13,11 @@ import { createRouter, type Routed } from '../routes.ts';
 import type { Traffic } from '../traffic.ts';
 import { type Bounds, createBounds } from './bounds.ts';
 import { type PortalFiles, portalFiles } from './files.ts';
+import type { MemberLimit } from './member-limit.ts';
 import { createTails, type Tails } from './tails.ts';
 
 /** What a request of the portal meets on its way through the gateway. */
-export interface Portal {
+export interface Portal extends MemberLimit {
   readonly log: Log;
   readonly tracer: Tracer | undefined;
   readonly traffic: Traffic;
@@ -77,7 +78,7 @@ export const createPortal = (options: PortalOptions): Portal => {
 
 const resolveBudgetMs = 5000;
 
-export interface PortalOptions {
+export interface PortalOptions extends MemberLimit {
   readonly bus: Bus;
   readonly log: Log;
   readonly metrics: Metrics;

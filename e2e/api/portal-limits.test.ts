@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { cleanUp } from '@causeway/runtime/testing';
+import { Client } from 'undici';
+import { expect, test } from 'vitest';
+import { freePort } from '../../deploy/local/ports.ts';
+import { runService } from '../../deploy/local/service-run.ts';
+import { roomInMinute } from './support/clock.ts';
+import { type Browser, forgetAttempts, openTeam } from './support/portal.ts';
+import { openWorld, send } from './support/world.ts';
+
+const world = await openWorld();
+await forgetAttempts(world);
+
+const limit = 40;
+
+/** One more gateway of the cluster, with a small limit for members. */
+const strictGateway = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-gateway-'));
+  const port = await freePort();
+  const run = await runService({
+    name: 'strict',
+    entry: resolve(import.meta.dirname, '../../services/gateway/main.ts'),
+    env: {
+      PATH: process.env.PATH,
+      INSTANCE: 'strict',
+      NATS_URL: world.stack().natsUrl,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      RATE_LIMIT_PORTAL: String(limit),
+    },
+    logFile: join(folder, 'gateway.log'),
+  });
+  const client = new Client(`http://127.0.0.1:${port}`);
+  cleanUp(async () => {
+    await client.destroy();
+    await run.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await run.ready;
+  return (browser: Browser, path: string) =>
+    send(client, `//portal/api/v1${path}`, {
+      headers: { cookie: `causeway=${browser.cookie()}`, 'sec-fetch-site': 'same-origin' },
+    });
+};
+
+test('A signed-in member gets a minute’s requests over all gateways, then a 429 that says how long to wait', async () => {
+  const [strict, team] = [await strictGateway(), await openTeam(world)];
+  const viewer = await team.join('viewer');
+  await roomInMinute(15_000);
+  // Those that other gateways have counted count here as well.
+  for (let at = 0; at < 10; at++) expect((await viewer.browser.ask('GET', '/session')).status).toBe(200);
+  const statuses: number[] = [];
+  for (let at = 0; at < limit; at++) statuses.push((await strict(viewer.browser, '/session')).status);
+  const passed = statuses.filter((status) => status === 200).length;
+  expect(passed).toBeLessThanOrEqual(limit - 10);
+  expect(statuses).toEqual([
+    ...Array.from({ length: passed }, () => 200),
+    ...Array.from({ length: limit - passed }, () => 429),
+  ]);
+  const refused = await strict(viewer.browser, '/session');
+  const seconds = Number(refused.headers['retry-after']);
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+  expect([refused.status, refused.json]).toEqual([
+    429,
+    {
+      error: `you made more than ${limit} requests this minute; wait ${seconds} s, then try again`,
+      reason: 'too_many_requests',
+      retryAfter: seconds,
+    },
+  ]);
+  // It is one member's: the others of the company go on.
+  expect((await strict(team.owner.browser, '/session')).status).toBe(200);
+});
