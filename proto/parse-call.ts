@@ -1,8 +1,8 @@
-import { type Detail, invalid, Problem } from './errors.ts';
+import { type Detail, invalid, type Problem } from './errors.ts';
 import type { BodyOf, Operation, QueryOf } from './operation.ts';
-import { parseBody, parseQuery } from './parse.ts';
+import { readBody, readQuery } from './parse/read.ts';
 
-type Parsable = Pick<Operation, 'query' | 'body' | 'params'>;
+type Parsable = Pick<Operation, 'query' | 'body' | 'params' | 'method'>;
 
 /** What a caller has sent, as it came. */
 export interface Sent {
@@ -15,6 +15,8 @@ export interface Sent {
 export interface CallRead<O extends Parsable> {
   readonly query: QueryOf<O> | undefined;
   readonly body: BodyOf<O> | undefined;
+  /** The body's fields that are right by themselves, for further checks of a call that is refused anyway. */
+  readonly rightFields: () => Partial<BodyOf<O>>;
   readonly problems: readonly Detail[];
   /** Further fields for the body of the answer. */
   readonly extra: Problem['extra'];
@@ -22,32 +24,30 @@ export interface CallRead<O extends Parsable> {
 
 /**
  * The typed query and body of a call.
+ * @param more what else is wrong with the body's fields that are right by their schema.
  * @throws Problem `invalid_request` with everything that is wrong with either.
  */
 export const parseCall = <O extends Parsable>(
   operation: O,
   sent: Sent,
+  more: (fields: Partial<BodyOf<O>>) => readonly Detail[] = () => [],
 ): { readonly query: QueryOf<O>; readonly body: BodyOf<O> } => {
-  const { query, body, problems, extra } = readCall(operation, sent);
-  if (query === undefined || body === undefined) throw invalid(problems, extra);
+  const { query, body, problems, extra, rightFields } = readCall(operation, sent);
+  const all = [...problems, ...more(rightFields())];
+  if (query === undefined || body === undefined || all.length > 0) throw invalid(all, extra);
   return { query, body };
 };
 
 /** The same for whoever has more to say than what is wrong with the query and the body. */
 export const readCall = <O extends Parsable>(operation: O, sent: Sent): CallRead<O> => {
-  const problems: Detail[] = [];
-  let extra: Problem['extra'];
-  const collect = <Value>(read: () => Value): Value | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof Problem) || !error.details) throw error;
-      problems.push(...error.details);
-      extra = { ...error.extra, ...extra };
-      return undefined;
-    }
+  const query = readQuery(operation, sent.query);
+  const body = readBody(operation, sent.body, sent.params);
+  const extra = body.extra || query.extra ? { ...body.extra, ...query.extra } : undefined;
+  return {
+    query: query.value,
+    body: body.value,
+    rightFields: body.right,
+    problems: [...query.problems, ...body.problems],
+    extra,
   };
-  const query = collect(() => parseQuery(operation, sent.query));
-  const body = collect(() => parseBody(operation, sent.body, sent.params));
-  return { query, body, problems, extra };
 };

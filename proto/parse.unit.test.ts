@@ -95,7 +95,7 @@ describe('a client search', () => {
     },
   );
 
-  test.each(['0', '26', '-1', '1.5', '1e1', '', ' 5', 'x', '99999999999999999999'])(
+  test.each(['0', '26', '-1', '1.5', '1e1', ' 5', 'x', '99999999999999999999'])(
     'refuses the limit "%s"',
     (limit) => {
       expect(refusedQuery(c.searchClients, `q=ada&limit=${limit}`).text).toBe(
@@ -113,8 +113,7 @@ describe('a find', () => {
   const oneOf = 'at least one of email, phone, external_id and client_id is required';
   test.each([
     ['', oneOf],
-    ['email=', 'email is required'],
-    ['external_id=+', 'external_id is required'],
+    ['email=&external_id=+&phone=', oneOf],
     ['phone=12', 'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits'],
     ['client_id=abc', 'client_id must be a positive integer'],
     ['client_id=0', 'client_id must be a positive integer'],
@@ -143,7 +142,6 @@ describe('a find', () => {
 describe('an event listing', () => {
   test.each([
     ['limit=101', 'limit must be an integer between 1 and 100'],
-    ['cursor=', 'invalid cursor'],
     ['cursor=a%20b', 'invalid cursor'],
     ['type=nope', 'unknown event type: nope'],
     ['order=up', 'order must be asc or desc'],
@@ -154,7 +152,7 @@ describe('an event listing', () => {
   test('tells all problems at once, an unknown name first', () => {
     const { text, fields } = refusedQuery(c.listEvents, 'limit=0&order=up&foo=1&limit=0');
     expect(text).toBe('unknown query parameter: foo');
-    expect(fields).toEqual(['foo', 'limit', 'limit', 'order']);
+    expect(fields).toEqual(['foo', 'limit', 'order']);
   });
 });
 
@@ -172,8 +170,8 @@ describe('a body', () => {
     ['"text"', 'the body must be a JSON object'],
     ['7', 'the body must be a JSON object'],
     ['{"first_name":"a\\u0000b"}', 'first_name must not contain a NUL character'],
-    ['{"text":["\\u0000"]}', 'text must not contain a NUL character'],
-    ['{"payload":{"\\u0000":1}}', 'payload must not contain a NUL character'],
+    ['{"first_name":["\\u0000"]}', 'first_name[0] must not contain a NUL character'],
+    ['{"first_name":{"\\u0000":1}}', 'first_name must not contain a NUL character'],
     ['{"first_name":"a\\ud800b"}', 'first_name must be valid Unicode'],
   ])('of %j is refused', (body, text) => {
     expect(refusedBody(c.createLead, body).text).toBe(text);
@@ -223,17 +221,64 @@ describe('a body', () => {
     expect(refusedBody(c.createLead, many).fields.length).toBeLessThanOrEqual(100);
   });
 
-  test('counts the last of names that occur twice', () => {
+  test('in which a name occurs twice is refused', () => {
     const body = '{"first_name":"A","last_name":"B","email":"a@b.co","first_name":"Z"}';
-    expect(parseBody(c.createLead, json(body)).first_name).toBe('Z');
+    expect(refusedBody(c.createLead, body)).toMatchObject({
+      text: 'first_name must be given only once',
+      fields: ['first_name'],
+    });
   });
 
-  test('of a create takes null and blanks for an optional field that is not given', () => {
-    const parsed = parseBody(
-      c.createLead,
-      json({ ...person, phone: null, city: '  ', external_id: '', affiliate_id: null }),
-    );
-    expect(parsed).toEqual({ ...person, phone: null, city: null, external_id: null, affiliate_id: null });
+  test('of a create takes null and blanks as absent', () => {
+    const blank = { phone: '', city: '  ', external_id: '\u200b', affiliate_id: null, status: ' ' };
+    expect(parseBody(c.createClient, json({ ...person, ...blank }))).toEqual(person);
+    const note = { text: 'x', note_type: '', visibility: null };
+    expect(parseBody(c.addClientNote, json(note), ['5'])).toEqual({ text: 'x' });
+    const test = { eventType: '', statusOverride: '', useSamplePayload: null, samplePayload: null };
+    expect(parseBody(c.testSubscription, json(test), ['5'])).toEqual({ useSamplePayload: true });
+    expect(refusedBody(c.createLead, { ...person, email: null, first_name: ' ' })).toMatchObject({
+      text: 'first_name is required',
+      fields: ['first_name', 'email'],
+    });
+    expect(refusedBody(c.createLead, { ...person, employee: null }).text).toBe('unknown field: employee');
+  });
+
+  test('of an update takes a blank as null, which clears', () => {
+    expect(parseBody(c.updateLead, json({ phone: ' ', city: '', zip: null }), ['5'])).toEqual({
+      phone: null,
+      city: null,
+      zip: null,
+    });
+    expect(refusedBody(c.updateLead, { email: '' }, ['5']).text).toBe('email is required');
+    expect(parseBody(c.updateSubscription, json({ name: '' }), ['5'])).toEqual({ name: null });
+  });
+
+  test('takes null or a blank beside its alternative as absent', () => {
+    const of = (body: object) => parseBody(c.updateClientStatus, json(body), ['5']);
+    expect(of({ new_status: 'Client - Paused', new_status_id: null }).new_status).toEqual({
+      name: 'Client - Paused',
+    });
+    expect(of({ new_status: '', new_status_id: 21 }).new_status_id).toEqual({ id: 21 });
+    for (const body of [{}, { new_status: null }, { new_status: ' ', new_status_id: null }])
+      expect(refusedBody(c.updateClientStatus, body, ['5']).text).toBe(
+        'new_status or new_status_id is required',
+      );
+  });
+
+  test('is told of problems of every kind at once, each field once', () => {
+    const body = `{"foo":1,"first_name":7,"last_name":"\u200b","zip":"${'9'.repeat(17)}","city":"a","city":5}`;
+    expect(refusedBody(c.createLead, body)).toMatchObject({
+      text: 'unknown field: foo',
+      fields: ['foo', 'city', 'first_name', 'last_name', 'email', 'zip'],
+    });
+    const status = { new_stat: 1, changed_by_employee_id: 'x', status_note: 5 };
+    expect(refusedBody(c.updateLeadStatus, status, ['5']).fields).toEqual([
+      'new_stat',
+      'changed_by_employee_id',
+      'status_note',
+      'new_status',
+    ]);
+    expect(refusedQuery(c.findClients, 'emial=a%40b.co').fields).toEqual(['emial', 'email']);
   });
 });
 
@@ -258,9 +303,18 @@ describe("an update's body", () => {
     expect(refusedBody(c.updateLead, { client_id: 6, city: 'Graz' }, ['5']).text).toBe(
       'client_id must equal the one in the path',
     );
-    expect(refusedBody(c.updateLead, { client_id: '5', city: 'Graz' }, ['5']).text).toBe(
-      'client_id must be a positive integer',
-    );
+    expect(refusedBody(c.updateLead, { client_id: '5', city: 'Graz' }, ['5'])).toMatchObject({
+      text: 'client_id must equal the one in the path',
+      fields: ['client_id'],
+    });
+    expect(refusedBody(c.updateSubscription, { id: 6, enabled: true }, ['5'])).toMatchObject({
+      text: 'id must equal the one in the path',
+      fields: ['id'],
+    });
+    expect(refusedBody(c.rotateSubscriptionSecret, { id: 6 }, ['5'])).toMatchObject({
+      text: 'unknown field: id',
+      fields: ['id'],
+    });
   });
 
   test('keeps employee_id as a field where the path names the client', () => {
@@ -326,7 +380,7 @@ test('no bytes whatever make parsing fail with anything but a problem', () => {
     '&',
     '=',
   ];
-  for (let run = 0; run < 20_000; run++) {
+  for (let run = 0; run < 5_000; run++) {
     const bytes = Buffer.from(seeds[randomInt(seeds.length)] as string);
     for (let edits = randomInt(1, 4); edits > 0; edits--) {
       const piece = Buffer.from(pieces[randomInt(pieces.length)] as string);

@@ -106,8 +106,11 @@ describe.each([
     ['client_id=abc', 'client_id', 'client_id must be a positive integer'],
     ['client_id=', 'client_id', 'client_id must be a positive integer'],
     ['client_id=99999999999999999999', 'client_id', 'client_id must be a positive integer'],
-    ['email=', 'email', 'email is required'],
-    ['external_id=%20', 'external_id', 'external_id is required'],
+    [
+      'email=&external_id=%20',
+      'email',
+      'at least one of email, phone, external_id and client_id is required',
+    ],
     [`email=${'a'.repeat(255)}`, 'email', 'email must be at most 254 characters (actual: 255)'],
     [
       `external_id=${'a'.repeat(101)}`,

@@ -328,7 +328,7 @@ describe.each([
     expect(await count('&limit=7')).toBe(7);
   });
 
-  test.each(['0', '26', '-1', '1.5', 'x', '', '1e1', '٣', '99999999999999999999'])(
+  test.each(['0', '26', '-1', '1.5', 'x', '1e1', '٣', '99999999999999999999'])(
     'limit=%s is a 400',
     async (limit) => {
       const reply = await world.ask(

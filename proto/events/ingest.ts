@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { type EventType, isEventType } from '../events.ts';
+import { explain } from '../parse/issues.ts';
 import { recordId } from '../schemas/fields.ts';
-import { text } from '../schemas/text.ts';
+import { optionalText } from '../schemas/text.ts';
 import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
+import { eventPayloads } from './payloads.ts';
 
 /** For how long a `dedupeKey` stands for the event it was first sent with. */
 export const dedupeWindowMs = 24 * 3600 * 1000;
@@ -11,14 +14,33 @@ export const dedupeWindowMs = 24 * 3600 * 1000;
  * "Events"). It is answered when the event is durable, with `IngestAnswer`.
  */
 export const ingestEvent = {
-  body: z.strictObject({
-    companyId: recordId,
-    type: knownEventType,
-    payload: eventPayload,
-    /** The same key within `dedupeWindowMs` answers the first event's id and adds nothing. */
-    dedupeKey: text({ min: 1, max: 200 }).optional(),
-  }),
+  body: z
+    .strictObject({
+      companyId: recordId,
+      type: knownEventType,
+      payload: eventPayload,
+      /** The same key within `dedupeWindowMs` answers the first event's id and adds nothing. */
+      dedupeKey: optionalText({ max: 200 }),
+      /** Asked for by `POST /events/test`, whose payload may be any object. */
+      isTest: z.boolean().optional(),
+    })
+    .check(
+      z.core._check(
+        ({ value, issues }: z.core.ParsePayload<{ type?: unknown; payload?: unknown; isTest?: unknown }>) => {
+          const { type, payload, isTest } = value;
+          if (isTest === true || typeof type !== 'string' || !isEventType(type)) return;
+          if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return;
+          for (const { path, message } of payloadProblems(type, payload))
+            issues.push({ code: 'custom', input: payload, path: ['payload', ...path], message });
+        },
+        { when: ({ value }) => typeof value === 'object' && value !== null },
+      ),
+    ),
 } as const;
+
+/** Receivers rely on the published schema of a type, so what breaks it is refused before it is an event. */
+const payloadProblems = (type: EventType, payload: object): readonly z.core.$ZodIssue[] =>
+  eventPayloads[type].safeParse(payload, { error: explain }).error?.issues ?? [];
 
 export type IngestBody = z.output<typeof ingestEvent.body>;
 

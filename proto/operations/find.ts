@@ -3,6 +3,7 @@ import { defineOperation } from '../operation.ts';
 import { phone } from '../schemas/fields.ts';
 import { idParameter } from '../schemas/query.ts';
 import { personFound } from '../schemas/records.ts';
+import { rule } from '../schemas/rule.ts';
 import { text } from '../schemas/text.ts';
 import { count } from '../schemas/values.ts';
 
@@ -15,10 +16,13 @@ const query = z
     external_id: text({ min: 1, max: 100 }).optional(),
     client_id: idParameter.optional(),
   })
-  .check((context) => {
-    if (Object.values(context.value).every((value) => value === undefined))
-      context.issues.push({ code: 'custom', input: context.value, path: ['email'], message: oneOf });
-  });
+  .check(
+    rule((given) =>
+      Object.values(given).every((value) => value === undefined)
+        ? { field: 'email', message: oneOf }
+        : undefined,
+    ),
+  );
 
 const example = {
   client_id: 1042,

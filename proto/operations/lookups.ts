@@ -109,18 +109,21 @@ export const listClientStatuses = defineOperation({
 /** Below this a text that is not an id is refused (specification, "Client search behavior"). */
 const minSearchCharacters = 2;
 
+/** As the person who types counts: an accent is part of its letter (contract, "Client search"). */
+const searchCharacters = (q: string): number => codePoints(q.normalize('NFC').replace(/\p{M}/gu, ''));
+
 export const searchClients = defineOperation({
   ...lookup,
   id: 'searchClients',
   path: '/integrations/lookups/clients',
   summary: 'Search leads and clients',
   description:
-    'A numeric `q` finds the client with that ID. Any other `q` of 2 or more characters finds those whose name or email contains it, whose phone digits end with it, or whose external_id starts with it. An empty or missing `q` finds nothing.',
+    'A numeric `q` finds the client with that ID. Any other `q` of 2 or more characters finds those whose name or email contains it, whose phone digits end with it (three digits or more), or whose external_id starts with it. An empty or missing `q` finds nothing.',
   query: z.strictObject({
     q: z
       .string()
       .trim()
-      .refine((q) => q === '' || /^\d+$/.test(q) || codePoints(q) >= minSearchCharacters, {
+      .refine((q) => q === '' || /^\d+$/.test(q) || searchCharacters(q) >= minSearchCharacters, {
         error: `${fieldName} must be at least ${minSearchCharacters} characters, or a client ID`,
       })
       .default('')

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { errorClasses } from '../deliveries/states.ts';
 import { defineOperation } from '../operation.ts';
-import { actionInvalid, recordMissing, setsSomething } from '../schemas/records.ts';
+import { readOnly } from '../parse/read-only.ts';
+import { actionInvalid, pathId, recordMissing, setsSomething } from '../schemas/records.ts';
+import { rule } from '../schemas/rule.ts';
 import { optionalText } from '../schemas/text.ts';
 import { count } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
@@ -112,8 +114,10 @@ export const updateSubscription = defineOperation({
       enabled: z.boolean().optional(),
       name: w.subscriptionName,
       description: w.subscriptionDescription,
+      id: pathId,
+      ...readOnly(...w.subscriptionReadOnly),
     })
-    .check(setsSomething('id')),
+    .check(setsSomething),
   bodyExample: { eventTypes: ['client.created'], enabled: false },
   answers: {
     200: {
@@ -186,30 +190,27 @@ export const testSubscription = defineOperation({
   params: path,
   body: z
     .strictObject({
-      eventType: z
-        .string()
-        .min(1)
-        .max(100)
-        .optional()
-        .meta({ description: "One of the subscription's event types; its first when absent." }),
+      eventType: optionalText({
+        max: 100,
+        description: "One of the subscription's event types; its first when absent.",
+      }),
       useSamplePayload: z.boolean().default(true),
       samplePayload: w.eventPayload
         .optional()
         .meta({ description: 'Sent as it is, in place of a generated one.' }),
       statusOverride: optionalText({ max: 100, description: 'Becomes `metadata.status`.' }),
     })
-    .check((context) => {
-      if (context.value.useSamplePayload || context.value.samplePayload) return;
-      context.issues.push({
-        code: 'custom',
-        input: context.value,
-        path: ['samplePayload'],
-        message: 'samplePayload is required when useSamplePayload is false',
-        params: {
-          extra: { hint: 'send samplePayload, or leave useSamplePayload out to have one generated' },
-        },
-      });
-    }),
+    .check(
+      rule(({ useSamplePayload, samplePayload }) =>
+        useSamplePayload !== false || samplePayload
+          ? undefined
+          : {
+              field: 'samplePayload',
+              message: 'samplePayload is required when useSamplePayload is false',
+              extra: { hint: 'send samplePayload, or leave useSamplePayload out to have one generated' },
+            },
+      ),
+    ),
   bodyExample: { eventType: 'client.created', statusOverride: 'Client - Active' },
   answers: {
     200: {

@@ -1,11 +1,7 @@
 import type { z } from 'zod';
 import type { Detail } from '../errors.ts';
-import { fieldName } from '../schemas/text.ts';
-
-/** More problems than this in one request help nobody. */
-const maxDetails = 100;
-/** Names come from the caller; an answer repeats only so much of one. */
-const maxEchoedCharacters = 100;
+import { echo, fieldName } from '../schemas/text.ts';
+import { maxDetails } from './scan-json.ts';
 
 /**
  * The sentence for what a schema has no sentence of its own for. Given to zod in place of its own texts,
@@ -16,10 +12,11 @@ export const explain = (issue: z.core.$ZodRawIssue): string => `${fieldName} ${p
 /** Everything zod found, in our words, with the field that each is about. */
 export const details = (error: z.ZodError, unknown: string): Detail[] =>
   error.issues
+    .slice(0, maxDetails)
     .flatMap((issue): Detail[] => {
       const field = pathText(issue.path) || 'body';
       if (issue.code === 'unrecognized_keys')
-        return issue.keys.map((key) => ({
+        return issue.keys.slice(0, maxDetails).map((key) => ({
           field: echo(key),
           message: `${unknown}: ${echo(key)}`,
         }));
@@ -83,6 +80,3 @@ const pathText = (path: readonly PropertyKey[]): string =>
       typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
     '',
   );
-
-const echo = (name: string): string =>
-  name.length <= maxEchoedCharacters ? name : `${name.slice(0, maxEchoedCharacters)}…`;

@@ -1,34 +1,40 @@
 import { type Detail, invalid, invalidField, type Problem } from '../errors.ts';
+import { scanJson } from './scan-json.ts';
 
-/** MySQL's JSON type ends at 100 levels; an event puts its payload below two of its own. */
-const maxDepth = 64;
+export interface JsonBody {
+  readonly value: Readonly<Record<string, unknown>>;
+  /** What is wrong with the text itself, whatever it is sent to. */
+  readonly problems: readonly Detail[];
+}
 
 /**
- * Reads a JSON object. Of names that occur twice the last one counts.
- * @throws Problem where the bytes are not UTF-8 or not a JSON object, where a text has a NUL or half a
- * surrogate pair (no UTF-8 can carry it on), and where a value is nested too deeply.
+ * Reads a JSON object. No bytes at all stand for an empty one.
+ * @throws Problem where the bytes are not UTF-8 or not a JSON object, and where they exceed the bounds of
+ * `scanJson`: then nothing else in them can be judged.
  */
-export const readJsonObject = (bytes: Uint8Array): Record<string, unknown> => {
-  if (bytes.byteLength === 0) return {};
-  const value = parseJson(bytes);
+export const readJsonObject = (bytes: Uint8Array): JsonBody => {
+  if (bytes.byteLength === 0) return empty;
+  const text = decode(bytes);
+  // Before the parser, which takes long over very many keys.
+  const { problems, stopped } = scanJson(text);
+  if (stopped) throw invalid(problems);
+  const value = parseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw bodyProblem('the body must be a JSON object');
-  const problems: Detail[] = [];
-  for (const [field, inner] of Object.entries(value)) {
-    const fault = faultOf(inner);
-    if (fault) problems.push({ field, message: `${field} ${fault}` });
-  }
-  if (problems.length > 0) throw invalid(problems);
-  return value as Record<string, unknown>;
+  return { value: value as Record<string, unknown>, problems };
 };
 
-const parseJson = (bytes: Uint8Array): unknown => {
-  let text: string;
+const empty: JsonBody = Object.freeze({ value: Object.freeze({}), problems: [] });
+
+const decode = (bytes: Uint8Array): string => {
   try {
-    text = utf8.decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw bodyProblem('the body must be valid UTF-8');
   }
+};
+
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -39,29 +45,3 @@ const parseJson = (bytes: Uint8Array): unknown => {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const bodyProblem = (message: string): Problem => invalidField('body', message);
-
-/** Walks with a list of its own instead of recursion: the depth is the caller's choice until it is known. */
-const faultOf = (root: unknown): string | undefined => {
-  if (typeof root !== 'object') return typeof root === 'string' ? textFault(root) : undefined;
-  const open: [value: unknown, depth: number][] = [[root, 1]];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [value, depth] = next;
-    if (typeof value === 'string') {
-      const fault = textFault(value);
-      if (fault) return fault;
-    } else if (typeof value === 'object' && value !== null) {
-      if (depth > maxDepth) return `must not be nested deeper than ${maxDepth} levels`;
-      if (Array.isArray(value)) {
-        for (const item of value) open.push([item, depth + 1]);
-      } else {
-        for (const [name, item] of Object.entries(value)) open.push([name, 0], [item, depth + 1]);
-      }
-    }
-  }
-  return undefined;
-};
-
-const textFault = (text: string): string | undefined => {
-  if (text.includes('\u0000')) return 'must not contain a NUL character';
-  return text.isWellFormed() ? undefined : 'must be valid Unicode';
-};

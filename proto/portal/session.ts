@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { scopes } from '../operation.ts';
 import { definePortalOperation, roles } from '../portal.ts';
+import { rule } from '../schemas/rule.ts';
 import { fieldName, text } from '../schemas/text.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import * as f from './fields.ts';
@@ -89,12 +90,13 @@ export const signIn = definePortalOperation({
       totp: f.totpCode.optional(),
       recoveryCode: z.string().trim().min(1).max(50).optional(),
     })
-    .check((context) => {
-      const { totp, recoveryCode } = context.value;
-      if (totp === undefined || recoveryCode === undefined) return;
-      const message = 'either totp or recoveryCode can be given';
-      context.issues.push({ code: 'custom', input: context.value, path: ['totp'], message });
-    }),
+    .check(
+      rule(({ totp, recoveryCode }) =>
+        totp === undefined || recoveryCode === undefined
+          ? undefined
+          : { field: 'totp', message: 'either totp or recoveryCode can be given' },
+      ),
+    ),
   answers: {
     200: {
       description: 'Signed in, with the session in a cookie; or the second factor is missing.',

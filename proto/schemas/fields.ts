@@ -17,9 +17,10 @@ export const optionalRecordId = recordId.nullish();
 
 export const personName = text({ min: 1, max: 100, oneLine: true });
 
-// One address: a dot-atom (RFC 5322, letters of any script as in RFC 6531), and a domain of at least two labels.
+// One address: a dot-atom (RFC 5322, letters of any script as in RFC 6531), and a domain of at least two labels,
+// which may have combining marks and joiners, as scripts of Asia do (RFC 5892).
 const address =
-  /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
+  /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
 const maxAddressBytes = 254;
 const maxLocalPartBytes = 64;
 
@@ -48,7 +49,8 @@ export const phone = z
     error: phoneRule,
   })
   .meta({ minLength: 3, maxLength: 32, description: 'Digits, space and +()-./x, at least 3 digits.' });
-export const optionalPhone = phone.nullish();
+/** A blank one is null, so the document must allow it. */
+export const optionalPhone = phone.meta({ minLength: 0 }).nullish();
 
 export const city = optionalText({ max: 100 });
 export const state = optionalText({ max: 64 });
@@ -86,7 +88,7 @@ export type StatusReference = { readonly id: number } | { readonly name: string 
 
 /** No status name is all digits, so a text of digits is an id that a tool sent as text. */
 export const statusReference = z
-  .union([z.int().min(1), z.string().trim().min(1).max(100)], {
+  .union([z.int().min(1), text({ min: 1, max: 100 })], {
     error: `${fieldName} must be a status ID or a status name`,
   })
   .transform((value): StatusReference => {

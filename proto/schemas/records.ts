@@ -1,29 +1,23 @@
 import { z } from 'zod';
+import { readOnly } from '../parse/read-only.ts';
 import * as f from './fields.ts';
+import { rule } from './rule.ts';
 import { id, instant } from './values.ts';
 
 /** Parts that the bodies and answers of the record actions share (specification, "Actions"). */
 
 /** An update may repeat the id of its path; `parseBody` compares the two and drops it. */
-const pathId = f.recordId.optional().meta({ description: 'May be repeated if it equals the path’s.' });
+export const pathId = f.recordId.optional().meta({ description: 'May be repeated if it equals the path’s.' });
 
 export const clientPath = { client_id: 'ID of the lead or client.' } as const;
 export const affiliatePath = { employee_id: "The affiliate's employee ID." } as const;
 
-/** Refuses an update that sets nothing. `pathName` is the id that may be repeated. */
-export const setsSomething =
-  (pathName: string) => (context: { value: Record<string, unknown>; issues: unknown[] }) => {
-    const sets = Object.entries(context.value).some(
-      ([name, value]) => name !== pathName && value !== undefined,
-    );
-    if (!sets)
-      context.issues.push({
-        code: 'custom',
-        input: context.value,
-        path: [],
-        message: 'at least one field is required',
-      });
-  };
+/** Refuses an update without a field. */
+export const setsSomething = rule((body) =>
+  Object.values(body).some((value) => value !== undefined)
+    ? undefined
+    : { message: 'at least one field is required' },
+);
 
 export const updatePerson = z
   .strictObject({
@@ -38,8 +32,10 @@ export const updatePerson = z
     employee_id: f.optionalRecordId,
     affiliate_id: f.optionalRecordId,
     external_id: f.externalId,
+    // What the finds show besides, and what updates answer.
+    ...readOnly('status', 'is_lead', 'created_utc', 'updated_utc'),
   })
-  .check(setsSomething('client_id'));
+  .check(setsSomething);
 
 export const updateAffiliateBody = z
   .strictObject({
@@ -53,22 +49,26 @@ export const updateAffiliateBody = z
     is_active: f.flag.optional(),
     is_approved: f.flag.optional(),
     external_id: f.externalId,
+    ...readOnly('affiliate_code', 'created_utc', 'updated_utc'),
   })
-  .check(setsSomething('employee_id'));
+  .check(setsSomething);
 
 export const changeStatus = z
   .strictObject({
     client_id: pathId,
-    new_status: f.statusReference.optional(),
-    new_status_id: f.statusReference.optional(),
+    new_status: f.statusReference.nullish(),
+    new_status_id: f.statusReference.nullish(),
     changed_by_employee_id: f.optionalRecordId,
     status_note: f.statusNote,
   })
-  .check((context) => {
-    if (context.value.new_status !== undefined || context.value.new_status_id !== undefined) return;
-    const message = 'new_status or new_status_id is required';
-    context.issues.push({ code: 'custom', input: context.value, path: ['new_status'], message });
-  });
+  .check(
+    rule(({ new_status, new_status_id }) =>
+      // null beside its alternative counts as absent (contract, "Requests and errors").
+      (new_status ?? new_status_id) == null
+        ? { field: 'new_status', message: 'new_status or new_status_id is required' }
+        : undefined,
+    ),
+  );
 
 export const noteBody = z.strictObject({
   client_id: pathId,

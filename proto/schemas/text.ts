@@ -26,10 +26,10 @@ export const text = ({ min = 0, max, oneLine = false, description }: TextRule) =
     })
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max, ...(description && { description }) });
 
-/** A trimmed text that may be blank; blank means the same as null: no value. */
+/** A trimmed text that may be blank; blank means the same as null: no value (contract, "Requests and errors"). */
 export const optionalText = (rule: TextRule) =>
   text(rule)
-    .transform((value) => (value === '' ? null : value))
+    .transform((value) => (isBlank(value) ? null : value))
     .nullish();
 
 export const codePoints = (value: string): number => {
@@ -37,6 +37,26 @@ export const codePoints = (value: string): number => {
   for (const _ of value) count++;
   return count;
 };
+
+/** The beginning of a text, never half a character. */
+export const cut = (value: string, maxCodePoints: number): string => {
+  if (value.length <= maxCodePoints) return value;
+  let end = 0;
+  for (let left = maxCodePoints; left > 0 && end < value.length; left--)
+    end += (value.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  return value.slice(0, end);
+};
+
+/** What an answer repeats of a name that the caller made up: so much of it, and always valid Unicode. */
+export const echo = (name: string): string => {
+  const start = cut(name, maxEchoed);
+  return (start.length < name.length ? `${start}…` : name).toWellFormed();
+};
+const maxEchoed = 100;
+
+/** Without a character that shows, such as one of zero-width spaces. */
+export const isBlank = (value: string): boolean => !visible.test(value);
+const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const control = /[\u0000-\u001f\u007f-\u009f]/;
@@ -47,5 +67,6 @@ function textProblem(value: string, min: number, max: number, oneLine: boolean):
   if (length < min) return `${fieldName} must be at least ${min} characters (actual: ${length})`;
   if (length > max) return `${fieldName} must be at most ${max} characters (actual: ${length})`;
   if (oneLine && control.test(value)) return `${fieldName} must not contain control characters`;
+  if (min > 0 && isBlank(value)) return `${fieldName} must have at least one visible character`;
   return undefined;
 }

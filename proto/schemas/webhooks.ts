@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
-import { fieldName, optionalText } from './text.ts';
+import { codePoints, echo, fieldName, optionalText } from './text.ts';
 import { id, instant } from './values.ts';
 
 /** Fields of subscriptions and events (specification, "Webhook subscription"; decisions, "Subscriptions and deliveries"). */
@@ -26,7 +26,7 @@ export const targetUrl = z
 
 function urlProblem(value: string): string | undefined {
   if (value === '') return `${fieldName} is required`;
-  const characters = [...value].length;
+  const characters = codePoints(value);
   if (characters > maxUrlCharacters)
     return `URL exceeds ${maxUrlCharacters} characters (actual: ${characters})`;
   const [, authority] = urlShape.exec(value) ?? [];
@@ -43,7 +43,7 @@ function urlProblem(value: string): string | undefined {
  */
 const urlShape = /^https?:\/\/([^/?#\\\s\p{Cc}]+)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 
-const unknownType = (type: string): string => `unknown event type: ${type.slice(0, 100)}`;
+const unknownType = (type: string): string => `unknown event type: ${echo(type)}`;
 
 export const knownEventType = z
   .string()
@@ -109,6 +109,10 @@ export const subscription = z.object({
   disabledReason: z.string().nullable(),
   consecutiveFailures: z.int().min(0),
 });
+
+/** What the record shows beside what an update can set. */
+const { id: _, name, url, eventTypes: __, enabled, description, ...readOnlyShape } = subscription.shape;
+export const subscriptionReadOnly = Object.keys(readOnlyShape) as (keyof typeof readOnlyShape)[];
 
 export const subscriptionWithSecret = subscription.extend({
   signingSecret: z.string().meta({ description: 'Shown in this answer only.' }),

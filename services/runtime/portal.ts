@@ -3,9 +3,8 @@ import {
   type ActorUser,
   type BodyOf,
   type PortalOperation,
-  parseBody,
+  parseCall,
   parseId,
-  parseQuery,
   problem,
   type QueryOf,
   roleAllows,
@@ -47,14 +46,15 @@ const portalCall = <O extends PortalOperation>(operation: O, call: Call): Portal
     if (!actor.user) throw problem('signed_out');
     if (!roleAllows(actor.user.role, operation.role)) throw roleRequired(operation.role);
   }
+  const { query, body } = parseCall(operation, call);
   return {
     companyId: tenant,
     user: actor.user as PortalCall<O>['user'],
     actor,
     requestId,
     deadlineMs,
-    query: parseQuery(operation, call.query),
-    body: parseBody(operation, call.body, params),
+    query,
+    body,
     params,
     id: (what) => parseId(params[0], what),
   };

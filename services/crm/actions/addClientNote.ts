@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { Action, Outcome, Submission } from './action.ts';
 import { handleAction } from './handle.ts';
 import { externalName, recordName } from './person.ts';
-import { externalIdTaken, lockRecords } from './updatePerson.ts';
+import { lockRecords } from './updatePerson.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;
 
@@ -13,8 +13,8 @@ export const addClientNote = (context: ActionsContext): Handler =>
   handleAction(context, contract.addClientNote, 'client', addNote(context.store));
 
 /**
- * Adds notes to leads and clients, or applies the fields to the note that has the `external_id` already. One
- * that belongs to another record is not moved: the `external_id` is in use there.
+ * Adds notes to leads and clients, or applies what was sent to the note that has the `external_id` already: the
+ * record too, so a note of another record moves to the one of the path (contract, "external_id").
  */
 const addNote = (store: Store): Action<Body, Answer> => ({
   turns: ({ companyId, recordId, body }) => [
@@ -51,7 +51,7 @@ const addNote = (store: Store): Action<Body, Answer> => ({
     );
     const met = there.flatMap((one) => {
       const note = noteOf(one);
-      return note?.client_id === one.recordId ? [{ ...note, ...changed(one.body), updated_utc: now }] : [];
+      return note ? [{ ...note, ...changed(one.body), client_id: one.recordId, updated_utc: now }] : [];
     });
     await store.notes.update(trx, met);
 
@@ -61,16 +61,15 @@ const addNote = (store: Store): Action<Body, Answer> => ({
       const id = ids.get(one);
       if (id !== undefined) return { result: json(201, { client_note_id: id, created_utc: now }) };
       const note = noteOf(one)!;
-      if (note.client_id !== one.recordId) return { result: externalIdTaken() };
       return { result: json(200, { client_note_id: note.client_note_id, created_utc: note.created_utc }) };
     });
   },
   onTaken: () => undefined,
 });
 
-/** Decisions, "Fields". */
+/** Contract, "Fields". */
 const defaultType = 'general';
-const defaultVisibility = 'internal';
+export const defaultVisibility = 'internal';
 
 const changed = ({ text, note_type, visibility }: Body) => ({
   text,

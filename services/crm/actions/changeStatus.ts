@@ -1,7 +1,8 @@
 import { type BodyOf, type contract, notFound } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
-import type { Store } from '../store/store.ts';
+import type { ClientRow, Store } from '../store/store.ts';
 import type { Action } from './action.ts';
+import { defaultVisibility } from './addClientNote.ts';
 import { recordName } from './person.ts';
 import { convertedEvent, statusChange } from './statusChange.ts';
 import { lockRecords } from './updatePerson.ts';
@@ -10,7 +11,8 @@ type Body = BodyOf<(typeof contract)['updateLeadStatus' | 'updateClientStatus']>
 
 /**
  * Gives a lead another lead status, or a client or lead another client status; the latter is an event
- * (decisions, "Leads and clients"). The status it already has changes nothing.
+ * (contract, "Leads and clients"). The status it already has changes nothing; a note sent with it becomes a note
+ * of the record.
  */
 export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
   turns: ({ companyId, recordId }) => [recordName('client', companyId, recordId)],
@@ -40,6 +42,14 @@ export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body
       trx,
       made.map(({ after, from, to, reason }) => statusChange(after, from, to, reason, now)),
     );
+    // There is no change of status that would carry the note.
+    await store.notes.insert(
+      trx,
+      changes.flatMap((change) => {
+        const text = change?.differs === false ? change.reason.status_note : undefined;
+        return text ? [statusNote(change!.after, text, now)] : [];
+      }),
+    );
     return changes.map((change) => {
       if (!change) return { result: notFound(kind) };
       const { after, from, to, reason, differs } = change;
@@ -51,4 +61,15 @@ export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body
     });
   },
   onTaken: () => undefined,
+});
+
+const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Date) => ({
+  company_id,
+  client_id,
+  text,
+  note_type: 'status',
+  visibility: defaultVisibility,
+  external_id: null,
+  created_utc: now,
+  updated_utc: now,
 });

@@ -50,6 +50,16 @@ test('64 notes with one external_id leave one note', async () => {
   expect(new Set(answers.map(({ body }) => body.client_note_id)).size).toBe(1);
 });
 
+test('64 notes with one external_id on two records leave one note, as they would one after the other', async () => {
+  const companyId = newCompany();
+  const ids = [await makeClient(crm.db, companyId), await makeClient(crm.db, companyId)];
+  const answers = await spread(64, (at) =>
+    crm.act('addClientNote', companyId, { text: `note ${at}`, external_id: 'same' }, ids[at % 2]),
+  );
+  expect(statusesOf(answers)).toEqual({ 200: 63, 201: 1 });
+  expect(new Set(answers.map(({ body }) => body.client_note_id)).size).toBe(1);
+});
+
 test('creates and conversions of one external_id at once leave one record and one conversion', async () => {
   const companyId = newCompany();
   const answers = await spread(64, (at) =>

@@ -1,6 +1,5 @@
 import { type BodyOf, type Detail, invalid, type Operation, parseId, readCall } from '@causeway/proto';
 import { type Answer, type Call, each, type Handler } from '@causeway/runtime';
-import { ZodObject, type ZodType } from 'zod';
 import type { ActionsContext } from '../context.ts';
 import type { Action } from './action.ts';
 import { referenceProblems } from './runner.ts';
@@ -35,25 +34,7 @@ const parse = async <O extends Operation>(
   call: Call,
   problemsOf: (rightFields: object) => Promise<readonly Detail[]>,
 ): Promise<BodyOf<O>> => {
-  const { body, problems } = readCall(operation, call);
+  const { body, problems, extra, rightFields } = readCall(operation, call);
   if (body !== undefined && problems.length === 0) return body;
-  throw invalid([...problems, ...(await problemsOf(body ?? rightFields(operation, call)))]);
-};
-
-/** The fields of a refused body that are right by themselves. */
-const rightFields = ({ body }: Operation, call: Call): Readonly<Record<string, unknown>> => {
-  const fields: Record<string, unknown> = {};
-  if (!(body instanceof ZodObject)) return fields;
-  let given: unknown;
-  try {
-    given = JSON.parse(Buffer.from(call.body).toString());
-  } catch {
-    return fields;
-  }
-  if (typeof given !== 'object' || given === null) return fields;
-  for (const [name, schema] of Object.entries(body.shape)) {
-    const value = (schema as ZodType).safeParse((given as Record<string, unknown>)[name]);
-    if (value.success) fields[name] = value.data;
-  }
-  return fields;
+  throw invalid([...problems, ...(await problemsOf(rightFields()))], extra);
 };

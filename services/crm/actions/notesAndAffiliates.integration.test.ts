@@ -49,24 +49,41 @@ describe('addClientNote', () => {
       crm.act('addClientNote', companyId, { text: 'a', external_id: 'n', ...more }, id);
     const first = await add({ note_type: 'call', visibility: 'public' });
     expect(await add({ text: 'b', visibility: null })).toEqual({ status: 200, body: first.body });
-    expect(await notes(companyId)).toMatchObject([{ text: 'b', note_type: 'call', visibility: 'internal' }]);
+    expect(await notes(companyId)).toMatchObject([{ text: 'b', note_type: 'call', visibility: 'public' }]);
   });
 
-  test('400: no text, a text too long, the external_id of a note on another record', async () => {
+  test('200: the external_id of a note on another record moves that note here', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId);
     const other = await makeClient(crm.db, companyId);
-    await crm.act('addClientNote', companyId, { text: 'a', external_id: 'n' }, other);
+    const first = await crm.act('addClientNote', companyId, { text: 'a', external_id: 'n' }, other);
+    const second = await crm.act('addClientNote', companyId, { text: 'b', external_id: 'n' }, id);
+    expect(second).toEqual({ status: 200, body: first.body });
+    expect(await notes(companyId)).toMatchObject([{ client_id: id, text: 'b' }]);
+  });
+
+  test('an external_id is its exact characters: case, accents and their spelling tell apart', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId);
+    const ids = ['Note-1', 'note-1', 'N\u00f6te', 'No\u0308te', 'Note'];
+    for (const external_id of ids)
+      expect((await crm.act('addClientNote', companyId, { text: 'x', external_id }, id)).status).toBe(201);
+    expect((await notes(companyId)).map(({ external_id }) => external_id)).toEqual(ids);
+  });
+
+  test('400: no text, a text too long', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId);
     for (const [sent, message] of [
       [{}, 'text is required'],
       [{ text: 'x'.repeat(10_001) }, 'text must be at most 10000 characters (actual: 10001)'],
       [{ text: 'x', note_type: 'y'.repeat(51) }, 'note_type must be at most 50 characters (actual: 51)'],
-      [{ text: 'x', external_id: 'n' }, 'external_id is already in use'],
+      [{ text: '\u200b\u2060' }, 'text must have at least one visible character'],
     ] as const) {
       const { status, body } = await crm.act('addClientNote', companyId, sent, id);
       expect([status, body.error]).toEqual([400, message]);
     }
-    expect(await notes(companyId)).toMatchObject([{ client_id: other, text: 'a' }]);
+    expect(await notes(companyId)).toEqual([]);
   });
 
   test('201: takes a text of 10000 characters of four bytes', async () => {
@@ -159,6 +176,7 @@ describe('createAffiliate', () => {
     expect((await make(companyId, 'Spring')).status).toBe(201);
     const { status, body } = await make(companyId, 'SPRING');
     expect([status, body.error]).toEqual([400, 'affiliate_code is already in use']);
+    expect((await make(companyId, 'Spr\u00efng')).status).toBe(201);
     expect((await make(other, 'SPRING')).status).toBe(201);
   });
 
@@ -199,6 +217,18 @@ describe('updateAffiliate', () => {
       is_approved: 1,
     });
     expect(await listed()).toEqual([]);
+  });
+
+  test('200: its code and times may be sent back; another code is named once', async () => {
+    const companyId = newCompany();
+    const made = (await crm.act('createAffiliate', companyId, affiliate)).body;
+    const { is_approved, ...whole } = made;
+    const act = (more: object) =>
+      crm.act('updateAffiliate', companyId, { ...whole, ...affiliate, ...more }, made.employee_id);
+    expect((await act({ last_name: 'M' })).status).toBe(200);
+    expect((await act({ affiliate_code: 'OTHER' })).body.details).toEqual([
+      { field: 'affiliate_code', message: 'affiliate_code cannot be changed here' },
+    ]);
   });
 
   test('400: nothing sent, the external_id of another', async () => {

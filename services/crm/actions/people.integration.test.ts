@@ -66,10 +66,11 @@ describe('createLead', () => {
   test('200: an external_id that is known updates that record, and only what was sent', async () => {
     const companyId = newCompany();
     const first = await crm.act('createLead', companyId, { ...person, city: 'Hampton', external_id: 'x' });
+    // On a create null counts as absent, so it clears nothing.
     const again = { ...person, last_name: 'Goble', city: null, external_id: 'x' };
     const second = await crm.act('createLead', companyId, again);
     expect(second).toEqual({ status: 200, body: first.body });
-    expect(await row(companyId, first.body.client_id)).toMatchObject({ last_name: 'Goble', city: null });
+    expect(await row(companyId, first.body.client_id)).toMatchObject({ last_name: 'Goble', city: 'Hampton' });
     expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
   });
 
@@ -287,11 +288,31 @@ describe.each([
       [{ client_id: id }, 'at least one field is required'],
       [{ city: 'X', client_id: id + 1 }, 'client_id must equal the one in the path'],
       [{ first_name: null }, 'first_name must not be null'],
-      [{ status: 'Lead - New' }, 'unknown field: status'],
+      [{ status: 'Lead - Lost', city: 'X' }, 'status cannot be changed here'],
+      [{ state: 'X', statu: 'Lead - New' }, 'unknown field: statu'],
     ] as const) {
       const { status, body } = await crm.act(operation, companyId, sent, id);
       expect([status, body.error]).toEqual([400, message]);
     }
+  });
+
+  test('a record that was found can be edited and sent back whole; what cannot be set is named once', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId, { status_id: statusId, phone: '555 0101' });
+    const find = what === 'lead' ? 'findLeads' : 'findClients';
+    const [found] = (await crm.ask(find, companyId, { client_id: String(id) })).body.clients;
+    const edited = { ...found, last_name: 'Edited', created_utc: found.created_utc.replace('Z', '+00:00') };
+    expect((await crm.act(operation, companyId, edited, id)).status).toBe(200);
+    expect(await row(companyId, id)).toMatchObject({ last_name: 'Edited', phone: '555 0101' });
+    const wrong = { ...edited, city: 'X', is_lead: !found.is_lead, created_utc: '2020-01-01T00:00:00Z' };
+    expect((await crm.act(operation, companyId, wrong, id)).body.details).toEqual([
+      { field: 'is_lead', message: 'is_lead cannot be changed here' },
+      { field: 'created_utc', message: 'created_utc cannot be changed here' },
+    ]);
+    expect((await crm.act(operation, companyId, { ...edited, client_id: id + 1 }, id)).body.details).toEqual([
+      { field: 'client_id', message: 'client_id must equal the one in the path' },
+    ]);
+    expect((await row(companyId, id)).city).toBeNull();
   });
 
   test('400: an employee or affiliate of another company, before the record is looked for', async () => {
@@ -383,6 +404,23 @@ describe.each([
       status: 200,
       body: { previous_status: from, new_status: from, updated_utc: updated_utc.toISOString() },
     });
+    expect(await historyOf(crm.db, companyId)).toEqual([]);
+    expect(await eventsOf(crm.db, companyId)).toEqual([]);
+  });
+
+  test('200: a note sent with the status it has becomes a note of the record, and no event', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId, { status_id: fromId });
+    const sent = { new_status: from, new_status_id: null, status_note: 'Called back.' };
+    expect((await crm.act(operation, companyId, sent, id)).status).toBe(200);
+    const notes = await crm.db
+      .selectFrom('client_notes')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .execute();
+    expect(notes).toMatchObject([
+      { client_id: id, text: 'Called back.', note_type: 'status', visibility: 'internal', external_id: null },
+    ]);
     expect(await historyOf(crm.db, companyId)).toEqual([]);
     expect(await eventsOf(crm.db, companyId)).toEqual([]);
   });

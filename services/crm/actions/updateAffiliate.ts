@@ -1,4 +1,4 @@
-import { type BodyOf, contract, notFound } from '@causeway/proto';
+import { type BodyOf, contract, invalid, notFound, Problem, readOnlyProblems } from '@causeway/proto';
 import { type Answer, type Handler, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { Store } from '../store/store.ts';
@@ -32,16 +32,20 @@ const changeAffiliate = (store: Store): Action<Body, Answer> => ({
     );
     const changed = submissions.map(({ companyId, recordId, body }) => {
       const row = affiliates.get(recordName('affiliate', companyId, recordId));
-      return row && { ...applyFields(row, sentFields(body)), updated_utc: now };
+      if (!row) return notFound('affiliate');
+      const problems = readOnlyProblems(body, { ...row });
+      if (problems.length > 0) return invalid(problems);
+      return { ...applyFields(row, sentFields(body)), updated_utc: now };
     });
     await store.affiliates.update(
       trx,
-      changed.filter((row) => row !== undefined),
+      changed.flatMap((row) => (row instanceof Problem ? [] : [row])),
     );
     return changed.map((row) => ({
-      result: row
-        ? json(200, { success: true, updated_utc: now, employee_id: row.employee_id })
-        : notFound('affiliate'),
+      result:
+        row instanceof Problem
+          ? row
+          : json(200, { success: true, updated_utc: now, employee_id: row.employee_id }),
     }));
   },
   onTaken: () => externalIdTaken(),

@@ -1,4 +1,12 @@
-import { type BodyOf, type contract, invalidField, notFound } from '@causeway/proto';
+import {
+  type BodyOf,
+  type contract,
+  invalid,
+  invalidField,
+  notFound,
+  Problem,
+  readOnlyProblems,
+} from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ClientRow, Store } from '../store/store.ts';
 import type { Action, Group, Submission } from './action.ts';
@@ -19,10 +27,14 @@ export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body
     const records = await lockRecords(store, group, submissions);
     const changes = submissions.map((one) => {
       const before = records.get(one);
-      if (!before || known.statuses.of(before).isLead !== (kind === 'lead')) return undefined;
+      const status = before && known.statuses.of(before);
+      if (!status || status.isLead !== (kind === 'lead')) return notFound(kind);
+      const shown = { ...before, status: status.name, is_lead: status.isLead };
+      const problems = readOnlyProblems(one.body, shown);
+      if (problems.length > 0) return invalid(problems);
       return { before, after: { ...applyFields(before, one.body), updated_utc: now } };
     });
-    const made = changes.filter((change) => change !== undefined);
+    const made = changes.flatMap((change) => (change instanceof Problem ? [] : [change]));
     await store.clients.update(
       trx,
       made.map(({ after }) => after),
@@ -32,9 +44,10 @@ export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body
       made.filter(({ before, after }) => searchedDiffers(before, after)).map(({ after }) => after),
     );
     return changes.map((change) => ({
-      result: change
-        ? json(200, { success: true, updated_utc: now, client_id: change.after.client_id })
-        : notFound(kind),
+      result:
+        change instanceof Problem
+          ? change
+          : json(200, { success: true, updated_utc: now, client_id: change.after.client_id }),
     }));
   },
   onTaken: () => externalIdTaken(),

@@ -1,4 +1,4 @@
-import { type IngestAnswer, ingestSubject } from '@causeway/proto';
+import { type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto';
 import { beforeAll, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
@@ -14,7 +14,13 @@ const ingest = async (body: unknown): Promise<IngestAnswer> => {
   const data = typeof body === 'string' ? body : JSON.stringify(body);
   return (await crm.bus.nc.request(ingestSubject, data, { timeout: 10_000 })).json();
 };
-const payment = { payment_id: 7, amount: 12.5, method: 'card – €' };
+const payment = {
+  ...samplePayload('payment.succeeded', new Date()),
+  payment_method: 'card – €',
+  // A schema is left open: what it does not name is kept.
+  note: 'kept',
+};
+const invoice = samplePayload('invoice.created', new Date());
 
 test('an answered event is in the log, with its payload as sent', async () => {
   const companyId = newCompany();
@@ -28,7 +34,12 @@ test('an answered event is in the log, with its payload as sent', async () => {
 test('the same dedupeKey answers the first event’s id, also at once and on two replicas', async () => {
   const [companyId, other] = [newCompany(), newCompany()];
   const send = (where: number, dedupeKey: string) =>
-    ingest({ companyId: where, type: 'invoice.created', payload: { n: Math.random() }, dedupeKey });
+    ingest({
+      companyId: where,
+      type: 'invoice.created',
+      payload: { ...invoice, n: Math.random() },
+      dedupeKey,
+    });
   const answers = await Promise.all(Array.from({ length: 40 }, () => send(companyId, 'k')));
   expect(new Set(answers.map((answer) => 'id' in answer && answer.id)).size).toBe(1);
   expect(answers.filter((answer) => 'id' in answer && !answer.duplicate)).toHaveLength(1);
@@ -39,7 +50,7 @@ test('the same dedupeKey answers the first event’s id, also at once and on two
 
 test('after 24 hours the key means a new event', async () => {
   const companyId = newCompany();
-  const event = { companyId, type: 'invoice.created', payload: {}, dedupeKey: 'k' };
+  const event = { companyId, type: 'invoice.created', payload: invoice, dedupeKey: 'k' };
   const first = await ingest(event);
   await crm.database.query(
     'UPDATE event_dedupe_keys SET created_utc = created_utc - INTERVAL 1441 MINUTE WHERE company_id = ?',
@@ -53,10 +64,11 @@ test('after 24 hours the key means a new event', async () => {
 
 test('a payload of 262144 bytes is taken, one byte more is not', async () => {
   const companyId = newCompany();
+  const document = samplePayload('document.uploaded', new Date());
   const event = (bytes: number) => ({
     companyId,
     type: 'document.uploaded',
-    payload: { x: 'x'.repeat(bytes - 8) },
+    payload: { ...document, x: 'x'.repeat(bytes - JSON.stringify(document).length - 7) },
   });
   expect(await ingest(event(262_144))).toMatchObject({ duplicate: false });
   expect(await ingest(event(262_145))).toMatchObject({
@@ -65,6 +77,8 @@ test('a payload of 262144 bytes is taken, one byte more is not', async () => {
   });
 });
 
+const exactly = (field: string) => `${field} cannot be stored exactly as a number; send it as a string`;
+
 test.each([
   ['{', 'payload must be valid JSON'],
   [{ companyId: 1, type: 'nothing', payload: {} }, 'unknown event type: nothing'],
@@ -72,6 +86,18 @@ test.each([
   [{ companyId: '1', type: 'lead.created', payload: {} }, 'companyId must be a positive integer'],
   [{ companyId: 1, type: 'lead.created', payload: [] }, 'payload must be a JSON object'],
   [{ companyId: 1, type: 'lead.created', payload: {}, extra: 1 }, 'unknown field: extra'],
+  [{ companyId: 1, type: 'invoice.created', payload: {} }, 'payload.invoice_id is required'],
+  [
+    { companyId: 1, type: 'invoice.created', payload: { ...invoice, amount: '5' } },
+    'payload.amount must be a number',
+  ],
+  ['{"companyId":1,"type":"lead.created","payload":{"client_id":1e400}}', exactly('payload.client_id')],
+  ['{"companyId":1,"type":"lead.created","payload":{"a":[9007199254740993]}}', exactly('payload.a[0]')],
+  [
+    '{"companyId":1,"type":"lead.created","payload":{"a":{"__proto__":1}}}',
+    'payload.a.__proto__ is not an allowed key',
+  ],
+  ['{"companyId":1,"companyId":2,"type":"lead.created"}', 'companyId must be given only once'],
 ])('%j is refused for good', async (body, error) => {
   expect(await ingest(body)).toMatchObject({ error, retry: false });
 });

@@ -94,11 +94,10 @@ const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer> => {
     ['company_id', 'dedupe_key'],
   );
   return {
-    turns: ({ companyId, body: { dedupeKey } }) =>
-      dedupeKey === undefined ? [] : [nameOf(companyId, dedupeKey)],
+    turns: ({ companyId, body: { dedupeKey } }) => (!dedupeKey ? [] : [nameOf(companyId, dedupeKey)]),
     run: async ({ trx }, submissions) => {
       const keys = submissions.flatMap(({ companyId, body: { dedupeKey } }) =>
-        dedupeKey === undefined ? [] : [{ company_id: companyId, dedupe_key: dedupeKey }],
+        !dedupeKey ? [] : [{ company_id: companyId, dedupe_key: dedupeKey }],
       );
       const rows = await lockKeys(trx, keys);
       const oldest = now().getTime() - dedupeWindowMs;
@@ -126,13 +125,14 @@ const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer> => {
   };
 };
 
-const nameOf = (companyId: number, key: string | undefined): string => `dedupe:${companyId}:${key ?? ''}`;
+const nameOf = (companyId: number, key: string | null | undefined): string =>
+  `dedupe:${companyId}:${key ?? ''}`;
 
 const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submission<IngestBody>) => ({
   companyId,
   type,
   payload: Buffer.from(JSON.stringify(payload)),
-  dedupeKey,
+  dedupeKey: dedupeKey ?? undefined,
 });
 
 const forgetOldKeys = async (db: Database<Tables>, now: Date): Promise<number> => {

@@ -65,9 +65,9 @@ describe.each(placements)('of a client %s', (_, settle) => {
 
   test('the phone is found by its last digits, however they are written', async () => {
     const { companyId, id } = await one({ phone: '+1 (555) 010-4477' });
-    for (const q of ['-4477', '010-4477', '0.104.477', '+15550104477', '(555) 010 4477', '+7'])
+    for (const q of ['-477', '-4477', '010-4477', '0.104.477', '+15550104477', '(555) 010 4477'])
       expect(await idsOf(companyId, q), q).toEqual([id]);
-    for (const q of ['555-', '010-447', '44-77x9', 'tel 4477', '+25550104477', '--', '()'])
+    for (const q of ['+7', '-77', '555-', '010-447', '44-77x9', 'tel 4477', '+25550104477', '--', '()'])
       expect(await idsOf(companyId, q), q).toEqual([]);
   });
 
@@ -160,6 +160,8 @@ test('an empty or missing q finds nothing', async () => {
 test.each([
   'q=a',
   'q=%C3%A9',
+  'q=e%CC%81',
+  'q=%CC%81%CC%81',
   'q=-',
   'q=ann&limit=0',
   'q=ann&limit=26',
@@ -172,10 +174,10 @@ test.each([
   expect(body).toMatchObject({ error_code: 'invalid_request', message: expect.any(String) });
 });
 
-test('a q of one letter and its accent, and one of only accents, do no harm', async () => {
+test('a q of two letters is taken however their accents are written', async () => {
   const id = await makeClient(crm.db, 302);
-  expect(await idsOf(302, 'a\u0301')).toEqual([id]);
-  expect(await idsOf(302, '\u0301\u0301')).toEqual([]);
+  expect(await idsOf(302, 'a\u0301n')).toEqual([id]);
+  expect(await idsOf(302, '\u00e1n\u0301')).toEqual([id]);
 });
 
 test('a very long q finds nothing', async () => {

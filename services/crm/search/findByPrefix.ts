@@ -11,9 +11,12 @@ export const findByExternalId = (
   limit: number,
 ): Promise<FoundClient[]> => findByPrefix(db, companyId, 'external_id', query, limit);
 
+/** Fewer digits end too many numbers, and would push every other match out of the answer. */
+const minPhoneDigits = 3;
+
 /**
  * Clients whose phone number ends with the digits of the query, which must consist of what phone numbers are
- * written with and hold a digit.
+ * written with and hold at least three digits (contract, "Client search").
  */
 export const findByPhone = async (
   db: Kysely<Tables>,
@@ -22,7 +25,9 @@ export const findByPhone = async (
   limit: number,
 ): Promise<readonly FoundClient[]> => {
   const reversed = /^[\d\s+().\-/x]+$/.test(query) ? reversedDigits(query) : '';
-  return reversed === '' ? [] : findByPrefix(db, companyId, 'phone_reversed', reversed, limit);
+  return reversed.length < minPhoneDigits
+    ? []
+    : findByPrefix(db, companyId, 'phone_reversed', reversed, limit);
 };
 
 /** In the order of the column's index, which so ends the query after `limit` rows. */

@@ -80,7 +80,11 @@ export const createStore = () => ({
       [...noteColumns, 'external_id'],
       ['company_id', 'external_id'],
     ),
-    update: updateRows('client_notes', [...noteFields, 'updated_utc'], ['company_id', 'client_note_id']),
+    update: updateRows(
+      'client_notes',
+      ['client_id', ...noteFields, 'updated_utc'],
+      ['company_id', 'client_note_id'],
+    ),
   },
 });
 

@@ -38,7 +38,7 @@ export const makeTestEvent = async (
 ): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
   const { db, now } = context;
   const { type, payload = samplePayload(type, now()) } = body;
-  const asked = { companyId, type, payload };
+  const asked = { companyId, type, payload, isTest: true };
   const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
   if ('error' in answer) {
     const cause = new Error(`the event was not taken: ${answer.error}`);

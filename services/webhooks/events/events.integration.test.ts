@@ -243,7 +243,6 @@ describe('A cursor', () => {
       `${cursor}A`,
       `${cursor}==`,
       'x',
-      '',
       '!!',
       '1',
     ];

@@ -6,11 +6,11 @@ import { type Editor, throughApi } from './editor.ts';
 import { editable, noteChange } from './noteChange.ts';
 import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
-import { assertTarget } from './target.ts';
+import { assertTarget, targetProblems } from './target.ts';
 
 export const createSubscription = (context: WebhooksContext): Handler =>
   each(async (call) => {
-    const { body } = parseCall(contract.createSubscription, call);
+    const { body } = parseCall(contract.createSubscription, call, targetProblems(context.targets));
     const { record, secret } = await addSubscription(context, throughApi(call), call.tenant, body);
     return json(201, { ...subscriptionAnswer(record), signingSecret: secret });
   });

@@ -237,6 +237,28 @@ describe('A subscription is refused', () => {
 });
 
 describe('Changing a subscription', () => {
+  test('a subscription that was read can be edited and sent back whole; what cannot be set is named once', async () => {
+    const company = newCompany();
+    const { id } = await make(company, { name: 'Billing' });
+    const { body: read } = await ask('getSubscription', company, { params: [id] });
+    const patch = (body: unknown) => ask('updateSubscription', company, { params: [id], body });
+    const edited = await patch({ ...read, name: 'Books' });
+    expect([edited.status, edited.body.name]).toEqual([200, 'Books']);
+    const { body: now } = await ask('getSubscription', company, { params: [id] });
+    const { details } = (await patch({ ...now, id: id + 1, name: 'X', foo: 1 })).body;
+    expect(details).toEqual([
+      { field: 'foo', message: 'unknown field: foo' },
+      { field: 'id', message: 'id must equal the one in the path' },
+    ]);
+    expect(
+      (await patch({ ...now, consecutiveFailures: 3, managedBy: 'me', name: 'X' })).body.details,
+    ).toEqual([
+      { field: 'managedBy', message: 'managedBy cannot be changed here' },
+      { field: 'consecutiveFailures', message: 'consecutiveFailures cannot be changed here' },
+    ]);
+    expect((await ask('getSubscription', company, { params: [id] })).body).toEqual(now);
+  });
+
   test('changes what is sent, and clears what may be null', async () => {
     const company = newCompany();
     const made = await make(company, { name: 'Billing', description: 'For the books.' });
@@ -254,7 +276,8 @@ describe('Changing a subscription', () => {
       [{}, /at least one field/],
       [{ url: null }, /url/],
       [{ enabled: null }, /enabled/],
-      [{ managedBy: 'zapier' }, /unknown field: managedBy/],
+      [{ managedBy: 'zapier' }, /managedBy cannot be changed here/],
+      [{ secret: 'mine' }, /unknown field: secret/],
     ] as const) {
       const reply = await patch(wrong);
       expect([reply.status, reply.body.error]).toEqual([400, expect.stringMatching(error)]);

@@ -1,4 +1,4 @@
-import { deliveryPorts, hostProblem, invalidField, portProblem } from '@causeway/proto';
+import { type Detail, deliveryPorts, hostProblem, invalidField, Problem, portProblem } from '@causeway/proto';
 import type { TargetRules } from '../context.ts';
 
 /**
@@ -17,3 +17,17 @@ export const assertTarget = (rules: TargetRules, url: string): void => {
   const problem = allowPrivate ? undefined : hostProblem(hostname);
   if (problem) throw invalidField('url', `invalid URL: the host is ${problem}`);
 };
+
+/** The same for a call that may have other problems too: all are told at once. */
+export const targetProblems =
+  (rules: TargetRules) =>
+  ({ url }: { readonly url?: string | undefined }): readonly Detail[] => {
+    if (url === undefined) return [];
+    try {
+      assertTarget(rules, url);
+      return [];
+    } catch (error) {
+      if (error instanceof Problem && error.details) return error.details;
+      throw error;
+    }
+  };

@@ -28,7 +28,7 @@ export const testSubscription = (context: WebhooksContext): Handler =>
       statusCode: attempt.status_code,
       elapsedMs: attempt.elapsed_ms,
       responseBodyTruncated: attempt.response_truncated === 1,
-      responseBody: Buffer.from(attempt.response_body ?? '', 'base64').toString(),
+      responseBody: textOf(Buffer.from(attempt.response_body ?? '', 'base64')),
       targetUrlUsed: calledUrl(attempt.url),
       error: attempt.error_class,
       message: attempt.error,
@@ -41,6 +41,10 @@ const calledUrl = (url: string): string => {
   called.hash = '';
   return called.href;
 };
+
+/** What was cut is cut between bytes: half a character at the end is left out. */
+const textOf = (bytes: Uint8Array): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 
 /** The attempt as the dispatcher tells it: dates as ISO text, the response body as base64. */
 export type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['attempt'];
@@ -83,8 +87,8 @@ export const sendTest = async (
   throw internalError(new Error(`no test delivery could be made: ${answer.error}`));
 };
 
-const typeToTest = ({ event_types }: SubscriptionRecord, asked: string | undefined): EventType => {
-  const type = asked === undefined ? event_types[0] : event_types.find((one) => one === asked);
+const typeToTest = ({ event_types }: SubscriptionRecord, asked: string | null | undefined): EventType => {
+  const type = asked == null ? event_types[0] : event_types.find((one) => one === asked);
   if (type) return type;
   const message = `the subscription does not include the event type ${asked}`;
   throw invalid([{ field: 'eventType', message }], { subscribedEventTypes: event_types });

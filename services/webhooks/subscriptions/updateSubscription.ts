@@ -1,4 +1,13 @@
-import { type BodyOf, contract, parseCall, parseId, type SubscriptionRow } from '@causeway/proto';
+import {
+  type BodyOf,
+  contract,
+  hasReadOnly,
+  invalid,
+  parseCall,
+  parseId,
+  readOnlyProblems,
+  type SubscriptionRow,
+} from '@causeway/proto';
 import { changes as differences, each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
@@ -7,11 +16,11 @@ import { assertEditable, type Editor, throughApi } from './editor.ts';
 import { holdWaiting } from './holdWaiting.ts';
 import { editable, noteChange } from './noteChange.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
-import { assertTarget } from './target.ts';
+import { assertTarget, targetProblems } from './target.ts';
 
 export const updateSubscription = (context: WebhooksContext): Handler =>
   each(async (call) => {
-    const { body } = parseCall(contract.updateSubscription, call);
+    const { body } = parseCall(contract.updateSubscription, call, targetProblems(context.targets));
     const id = parseId(call.params[0], 'subscription');
     return json(
       200,
@@ -37,6 +46,11 @@ export const changeSubscription = (
   return transaction(context.db, async (trx) => {
     const before = await lockSubscription(trx, companyId, subscriptionId);
     assertEditable(before, editor, Object.keys(changes));
+    if (hasReadOnly(changes)) {
+      const shown = subscriptionAnswer(await readSubscription(trx, companyId, subscriptionId));
+      const problems = readOnlyProblems(changes, shown);
+      if (problems.length > 0) throw invalid(problems);
+    }
     const now = context.now();
     await trx
       .updateTable('subscriptions')

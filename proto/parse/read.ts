@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { type Detail, Problem } from '../errors.ts';
+import type { BodyOf, Operation, QueryOf } from '../operation.ts';
+import { echo, isBlank } from '../schemas/text.ts';
+import { fieldKinds } from './field-kinds.ts';
+import { details, explain, extraOf } from './issues.ts';
+import { readJsonObject } from './json-body.ts';
+import { readQueryString } from './query-string.ts';
+import { setAside } from './read-only.ts';
+import { maxDetails } from './scan-json.ts';
+
+/** A query or body as far as it is right; where it is not, `value` is absent. */
+export interface Read<Value> {
+  readonly value?: Value;
+  /** Everything that is wrong with it, each field once. */
+  readonly problems: readonly Detail[];
+  /** Further fields for the body of the answer. */
+  readonly extra?: Problem['extra'];
+  /** The fields that are right by themselves. */
+  readonly right: () => Partial<Value>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export const readQuery = <O extends { readonly query: z.ZodType | null }>(
+  { query: schema }: O,
+  raw: string,
+): Read<QueryOf<O>> =>
+  whole(() => {
+    const { values, problems } = readQueryString(raw);
+    const given: Record<string, unknown> = { ...values };
+    // A blank parameter counts as absent, also one that is not a text (contract, "Requests and errors").
+    for (const name of fieldKinds(schema).names)
+      if (typeof given[name] === 'string' && isBlank(given[name])) delete given[name];
+    return read<QueryOf<O>>(schema, given, problems, 'unknown query parameter');
+  });
+
+type WithBody = Pick<Operation, 'body'> & Partial<Pick<Operation, 'params' | 'method'>>;
+
+export const readBody = <O extends WithBody>(
+  { body: schema, params: inPath = {}, method }: O,
+  bytes: Uint8Array,
+  params: readonly string[],
+): Read<BodyOf<O>> =>
+  whole(() => {
+    const { value, problems } = schema ? readJsonObject(bytes) : { value: {}, problems: [] };
+    const { names, optionalTexts, nullableTexts, readOnly } = fieldKinds(schema);
+    const creates = method === 'POST';
+    const blankable = creates ? optionalTexts : nullableTexts;
+    const given: Record<string, unknown> = { ...value };
+    const told: Detail[] = [...problems];
+    for (const [at, name] of Object.keys(inPath).entries())
+      if (name in given && names.includes(name)) {
+        if (typeof given[name] !== 'number' || String(given[name]) !== params[at])
+          told.push({ field: name, message: `${name} must equal the one in the path` });
+        delete given[name];
+      }
+    // A schema would look at every item, and tell of each.
+    for (const [name, items] of Object.entries(given))
+      if (Array.isArray(items) && items.length > maxItems) {
+        told.push({ field: echo(name), message: `${echo(name)} must have at most ${maxItems} items` });
+        delete given[name];
+      }
+    // A blank text is null; on a create null counts as absent (contract, "Requests and errors").
+    for (const name of names) {
+      if (blankable.has(name) && typeof given[name] === 'string' && isBlank(given[name])) given[name] = null;
+      if (creates && given[name] === null) delete given[name];
+    }
+    const result = read<BodyOf<O>>(schema, given, told, 'unknown field');
+    if (result.value) setAside(result.value, readOnly);
+    return result;
+  });
+
+const read = <Value>(
+  schema: z.ZodType | null,
+  given: Fields,
+  before: readonly Detail[],
+  unknown: string,
+): Read<Value> => {
+  const result = (schema ?? nothing).safeParse(given, { error: explain });
+  if (result.success && before.length === 0)
+    return { value: result.data as Value, problems: [], right: () => result.data as Value };
+  const problems = once([...before, ...(result.error ? details(result.error, unknown) : [])]);
+  const extra = result.error && extraOf(result.error);
+  return {
+    problems: unknownFirst(problems).slice(0, maxDetails),
+    ...(extra && { extra }),
+    right: () => rightFields(schema, given, problems) as Partial<Value>,
+  };
+};
+
+/** Of an array that is a field itself; no field takes as many. Those within a payload are not looked at. */
+const maxItems = 1_000;
+
+/** What cannot be read at all is one problem. */
+const whole = <Value>(readIt: () => Read<Value>): Read<Value> => {
+  try {
+    return readIt();
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.details) throw error;
+    const { details: problems, extra } = error;
+    return { problems, ...(extra && { extra }), right: () => ({}) };
+  }
+};
+
+/** Of several things that are wrong with one field, or within it, the first is told. */
+const once = (problems: readonly Detail[]): readonly Detail[] => {
+  const fields = new Set<string>();
+  return problems.filter(({ field }) => {
+    const root = /^[^.[]*/.exec(field)?.[0] ?? field;
+    if (fields.has(field) || fields.has(root)) return false;
+    fields.add(field);
+    return true;
+  });
+};
+
+/** A misspelt name explains the missing one, so it is told first. */
+const unknownFirst = (problems: readonly Detail[]): readonly Detail[] => [
+  ...problems.filter(isUnknown),
+  ...problems.filter((problem) => !isUnknown(problem)),
+];
+
+const isUnknown = ({ message }: Detail): boolean =>
+  message.startsWith('unknown query parameter: ') || message.startsWith('unknown field: ');
+
+const rightFields = (schema: z.ZodType | null, given: Fields, problems: readonly Detail[]): Fields => {
+  const right: Record<string, unknown> = {};
+  if (!(schema instanceof z.ZodObject)) return right;
+  for (const [name, field] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
+    if (problems.some((problem) => problem.field === name || problem.field.startsWith(`${name}.`))) continue;
+    const result = field.safeParse(given[name]);
+    if (result.success && result.data !== undefined) right[name] = result.data;
+  }
+  return right;
+};
+
+const nothing = z.strictObject({});

@@ -1,0 +1,176 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isHeldExactly, maxDetails, maxKeys, scanJson } from './scan-json.ts';
+
+const problemsOf = (text: string) =>
+  scanJson(text).problems.map(({ field, message }) => `${field}: ${message}`);
+
+describe('a scan of JSON', () => {
+  test('finds nothing wrong with what JSON.stringify writes', () => {
+    const key = fc.string({ unit: 'grapheme', maxLength: 5 }).filter((text) => text !== '__proto__');
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.string({ unit: 'grapheme' }),
+        fc.double(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie('value')),
+        fc.dictionary(key, tie('value')),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, fc.constantFrom(0, 2), (given, indent) => {
+        const text = JSON.stringify(given, undefined, indent);
+        fc.pre(!text.includes('\\u'));
+        expect(scanJson(text)).toEqual({ problems: [], stopped: false });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('tells the place of each key that occurs twice, however it is written', () => {
+    type Node =
+      | number
+      | readonly Node[]
+      | { readonly members: readonly (readonly [string, boolean, Node])[] };
+    const name = fc.oneof(
+      fc.constantFrom('a', 'b', 'c'),
+      fc.nat(25).map((at) => `k${at}`),
+    );
+    const { node } = fc.letrec<{ node: Node }>((tie) => ({
+      node: fc.oneof(
+        { depthSize: 'small' },
+        fc.nat(9),
+        fc.array(tie('node'), { maxLength: 3 }),
+        fc
+          .array(fc.tuple(name, fc.boolean(), tie('node')), { maxLength: 30 })
+          .map((members) => ({ members })),
+      ),
+    }));
+    const escaped = (text: string) =>
+      `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}${text.slice(1)}`;
+    const render = (one: Node): string => {
+      if (typeof one === 'number') return String(one);
+      if ('members' in one)
+        return `{${one.members.map(([key, asEscape, value]) => `"${asEscape ? escaped(key) : key}" : ${render(value)}`).join(' ,')}}`;
+      return `[${one.map(render).join(', ')}]`;
+    };
+    const repeats = (one: Node, place: string): string[] => {
+      if (typeof one === 'number') return [];
+      if (!('members' in one)) return one.flatMap((item, at) => repeats(item, `${place}[${at}]`));
+      const seen = new Set<string>();
+      return one.members.flatMap(([key, , value]) => {
+        const here = place === '' ? key : `${place}.${key}`;
+        const own = seen.has(key) ? [`${here}: ${here} must be given only once`] : [];
+        seen.add(key);
+        return [...own, ...repeats(value, here)];
+      });
+    };
+    fc.assert(
+      fc.property(node, (given) => {
+        const expected = repeats(given, '');
+        fc.pre(expected.every((line) => line.length < 150));
+        expect(problemsOf(render(given))).toEqual(expected.slice(0, maxDetails));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('ends whatever the text is', () => {
+    const piece = fc.constantFrom(
+      '"',
+      '\\',
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '1e9',
+      '-',
+      'a',
+      '\\u0000',
+      ' ',
+      '😀',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        expect(scanJson(pieces.join('')).problems.length).toBeLessThanOrEqual(maxDetails);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([
+    ['{"payload":{"amount":1e400}}', 'payload.amount'],
+    ['{"payload":{"ids":[1,9007199254740993]}}', 'payload.ids[1]'],
+    ['{"payload":{"ids":[1,12345678901234567890]}}', 'payload.ids[1]'],
+    ['{"a":1e-400}', 'a'],
+    ['{"a":0.1234567890123456789}', 'a'],
+  ])('of %s tells the number that would be altered', (text, field) => {
+    const message = `${field} cannot be stored exactly as a number; send it as a string`;
+    expect(scanJson(text).problems).toEqual([{ field, message }]);
+  });
+
+  test('tells a nested key __proto__, which JavaScript would lose', () => {
+    expect(problemsOf('{"payload":{"a":[{"__proto__":1}]}}')).toEqual([
+      'payload.a[0].__proto__: payload.a[0].__proto__ is not an allowed key',
+    ]);
+    expect(problemsOf('{"payload":{"\\u005f_proto__":1}}')).toHaveLength(1);
+    // On the outside it is an unknown field like any other.
+    expect(problemsOf('{"__proto__":1,"payload":"__proto__"}')).toEqual([]);
+  });
+
+  test('stops at too many keys and at too many levels, and tells no more than a bounded number of problems', () => {
+    const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
+    expect(scanJson(keys(maxKeys)).stopped).toBe(false);
+    expect(scanJson(keys(maxKeys + 1))).toEqual({
+      problems: [{ field: 'body', message: 'the body must have at most 20000 keys' }],
+      stopped: true,
+    });
+    expect(scanJson(`{"a":${'['.repeat(65)}`)).toMatchObject({ stopped: true });
+    expect(problemsOf(`{"a":[${'1e999,'.repeat(5000)}1]}`)).toHaveLength(maxDetails);
+  });
+});
+
+test('a number is held exactly where its shortest text has the value that was written', () => {
+  /** Digits × 10^exponent as an exact fraction. */
+  const fractionOf = (text: string): readonly [bigint, bigint] => {
+    const [, sign, whole = '', fraction = '', power = '0'] =
+      /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+    const digits = BigInt(`${sign}${whole}${fraction}`);
+    const exponent = Number(power) - fraction.length;
+    return exponent >= 0 ? [digits * 10n ** BigInt(exponent), 1n] : [digits, 10n ** BigInt(-exponent)];
+  };
+  const digits = (min: number, max: number) =>
+    fc.string({ unit: fc.constantFrom(...'0012345678999'), minLength: min, maxLength: max });
+  const number = fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      digits(1, 22),
+      fc.option(digits(1, 22)),
+      fc.option(fc.integer({ min: -330, max: 330 })),
+    )
+    .map(([sign, whole, fraction, power]) => {
+      const start = `${sign}${whole.replace(/^0+(?=\d)/, '')}`;
+      return `${start}${fraction === null ? '' : `.${fraction}`}${power === null ? '' : `e${power}`}`;
+    });
+  fc.assert(
+    fc.property(
+      fc.oneof(number, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)),
+      (written) => {
+        const held = String(Number(written));
+        let isSame = false;
+        if (Number.isFinite(Number(written))) {
+          const [a, b] = fractionOf(written);
+          const [c, d] = fractionOf(held);
+          isSame = a * d === c * b;
+        }
+        expect(isHeldExactly(written)).toBe(isSame);
+        expect(scanJson(`{"a":${written}}`).problems.length).toBe(isSame ? 0 : 1);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});

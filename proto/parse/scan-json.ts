@@ -1,0 +1,218 @@
+import type { Detail } from '../errors.ts';
+import { codePoints, echo } from '../schemas/text.ts';
+
+/** MySQL's JSON type ends at 100 levels; an event puts its payload below two of its own. */
+export const maxDepth = 64;
+/** Keys of all objects in one body together. Few payloads of 262144 bytes have a key every 13 bytes. */
+export const maxKeys = 20_000;
+/** Problems reported of one request. */
+export const maxDetails = 100;
+
+/** What `JSON.parse` does not tell about a text. */
+export interface JsonScan {
+  readonly problems: readonly Detail[];
+  /** The text exceeds a bound, and must not be parsed at all. */
+  readonly stopped: boolean;
+}
+
+/**
+ * Finds what `JSON.parse` passes over in silence: keys that occur twice, numbers that a double does not hold
+ * as written, nested keys `__proto__`, NUL characters and unpaired surrogates; and stops at too many keys or
+ * levels, before anything is built of them. One pass, which allocates little more than the keys.
+ *
+ * It takes valid JSON for granted. Of anything else it may say anything: the parser's verdict comes first.
+ */
+export const scanJson = (text: string): JsonScan => {
+  const problems: Detail[] = [];
+  const hasUnicodeEscapes = text.includes('\\u');
+  let nextEscape = firstFrom(text, '\\', 0);
+  const levels: Level[] = [];
+  let depth = -1;
+  let level: Level | undefined;
+  let isKey = false;
+  let keys = 0;
+  const tell = (field: string, sentence: string): void => {
+    if (problems.length < maxDetails) problems.push({ field, message: `${field} ${sentence}` });
+  };
+  const placeHere = (): string => placeOf(levels, depth);
+
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        const start = at + 1;
+        at = text.indexOf('"', start);
+        if (at < 0) return { problems, stopped: false };
+        const isEscaped = nextEscape < at;
+        if (isEscaped) {
+          while (at >= 0 && isEscapedAt(text, at)) at = text.indexOf('"', at + 1);
+          if (at < 0) return { problems, stopped: false };
+          nextEscape = firstFrom(text, '\\', at);
+        }
+        if (!isKey && !(isEscaped && hasUnicodeEscapes)) break;
+        const raw = text.slice(start, at);
+        const value = isEscaped ? decoded(raw) : raw;
+        if (isKey && level) {
+          if (++keys > maxKeys) {
+            const message = `the body must have at most ${maxKeys} keys`;
+            return { problems: [{ field: 'body', message }], stopped: true };
+          }
+          isKey = false;
+          // What is wrong with a key is told of its object.
+          if (isEscaped) tellText(value, () => placeOf(levels, depth - 1), tell);
+          level.key = value;
+          if (isRepeated(level, value)) tell(placeHere(), 'must be given only once');
+          if (value === '__proto__' && depth > 0) tell(placeHere(), 'is not an allowed key');
+        } else tellText(value, placeHere, tell);
+        break;
+      }
+      case openBrace:
+      case openBracket:
+        if (++depth > maxDepth) {
+          const field = placeOf(levels, 0) || 'body';
+          const message = `${field} must not be nested deeper than ${maxDepth} levels`;
+          return { problems: [{ field, message }], stopped: true };
+        }
+        isKey = text.charCodeAt(at) === openBrace;
+        level = levels[depth] ??= { key: undefined, index: 0, names: [], seen: undefined };
+        level.key = isKey ? '' : undefined;
+        level.index = 0;
+        level.names.length = 0;
+        level.seen = undefined;
+        break;
+      case closeBrace:
+      case closeBracket:
+        isKey = false;
+        if (--depth < -1) return { problems, stopped: false };
+        level = levels[depth];
+        break;
+      case comma:
+        if (!level) return { problems, stopped: false };
+        isKey = level.key !== undefined;
+        if (!isKey) level.index++;
+        break;
+      case minus:
+      case 48:
+      case 49:
+      case 50:
+      case 51:
+      case 52:
+      case 53:
+      case 54:
+      case 55:
+      case 56:
+      case 57: {
+        const start = at;
+        while (isNumeric(text.charCodeAt(at + 1))) at++;
+        // Any decimal of up to 15 digits survives the way to a double and back.
+        if (at - start >= 15 || hasExponent(text, start, at)) {
+          if (!isHeldExactly(text.slice(start, at + 1)))
+            tell(placeHere() || 'body', 'cannot be stored exactly as a number; send it as a string');
+        }
+        break;
+      }
+    }
+  }
+  return { problems, stopped: false };
+};
+
+/** One object or array that is open. `key` is undefined in an array. */
+interface Level {
+  key: string | undefined;
+  index: number;
+  readonly names: string[];
+  /** In place of `names` once there are many. */
+  seen: Set<string> | undefined;
+}
+
+const fewNames = 16;
+
+const isRepeated = (level: Level, name: string): boolean => {
+  const { names } = level;
+  if (level.seen) {
+    const { size } = level.seen;
+    return level.seen.add(name).size === size;
+  }
+  if (names.includes(name)) return true;
+  names.push(name);
+  if (names.length > fewNames) level.seen = new Set(names);
+  return false;
+};
+
+const tellText = (value: string, place: () => string, tell: (field: string, sentence: string) => void) => {
+  if (value.includes('\u0000')) tell(place() || 'body', 'must not contain a NUL character');
+  else if (!value.isWellFormed()) tell(place() || 'body', 'must be valid Unicode');
+};
+
+const firstFrom = (text: string, wanted: string, start: number): number => {
+  const at = text.indexOf(wanted, start);
+  return at < 0 ? text.length : at;
+};
+
+/** An odd number of backslashes before it. */
+const isEscapedAt = (text: string, at: number): boolean => {
+  let slashes = at;
+  while (text.charCodeAt(slashes - 1) === backslash) slashes--;
+  return (at - slashes) % 2 === 1;
+};
+
+const decoded = (raw: string): string => {
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return raw;
+  }
+};
+
+/** The place of the current value: `payload.items[3].price`. Keys come from the caller and are cut. */
+const placeOf = (levels: readonly Level[], depth: number): string => {
+  let place = '';
+  for (let at = 0; at <= depth; at++) {
+    const { key, index } = levels[at] as Level;
+    if (key === undefined) place += `[${index}]`;
+    else place += place === '' ? key : `.${key}`;
+    if (codePoints(place) > maxPlaceCharacters) break;
+  }
+  return echo(place);
+};
+const maxPlaceCharacters = 200;
+
+const isNumeric = (code: number): boolean =>
+  (code >= 48 && code <= 57) || code === 46 || code === 101 || code === 69 || code === 43 || code === minus;
+
+const hasExponent = (text: string, start: number, end: number): boolean => {
+  for (let at = start; at <= end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 101 || code === 69) return true;
+  }
+  return false;
+};
+
+/** Whether the shortest text of the double has the value that was written. `1.0` and `-0` have. */
+export const isHeldExactly = (written: string): boolean => {
+  const number = Number(written);
+  if (!Number.isFinite(number)) return false;
+  const [digits, exponent] = decimal(written);
+  const [heldDigits, heldExponent] = decimal(String(number));
+  return digits === heldDigits && (digits === '' || exponent === heldExponent);
+};
+
+/** A number as digits × 10^exponent, the digits without zeros at either end. */
+const decimal = (text: string): readonly [digits: string, exponent: number] => {
+  const [mantissa = '', power = '0'] = text.replace(/^-/, '').split(/e/i);
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const all = whole + fraction;
+  let first = 0;
+  while (all.charCodeAt(first) === 48) first++;
+  let last = all.length;
+  while (last > first && all.charCodeAt(last - 1) === 48) last--;
+  return [all.slice(first, last), Number(power) - fraction.length + (all.length - last)];
+};
+
+const quote = 34;
+const comma = 44;
+const minus = 45;
+const openBracket = 91;
+const backslash = 92;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
