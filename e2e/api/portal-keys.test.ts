@@ -49,6 +49,32 @@ describe('API keys at the portal', () => {
     expect([again.status, again.json]).toEqual([200, revoked.json]);
   });
 
+  test('keys are listed by pages, active and revoked ones apart, and none is lost between two pages', async () => {
+    const team = await openTeam(world);
+    const made: number[] = [];
+    for (let at = 0; at < 7; at++) made.push((await makeKey(team, `key ${at}`)).json.id);
+    await team.owner.browser.ask('POST', `/keys/${made[2]}/revoke`);
+    const idsOf = async (filter: string): Promise<number[]> => {
+      const ids: number[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const path = `/keys?limit=2${filter}${cursor && `&cursor=${cursor}`}`;
+        const { json } = await team.owner.browser.ask('GET', path);
+        ids.push(...json.keys.map(({ id }: { id: number }) => id));
+        expect(json.hasMore).toBe(json.nextCursor !== null);
+        cursor = json.nextCursor;
+      }
+      return ids;
+    };
+    const newestFirst = made.toReversed();
+    expect(await idsOf('')).toEqual(newestFirst);
+    expect(await idsOf('&state=active')).toEqual(newestFirst.filter((id) => id !== made[2]));
+    expect(await idsOf('&state=revoked')).toEqual([made[2]]);
+    const other = await openTeam(world);
+    const { nextCursor } = (await team.owner.browser.ask('GET', '/keys?limit=2')).json;
+    const theirs = await other.owner.browser.ask('GET', `/keys?cursor=${nextCursor}`);
+    expect([theirs.status, theirs.json.error]).toEqual([400, 'invalid cursor']);
+  });
+
   test('the operator’s keys are there too', async () => {
     const team = await openTeam(world);
     await world.operator.ask('createKey', { company_id: team.companyId, name: 'by hand', scopes: ['admin'] });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { scopes } from '../operation.ts';
 import { definePortalOperation } from '../portal.ts';
+import { limitParameter } from '../schemas/query.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { fieldName, text } from '../schemas/text.ts';
 import { id, instant } from '../schemas/values.ts';
+import { cursorParameter } from './fields.ts';
 
 const keys = { service: 'access', role: 'developer', query: null, params: {} } as const;
 
@@ -51,16 +53,21 @@ export const listApiKeys = definePortalOperation({
   path: '/keys',
   role: 'viewer',
   deadlineMs: 5000,
-  summary: 'The company’s API keys, the newest first; never their values',
+  summary: 'The company’s API keys, the newest first, by pages; never their values',
+  query: z.strictObject({
+    limit: limitParameter({ min: 1, max: 200, otherwise: 50 }),
+    cursor: cursorParameter,
+    state: z.enum(['active', 'revoked']).optional(),
+  }),
   body: null,
   answers: {
     200: {
-      description: 'The keys, revoked ones included.',
-      schema: z.object({ keys: z.array(apiKey) }),
-      example: { keys: [example] },
+      description: 'The keys, revoked ones included unless `state` says otherwise, and where to go on.',
+      schema: z.object({ keys: z.array(apiKey), nextCursor: z.string().nullable(), hasMore: z.boolean() }),
+      example: { keys: [example], nextCursor: null, hasMore: false },
     },
   },
-  errors: {},
+  errors: { 400: { description: 'A parameter is not valid.', example: { error: 'invalid cursor' } } },
 });
 
 export const createApiKey = definePortalOperation({
@@ -78,7 +85,16 @@ export const createApiKey = definePortalOperation({
       example: { ...example, value: 'crm_1001_0123456789abcdefghijklmnopqrstuvwxABCDEF' },
     },
   },
-  errors: {},
+  errors: {
+    400: {
+      description: 'The company has as many active keys as its quota allows.',
+      example: {
+        error: 'a company may have 200 active keys; revoke one that is not needed',
+        quota: 'keys',
+        limit: 200,
+      },
+    },
+  },
 });
 
 export const revokeApiKey = definePortalOperation({

@@ -17,6 +17,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
         .string()
         .regex(/^[A-Za-z0-9]{1,20}$/, 'must be 1 to 20 letters and digits')
         .default('crm'),
+      /** Keys of one company that work at a time. */
+      QUOTA_KEYS: integer(1, 1_000_000).default(200),
       /** Copies of each NATS bucket: 1 on a single server, 3 in a cluster. */
       NATS_REPLICAS: integer(1, 5).default(1),
       /** What second factors are sealed with. */

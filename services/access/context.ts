@@ -14,6 +14,8 @@ export interface Access {
   readonly table: KeyTable;
   readonly log: Log;
   readonly keyPrefix: string;
+  /** Keys of one company that work at a time. */
+  readonly keyQuota: number;
   readonly portal: PortalSettings;
   readonly passwords: Hasher;
   readonly refusals: Refusals;

@@ -18,6 +18,7 @@ await runProcess(
       metrics,
       tracer,
       keyPrefix: config.API_KEY_PREFIX,
+      keyQuota: config.QUOTA_KEYS,
       portal: portalSettings(config),
       replicas: config.NATS_REPLICAS,
     });

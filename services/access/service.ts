@@ -49,7 +49,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const table = await startKeyTable({ ...options, now });
   const uses = recordKeyUses({ bus, db, log, now });
   const requests = recordRequests({ bus, db, log, now });
-  const { keyPrefix, portal } = options;
+  const { keyPrefix, keyQuota, portal } = options;
   const house = keepHouse({ db, log, now, portal });
   const access: Access = {
     bus,
@@ -57,6 +57,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     table,
     log,
     keyPrefix,
+    keyQuota,
     portal,
     passwords: createHasher(),
     refusals: createRefusals(),
@@ -135,6 +136,7 @@ export interface AccessOptions {
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
   readonly keyPrefix: string;
+  readonly keyQuota: number;
   readonly portal: PortalSettings;
   /** Copies of each NATS bucket. */
   readonly replicas: number;

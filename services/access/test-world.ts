@@ -59,6 +59,7 @@ export const testWorld = async () => {
         instance,
         log,
         keyPrefix: 'crm',
+        keyQuota: 200,
         portal: testPortal,
         replicas: 1,
         ...options,

@@ -1,14 +1,14 @@
 import { type PortalAnswer, portalContract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor } from '../list-cursor.ts';
 
 type Entry = PortalAnswer<'listAudit'>['entries'][number];
 
 export const listAudit = ({ db }: Access) =>
   portalHandler(portalContract.listAudit, async ({ companyId, query }) => {
     const { limit, cursor, action, targetKind, targetId, userId, since, until } = query;
-    const before = cursor === undefined ? undefined : decodeCursor(companyId, cursor);
+    const before = cursor === undefined ? undefined : decodeCursor('audit', companyId, cursor);
     let found = db
       .selectFrom('audit_log')
       .selectAll()
@@ -41,7 +41,7 @@ export const listAudit = ({ db }: Access) =>
     const last = entries.at(-1);
     return json(200, {
       entries,
-      nextCursor: hasMore && last ? encodeCursor(companyId, last.id) : null,
+      nextCursor: hasMore && last ? encodeCursor('audit', companyId, last.id) : null,
       hasMore,
     });
   });

@@ -111,6 +111,28 @@ test('many keys made at once are all there, each with a value of its own', async
   for (const { value } of keys) expect(await entryOf(value)).toMatchObject({ active: true });
 });
 
+test('QUOTA_KEYS: of any number of keys made at once, a company gets exactly its quota', async () => {
+  const company_id = await newCompany();
+  const made = await Promise.all(
+    Array.from({ length: 230 }, () => ask('createKey', { company_id, name: 'k', scopes: ['admin'] })),
+  );
+  const refused = made.filter(({ status }) => status !== 201);
+  expect(refused).toHaveLength(30);
+  for (const { status, body } of refused)
+    expect([status, body]).toEqual([
+      400,
+      {
+        error: 'a company may have 200 active keys; revoke one that is not needed',
+        quota: 'keys',
+        limit: 200,
+      },
+    ]);
+  // A revoked one gives its place back.
+  await ask('revokeKey', { id: made.find(({ status }) => status === 201)!.body.id });
+  expect((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).status).toBe(201);
+  expect((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).status).toBe(400);
+}, 60_000);
+
 test('a body that is not one is refused', async () => {
   expect(await ask('revokeKey', { id: '7' })).toMatchObject({ status: 400 });
   expect(await ask('createCompany', { name: ' ' })).toMatchObject({

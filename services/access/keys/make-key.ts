@@ -3,6 +3,7 @@ import { type AuditSource, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { keyEntry, keyName } from '../key-table/entries.ts';
 import { deactivate } from './deactivate.ts';
+import { requireRoomForKey } from './key-quota.ts';
 
 export interface NewKey {
   readonly companyId: number;
@@ -11,9 +12,12 @@ export interface NewKey {
   readonly by: AuditSource;
 }
 
-/** Makes a key and returns once every gateway accepts it, so that it works as soon as it is read. */
+/**
+ * Makes a key and returns once every gateway accepts it, so that it works as soon as it is read.
+ * @throws Problem `quota_exceeded`
+ */
 export const makeKey = async (access: Access, { companyId, name, scopes, by }: NewKey) => {
-  const { db, table, keyPrefix, random, now, log } = access;
+  const { db, table, keyPrefix, keyQuota, random, now, log } = access;
   const value = createKeyValue({ prefix: keyPrefix, companyId, random });
   const at = now();
   const key = {
@@ -26,6 +30,7 @@ export const makeKey = async (access: Access, { companyId, name, scopes, by }: N
     created_utc: at,
   };
   const id = await transaction(db, async (trx) => {
+    await requireRoomForKey(trx, companyId, keyQuota);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
     await writeAudit(trx, {
       companyId,

@@ -5,24 +5,25 @@ import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Card.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { Pager } from '../../ui/Pager.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Empty, Failed } from '../../ui/States.tsx';
 import { CreateKey } from './CreateKey.tsx';
 import { KeyTable } from './KeyTable.tsx';
 import { RevokeKey } from './RevokeKey.tsx';
-import { keysQuery, keysRoute } from './route.ts';
+import { keysPageQuery, keysRoute } from './route.ts';
 
 export function KeysPage() {
-  const { show, dialog, revoke } = keysRoute.useSearch();
+  const { show, cursor, dialog, revoke } = keysRoute.useSearch();
   const navigate = useNavigate({ from: '/keys' });
   const refusal = useRefusal('developer');
   const { limits } = useSession();
-  const keys = useQuery(keysQuery);
-  const all = keys.data?.keys;
-  const shown = all?.filter((key) => key.isActive === (show !== 'revoked'));
+  const keys = useQuery(keysPageQuery({ show, cursor }));
+  const shown = keys.data?.keys;
+  const next = keys.data?.hasMore ? keys.data.nextCursor : null;
   const open = (search: { dialog?: 'create'; revoke?: number }): void =>
-    void navigate({ search: { show, ...search } });
-  const close = (): void => void navigate({ search: { show }, replace: true });
+    void navigate({ search: { show, cursor, ...search } });
+  const close = (): void => void navigate({ search: { show, cursor }, replace: true });
   const create = (
     <Button
       variant="primary"
@@ -57,7 +58,7 @@ export function KeysPage() {
           />
         }
       >
-        {keys.isError && !all ? (
+        {keys.isError && !shown ? (
           <Failed error={keys.error} retry={() => void keys.refetch()} />
         ) : (
           <KeyTable
@@ -77,9 +78,13 @@ export function KeysPage() {
             }
           />
         )}
+        <Pager
+          onFirst={cursor === undefined ? null : () => void navigate({ search: { show } })}
+          onNext={next === null ? null : () => void navigate({ search: { show, cursor: next } })}
+        />
       </Card>
       <CreateKey open={dialog === 'create' && refusal === undefined} onClose={close} />
-      <RevokeKey apiKey={all?.find((key) => key.id === revoke && key.isActive)} onClose={close} />
+      <RevokeKey apiKey={shown?.find((key) => key.id === revoke && key.isActive)} onClose={close} />
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 import { Problem } from '@causeway/proto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor } from './list-cursor.ts';
 
 /** Any character; `'binary'` would be the same, and takes seconds to make. */
 const unicode = fc
@@ -14,18 +14,19 @@ const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 /** The entry, or the sentence of the 400; anything else that is thrown fails. */
 const opened = (companyId: number, cursor: string): number | string => {
   try {
-    return decodeCursor(companyId, cursor);
+    return decodeCursor('audit', companyId, cursor);
   } catch (error) {
     if (error instanceof Problem && error.code === 'invalid_request') return error.publicMessage;
     throw error;
   }
 };
 
-test('a cursor leads to its entry, in its company alone', () => {
+test('a cursor leads to its entry, in its list and its company alone', () => {
   fc.assert(
     fc.property(id, id, id, (company, other, entry) => {
-      const cursor = encodeCursor(company, entry);
+      const cursor = encodeCursor('audit', company, entry);
       expect(opened(company, cursor)).toBe(entry);
+      expect(opened(company, encodeCursor('keys', company, entry))).toBe('invalid cursor');
       if (company !== other) expect(opened(other, cursor)).toBe('invalid cursor');
     }),
     { numRuns: 300 },
@@ -37,7 +38,7 @@ test('a cursor with any character changed, gone or added is invalid, and so is w
   const spot = fc.tuple(fc.nat(60), fc.nat(2), fc.constantFrom(...'AQgwZz09-_+/=. \n'));
   fc.assert(
     fc.property(id, id, spot, text, (company, entry, [place, way, other], garbage) => {
-      const cursor = encodeCursor(company, entry);
+      const cursor = encodeCursor('audit', company, entry);
       const from = place % (cursor.length + 1);
       const changed =
         cursor.slice(0, from) + (way === 1 ? '' : other) + cursor.slice(way === 2 ? from : from + 1);
