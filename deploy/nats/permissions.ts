@@ -124,6 +124,8 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       '$JS.API.INFO',
       ...makesStream(bucketStream(keyBucket)),
       ...readsStream(bucketStream(keyBucket)),
+      // Entries of keys that were revoked long ago.
+      `$JS.API.STREAM.PURGE.${bucketStream(keyBucket)}`,
       ...makesStream(bucketStream(gatewayBucket)),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],

@@ -65,6 +65,22 @@ describe('An API key', () => {
     await see(row).toContainText('revoked');
   });
 
+  test('of a company with more than a page of them can be reached by its page', async () => {
+    const { team, page } = await portal.openOwner();
+    const all = Array.from({ length: 51 }, (_, at) => `Tool ${at + 1}`);
+    for (const name of all)
+      await world.operator.ask('createKey', { company_id: team.companyId, name, scopes: ['admin'] });
+    await visit(page, 'keys', 'API keys');
+    const rows = page.getByRole('table', { name: 'API keys' }).getByRole('row');
+    await see(rows.filter({ hasText: 'Tool 51' })).toBeVisible();
+    await see(rows.filter({ hasText: /^Tool 1crm/ })).toBeHidden();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await see(rows.filter({ hasText: /^Tool 1crm/ })).toBeVisible();
+    await see(rows.filter({ hasText: 'Tool 51' })).toBeHidden();
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await see(rows.filter({ hasText: 'Tool 51' })).toBeVisible();
+  });
+
   test('asks before it is closed without having been copied', async () => {
     const { page } = await portal.openOwner();
     await createKey(page, 'Zapier');

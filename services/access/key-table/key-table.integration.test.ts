@@ -9,7 +9,8 @@ import {
 import { createLog } from '@causeway/runtime';
 import { Kvm } from '@nats-io/kv';
 import { expect, test, vi } from 'vitest';
-import { operatorOf, testWorld } from '../test-world.ts';
+import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
+import { expireRevoked } from './expire.ts';
 import { readTable } from './read.ts';
 import { reconcile } from './reconcile.ts';
 import { writeEntry } from './write.ts';
@@ -220,3 +221,49 @@ const startedTable = async (world: World) => {
   await service.drain();
   return world.openTable();
 };
+
+test('a key revoked a week ago leaves the table for good, ends again without waiting, and an active one stays', async () => {
+  const world = await testWorld();
+  await world.startAccess({ checkIntervalMs: never });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const [old, kept] = [await newKey(), await newKey()];
+  async function newKey() {
+    return (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  }
+  await ask('revokeKey', { id: old.id });
+  const table = await world.openTable();
+  const nameOf = ({ value }: { value: string }) => keyEntryName(hashKeyValue(value));
+  const { nc } = await world.openBus('access');
+  const week = 7 * 86_400_000;
+  expect(await expireRevoked(nc, table, Date.now() + week - 60_000)).toBe(0);
+  expect(await expireRevoked(nc, table, Date.now() + week + 60_000)).toBe(1);
+  expect(await table.get(nameOf(old))).toBeNull();
+  expect((await table.get(nameOf(kept)))?.json()).toMatchObject({ active: true });
+  // A check of that time expects nothing else, and so writes nothing.
+  const later = { db: world.openDb(), log, now: () => new Date(Date.now() + week + 60_000) };
+  expect(await reconcile(later, table)).toBe(0);
+  expect(await table.get(nameOf(old))).toBeNull();
+  // Ending it again makes the same promise as ever.
+  expect((await ask('revokeKey', { id: old.id })).status).toBe(200);
+  expect((await table.get(nameOf(old)))?.json()).toMatchObject({ active: false });
+});
+
+test('a revocation that all gateways have long heard of is not asked to be confirmed again', async () => {
+  const world = await testWorld();
+  let aheadMs = 0;
+  await world.startAccess({ checkIntervalMs: never, now: () => new Date(Date.now() + aheadMs) });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const { id } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  const gateway = await joinAsGateway(await world.openBus('gateway'), 'gateway-1');
+  await ask('revokeKey', { id });
+  const told = gateway.heard.length;
+  expect(told).toBeGreaterThanOrEqual(1);
+  await ask('revokeKey', { id });
+  expect(gateway.heard.length).toBeGreaterThan(told);
+  const toldTwice = gateway.heard.length;
+  aheadMs = 6 * 60_000;
+  expect((await ask('revokeKey', { id })).body).toMatchObject({ is_active: false });
+  expect(gateway.heard).toHaveLength(toldTwice);
+});

@@ -2,8 +2,10 @@ import { type KeyTableChange, Problem } from '@causeway/proto';
 import type { Bus } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
 import { openGatewayBucket, openKeyBucket } from './bucket.ts';
+import { expireRevoked } from './expire.ts';
 import { tellGateways } from './gateways.ts';
 import type { TableSource } from './lift-rows.ts';
+import { isRefusal, readEntry } from './read.ts';
 import { reconcile } from './reconcile.ts';
 import { rowsFingerprint } from './rows.ts';
 import { type VersionedEntry, writeEntry } from './write.ts';
@@ -30,6 +32,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
   let bucket: KV;
   let ready = false;
   let checkedFingerprint = '';
+  let expiredAtMs = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -41,6 +44,12 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     // Both sides as they are before they are read: a change on the way shows at the next check.
     const fingerprint = `${await bucketFingerprint(bucket)} ${await rowsFingerprint(options.db)}`;
     if (fingerprint === checkedFingerprint) return;
+    const nowMs = options.now().getTime();
+    if (nowMs - expiredAtMs >= expireEveryMs) {
+      expiredAtMs = nowMs;
+      const removed = await expireRevoked(bus.nc, bucket, nowMs);
+      if (removed > 0) log.info({ removed }, 'revoked keys expired from the key table');
+    }
     const written = await reconcile(options, bucket);
     checkedFingerprint = fingerprint;
     ready = true;
@@ -75,6 +84,13 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     }
   };
 
+  /** Writes the entry. @returns whether it refuses a key, and has been shown for so long that all know. */
+  const show = async (name: string, entry: VersionedEntry): Promise<boolean> => {
+    const held = await readEntry(bucket, name);
+    const written = await writeEntry(bucket, name, entry, held);
+    return !written && isRefusal(held.text) && held.createdMs < options.now().getTime() - settledMs;
+  };
+
   await checkAndGoOn();
   bus.onReconnect(() => checkLater(0));
 
@@ -83,10 +99,12 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     publish: async (name, entry) => {
       const change: KeyTableChange = { name, version: entry.version };
       try {
-        await writeEntry(bucket, name, entry).catch(async (error: unknown) => {
+        const settled = await show(name, entry).catch(async (error: unknown) => {
           log.warn({ error, name }, 'entry not written; mending the whole key table');
           await freshCheck();
+          return false;
         });
+        if (settled) return;
         const silent = await tellGateways(bus, change);
         if (silent.length > 0)
           log.warn({ ...change, silent }, 'gateways did not confirm; they are dead or cut off');
@@ -103,6 +121,12 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
 };
 
 const retryMs = 1000;
+const expireEveryMs = 3_600_000;
+/**
+ * An entry that the table has shown for so long is known to every gateway: one that was cut off for a minute trusts
+ * nothing. Gateways forget a refusal after twice that (`services/runtime/key-table/follow.ts`) and would not answer.
+ */
+const settledMs = 5 * 60_000;
 const notShown =
   'the change is saved but could not be shown to the gateways; it reaches them when NATS is back, or repeat it';
 

@@ -1,3 +1,4 @@
+import type { KeyEntry } from '@causeway/proto';
 import type { KV, KvEntry } from '@nats-io/kv';
 
 /** An entry as the bucket holds it. */
@@ -6,9 +7,11 @@ export interface HeldEntry {
   readonly revision: number;
   /** Null where it is not there, or has been deleted. */
   readonly text: string | null;
+  /** When the server stored it. */
+  readonly createdMs: number;
 }
 
-export const absent: HeldEntry = { revision: 0, text: null };
+export const absent: HeldEntry = { revision: 0, text: null, createdMs: 0 };
 
 export const readEntry = async (bucket: KV, name: string): Promise<HeldEntry> => {
   const entry = await bucket.get(name);
@@ -27,4 +30,14 @@ export const readTable = async (bucket: KV): Promise<Map<string, HeldEntry>> => 
 const heldEntry = (entry: KvEntry): HeldEntry => ({
   revision: entry.revision,
   text: entry.operation === 'PUT' ? entry.string() : null,
+  createdMs: entry.created.getTime(),
 });
+
+/** Whether an entry is a key's that is refused. */
+export const isRefusal = (text: string | null): boolean => {
+  try {
+    return text !== null && (JSON.parse(text) as Partial<KeyEntry>).active === false;
+  } catch {
+    return false;
+  }
+};

@@ -29,7 +29,7 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   unknown.delete(metaEntryName);
   let written = 0;
   const ahead: EntryText[] = [];
-  for await (const page of expectedEntries(db)) {
+  for await (const page of expectedEntries(db, source.now())) {
     const different = page.filter(([name, entry]) => {
       unknown.delete(name);
       const text = held.get(name)?.text ?? null;

@@ -8,16 +8,19 @@ import {
   keyEntryColumns,
   keyName,
 } from './entries.ts';
+import { keepRevokedMs } from './expire.ts';
 import type { VersionedEntry } from './write.ts';
 
 const pageRows = 5000;
 
 const why = 'the key table shows the keys of all companies';
 
-/** Every entry that the table must hold, in pages, as the database has it now. */
+/** Every entry that the table must hold, in pages, as the database has it now; keys revoked long ago left out. */
 export async function* expectedEntries(
   db: Database<AccessTables>,
+  now: Date,
 ): AsyncGenerator<readonly (readonly [name: string, entry: VersionedEntry])[]> {
+  const since = new Date(now.getTime() - keepRevokedMs);
   for (let after = 0; ; ) {
     const rows = await db
       .selectFrom('companies')
@@ -35,6 +38,7 @@ export async function* expectedEntries(
       .selectFrom('api_keys')
       .select(keyEntryColumns)
       .where('id', '>', after)
+      .where((eb) => eb.or([eb('revoked_utc', 'is', null), eb('revoked_utc', '>', since)]))
       .orderBy('id')
       .limit(pageRows)
       .execute();

@@ -73,6 +73,27 @@ const tell = async (change: KeyTableChange, waitMs: number): Promise<string | un
 };
 
 describe('the key table', () => {
+  test('forgets a revoked key after a while, and one that was revoked long ago at once', async () => {
+    await bucket.put('key.b', entry(2, false));
+    await sleep(300);
+    await fill();
+    const table = followKeyTable({
+      bus,
+      instance: 'gateway-1',
+      log,
+      metrics: createMetrics(),
+      keepRevokedMs: 250,
+    });
+    onTestFinished(() => table.close());
+    await table.reload('start');
+    expect(table.key('key.b')).toBeUndefined();
+    await bucket.put('key.a', entry(2, false));
+    // Remembered for as long as `access` may ask for it, then unknown.
+    expect(await tell({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
+    await vi.waitFor(() => expect(table.key('key.a')).toBeUndefined());
+    expect(table.company(1001)?.limits).toEqual({ read: 7 });
+  });
+
   test('is trusted only when it was read whole, then follows each change', async () => {
     await bucket.put('key.a', entry(1));
     const table = follow();

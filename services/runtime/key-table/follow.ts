@@ -36,8 +36,19 @@ const retryMs = 250;
 /** Longer than a cluster mostly takes to choose a new leader. */
 const inVainMs = 6_000;
 const watchdogMs = 10_000;
+/**
+ * How long a refused key is remembered. Then it is unknown, which is a 401 as well. `access` asks for no confirmation
+ * of a refusal that the table has shown for half of that.
+ */
+const defaultKeepRevokedMs = 10 * 60_000;
 
-export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions): KeyTable => {
+export const followKeyTable = ({
+  bus,
+  instance,
+  log,
+  metrics,
+  keepRevokedMs = defaultKeepRevokedMs,
+}: KeyTableOptions): KeyTable => {
   let entries = new Map<string, TableEntry>();
   let loaded = false;
   let generation = 0;
@@ -49,16 +60,31 @@ export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions)
   /** Broadcasts whose entry has not come in yet, by the entry's name. */
   const unanswered = new Map<string, { version: number; message: Msg }[]>();
 
+  /** When to forget a refused key, by its entry's name: else whoever makes and revokes keys fills the memory. */
+  const revoked = new Map<string, number>();
+  const forgetRevoked = (): void => {
+    const nowMs = performance.now();
+    for (const [name, atMs] of revoked) {
+      if (nowMs < atMs) continue;
+      revoked.delete(name);
+      entries.delete(name);
+    }
+  };
+
   const answer = (message: Msg): void => {
     message.respond(JSON.stringify({ instance } satisfies GatewayAnswer));
   };
 
   const apply = (table: Map<string, TableEntry>, update: KvWatchEntry): void => {
-    if (update.operation !== 'PUT') return; // Entries are never deleted; a wiped bucket shows as a reload.
+    if (update.operation !== 'PUT') return; // Entries expire without a word; a wiped bucket shows as a reload.
     const entry = update.json<TableEntry>();
     const known = table.get(update.key);
     if (known && known.version > entry.version) return;
     table.set(update.key, entry);
+    if ('active' in entry && !entry.active) {
+      const ageMs = Math.max(0, Date.now() - update.created.getTime());
+      revoked.set(update.key, performance.now() + keepRevokedMs - ageMs);
+    } else revoked.delete(update.key);
     const waiting = unanswered.get(update.key);
     if (!waiting) return;
     unanswered.delete(update.key);
@@ -83,6 +109,7 @@ export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions)
           if (!live && update.delta === 0 && fresh.has(metaEntryName)) {
             live = true;
             entries = fresh;
+            forgetRevoked();
             resolve();
           }
         }
@@ -144,6 +171,9 @@ export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions)
   bus.onDisconnect(() => {
     cutOffAtMs ??= performance.now();
   });
+  // Not while another copy is being read, which would keep what is forgotten here.
+  const forgetting = setInterval(() => loaded && forgetRevoked(), Math.min(keepRevokedMs, watchdogMs));
+  forgetting.unref();
   const watchdog = setInterval(async () => {
     if (!loaded || !bus.connected()) return;
     try {
@@ -166,6 +196,7 @@ export const followKeyTable = ({ bus, instance, log, metrics }: KeyTableOptions)
       closed = true;
       generation++;
       clearInterval(watchdog);
+      clearInterval(forgetting);
       subscription.unsubscribe();
       watch?.stop();
     },
@@ -179,4 +210,5 @@ export interface KeyTableOptions {
   readonly instance: string;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly keepRevokedMs?: number;
 }
