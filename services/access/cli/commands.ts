@@ -118,7 +118,8 @@ export const commands: readonly Command[] = [
     usage: '(--company ID | --key ID) [--read N] [--write N] [--admin N] [--lookup N]',
     notes: [
       'Limits that are not named stay as they are; `default` takes one back to the configured one.',
-      'All keys of a company together get at most RATE_LIMIT_COMPANY_FACTOR times its limit: to give one key more, raise the company’s limit too.',
+      'All keys of a company together get at most RATE_LIMIT_COMPANY_FACTOR times its limit;',
+      'to give one key more than that, raise the limit of its company too.',
     ],
     operation: 'setLimits',
     body: ({ company, key, read, write, admin, lookup }) => {
