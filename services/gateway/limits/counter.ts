@@ -303,7 +303,7 @@ const answer = async (owned: Partition, asked: CountRequest | FormerRequest): Pr
   return positions.filter((_, at) => at % positionLength === 0);
 };
 
-const patienceMs = 5;
+const patienceMs = 10;
 const tellEveryMs = 5_000;
 /** Longer than a cluster mostly takes to choose a new leader. */
 const inVainMs = 6_000;

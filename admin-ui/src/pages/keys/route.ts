@@ -23,7 +23,6 @@ export const keysRoute = createRoute({
     dialog: oneOf(['create']),
     revoke: anyNumber,
   }),
-  loaderDeps: ({ search: { show, cursor } }) => ({ show, cursor }),
-  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(keysPageQuery(deps)),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(keysPageQuery({})),
   component: lazyRouteComponent(() => import('./KeysPage.tsx'), 'KeysPage'),
 });
