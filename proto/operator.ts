@@ -122,7 +122,7 @@ export const operatorContract = Object.freeze({
   /** For the last owner, whom nobody of the company can help. */
   resetPortalOwner: define(
     'resetPortalOwner',
-    z.strictObject({ email }),
+    z.strictObject({ company_id: recordId, email }),
     z.object({ id, company_id: id, email: z.string(), link: z.string(), expires_utc: instant }),
   ),
   /** Seals members' second factors with the first key of the portal's ring. */

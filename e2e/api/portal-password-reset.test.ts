@@ -149,13 +149,16 @@ describe('A link for a new password', () => {
 test('The operator makes a link for an owner, and for nobody else', async () => {
   const team = await openTeam(world);
   const developer = await team.join('developer');
-  const { link, company_id } = await world.operator.ask('resetPortalOwner', { email: team.owner.email });
+  const { link, company_id } = await world.operator.ask('resetPortalOwner', {
+    company_id: team.companyId,
+    email: team.owner.email,
+  });
   expect(company_id).toBe(team.companyId);
   const body = { token: tokenOf(link), password: newPassword };
   expect((await nobody.ask('POST', '/password-reset/complete', body)).status).toBe(204);
   expect((await openBrowser(world).signIn({ ...team.owner, password: newPassword })).status).toBe(200);
   for (const email of [developer.email, 'nobody@example.com'])
-    await expect(world.operator.ask('resetPortalOwner', { email })).rejects.toThrow(
-      /not the one of an owner/,
+    await expect(world.operator.ask('resetPortalOwner', { company_id: team.companyId, email })).rejects.toThrow(
+      /not an owner of this company/,
     );
 });

@@ -110,7 +110,7 @@ describe('An invitation', () => {
     expect((await owner.browser.ask('GET', '/team')).json.invitations).toMatchObject([{ expired: true }]);
   });
 
-  test('of a member is refused, and of another company’s member tells nothing until it is accepted', async () => {
+  test('of a member is refused, and of another company’s member makes a member of this one alone', async () => {
     const [ours, theirs] = [await openTeam(world), await openTeam(world)];
     const own = await ours.owner.browser.ask('POST', '/team/invitations', {
       email: ours.owner.email.toUpperCase(),
@@ -122,12 +122,17 @@ describe('An invitation', () => {
       role: 'viewer',
     });
     expect(other.status).toBe(201);
+    const password = 'eight badgers paint bridges';
     const accepted = await openBrowser(world).ask('POST', '/invitation/accept', {
       token: other.json.link.split('#')[1],
       name: 'Ada',
-      password: goodPassword,
+      password,
     });
-    expect([accepted.status, accepted.json.reason]).toEqual([409, 'conflict']);
+    expect([accepted.status, accepted.json.company.id]).toEqual([201, ours.companyId]);
+    const { json: here } = await openBrowser(world).signIn({ email: theirs.owner.email, password });
+    expect([here.company.id, here.otherCompanies]).toEqual([ours.companyId, []]);
+    const { json: there } = await openBrowser(world).signIn(theirs.owner);
+    expect([there.company.id, there.otherCompanies]).toEqual([theirs.companyId, []]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { scopes } from '../operation.ts';
 import { definePortalOperation, roles } from '../portal.ts';
+import { recordMissing } from '../schemas/records.ts';
 import { rule } from '../schemas/rule.ts';
 import { fieldName, text } from '../schemas/text.ts';
 import { count, id, instant } from '../schemas/values.ts';
@@ -21,6 +22,17 @@ export const sessionFacts = z.object({
     recoveryCodesLeft: count,
   }),
   company: z.object({ id, name: z.string() }),
+  /** Where the member can switch to without signing in again. */
+  otherCompanies: z.array(
+    z.object({
+      id,
+      name: z.string(),
+      role: z.enum(roles),
+      codeRequired: z
+        .boolean()
+        .meta({ description: 'Switching asks for a code of the second factor that the member has there.' }),
+    }),
+  ),
   session: z.object({
     id,
     createdUtc: instant,
@@ -51,6 +63,7 @@ export const sessionExample = {
     recoveryCodesLeft: 10,
   },
   company: { id: 1001, name: 'Brightwater Partners' },
+  otherCompanies: [{ id: 1002, name: 'Harbour Legal', role: 'viewer', codeRequired: false }],
   session: {
     id: 3,
     createdUtc: '2026-01-15T09:30:00.000Z',
@@ -64,6 +77,14 @@ export const sessionExample = {
   baseUrl: null,
 };
 
+/** A second factor is shown by a code of the app or by a recovery code, never by both. */
+export const oneFactor = rule<{ readonly totp?: unknown; readonly recoveryCode?: unknown }>(
+  ({ totp, recoveryCode }) =>
+    totp === undefined || recoveryCode === undefined
+      ? undefined
+      : { field: 'totp', message: 'either totp or recoveryCode can be given' },
+);
+
 const tooMany = {
   description: 'Too many attempts for this account or from this address; `retryAfter` in seconds.',
   example: { error: 'too many attempts; try again in 8 s', reason: 'too_many_attempts', retryAfter: 8 },
@@ -75,7 +96,8 @@ export const signIn = definePortalOperation({
   method: 'POST',
   path: '/session',
   role: null,
-  summary: 'Sign in. With `mfaRequired` the same is sent again, with `totp` or `recoveryCode`.',
+  summary:
+    'Sign in to every company in which this address has this password. With `mfaRequired` the same is sent again, with `totp` or `recoveryCode`.',
   body: z
     .strictObject({
       email: z
@@ -90,13 +112,7 @@ export const signIn = definePortalOperation({
       totp: f.totpCode.optional(),
       recoveryCode: z.string().trim().min(1).max(50).optional(),
     })
-    .check(
-      rule(({ totp, recoveryCode }) =>
-        totp === undefined || recoveryCode === undefined
-          ? undefined
-          : { field: 'totp', message: 'either totp or recoveryCode can be given' },
-      ),
-    ),
+    .check(oneFactor),
   answers: {
     200: {
       description: 'Signed in, with the session in a cookie; or the second factor is missing.',
@@ -138,6 +154,40 @@ export const getSession = definePortalOperation({
   body: null,
   answers: { 200: { description: 'The session.', schema: sessionFacts, example: sessionExample } },
   errors: {},
+});
+
+export const switchCompany = definePortalOperation({
+  ...session,
+  id: 'switchCompany',
+  method: 'POST',
+  path: '/session/company',
+  role: 'viewer',
+  summary: 'Go on in another company that this sign-in has opened',
+  body: z
+    .strictObject({
+      companyId: id,
+      totp: f.totpCode.optional(),
+      recoveryCode: z.string().trim().min(1).max(50).optional(),
+    })
+    .check(oneFactor),
+  answers: {
+    200: {
+      description: 'The session there, in a new cookie; the one before no longer works.',
+      schema: sessionFacts,
+      example: sessionExample,
+    },
+  },
+  errors: {
+    400: {
+      description: 'The code of the second factor is missing or not right.',
+      example: {
+        error: 'the code is not right',
+        details: [{ field: 'totp', message: 'the code is not right' }],
+      },
+    },
+    404: recordMissing('company'),
+    429: tooMany,
+  },
 });
 
 const token = z.string().regex(/^[\w-]{20,100}$/, { error: `${fieldName} is not the one of a link` });

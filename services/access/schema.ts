@@ -82,7 +82,12 @@ interface PortalSessionTable {
   last_used_utc: Date;
   address: string;
   user_agent: string;
+  sign_in: Buffer | null;
+  state: Generated<SessionState>;
 }
+
+/** `open`: the browser has its token; `ready`, `code`: the member can switch to it, with a code of the app or without. */
+export type SessionState = 'open' | 'ready' | 'code';
 
 interface PortalInvitationTable {
   company_id: number;

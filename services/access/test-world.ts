@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
+  type Actor,
   type GatewayAnswer,
   type KeyTableChange,
   keyBucket,
   keyRevokedSubject,
   laneSubject,
   type OperatorOperationId,
+  type PortalOperationId,
   parseKeyRing,
+  type ResolvedSession,
   replyPrefix,
+  resolveSessionOperation,
+  sessionTokenHeader,
 } from '@causeway/proto';
 import {
   type Bus,
@@ -16,6 +21,7 @@ import {
   connectBus,
   createLaneClient,
   createLog,
+  type LaneAnswer,
   randomHex,
 } from '@causeway/runtime';
 import { cleanUp, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
@@ -101,6 +107,70 @@ export const operatorOf = (bus: Bus) => {
     });
     return { status: answer.status, body: JSON.parse(answer.body.toString()) };
   };
+};
+
+/** A gateway's end of the portal's lane. It can say anything in anybody's name, as a gateway that was taken over could. */
+export const portalLaneOf = (bus: Bus) => {
+  const lane = createLaneClient({
+    bus,
+    lane: 'access',
+    subject: laneSubject('access'),
+    replySubject: `${replyPrefix('gateway')}.gateway-1.access`,
+  });
+  cleanUp(() => lane.close());
+  return (
+    operation: PortalOperationId | typeof resolveSessionOperation,
+    { tenant = 0, actor, body, params = [], query = '' }: PortalRequest = {},
+  ): Promise<LaneAnswer> =>
+    lane.request({
+      operation,
+      tenant,
+      caller: actor?.user?.id ?? 0,
+      requestId: randomHex(8),
+      traceparent: childTraceparent(''),
+      budgetMs: 10_000,
+      params,
+      query,
+      body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+      ...(actor && { actor }),
+    });
+};
+
+interface PortalRequest {
+  readonly tenant?: number;
+  readonly actor?: Actor;
+  readonly body?: unknown;
+  readonly params?: readonly string[];
+  readonly query?: string;
+}
+
+/** A browser behind a gateway: it keeps the session's token and is the member whose token it has. */
+export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.0.113.7') => {
+  let token = '';
+  const from = { address, userAgent: 'test' };
+  const browser = {
+    token: () => token,
+    setToken: (value: string) => {
+      token = value;
+    },
+    ask: async (
+      operation: PortalOperationId,
+      body?: unknown,
+      params: readonly string[] = [],
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+    ): Promise<any> => {
+      const resolved =
+        token === '' ? null : await send(resolveSessionOperation, { body: { token, passive: true } });
+      const session =
+        resolved?.status === 200 ? (JSON.parse(resolved.body.toString()) as ResolvedSession) : undefined;
+      const actor: Actor = session ? { user: session.user, token, ...from } : { user: null, ...from };
+      const answer = await send(operation, { tenant: session?.companyId ?? 0, actor, body, params });
+      token = answer.headers?.[sessionTokenHeader] ?? token;
+      const text = answer.body.toString();
+      return { status: answer.status, ...(text !== '' && JSON.parse(text)) };
+    },
+  };
+  return browser;
 };
 
 /** A gateway as the key table knows it: listed, renewing, and answering changes after `answerAfterMs`. */

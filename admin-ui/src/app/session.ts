@@ -33,6 +33,7 @@ export const useSession = (): Session => {
 const nobody: Session = {
   user: { id: 0, email: '', name: '', role: 'viewer', totpEnabled: false, recoveryCodesLeft: 0 },
   company: { id: 0, name: '' },
+  otherCompanies: [],
   session: { id: 0, createdUtc: '', expiresUtc: '', idleTimeoutMs: 1 },
   keyPrefix: '',
   scopes: [],

@@ -117,7 +117,7 @@ describe.each(sharded)('%s', (name) => {
 });
 
 const lookups = (): [string, Vindex][] =>
-  Object.entries(causeway.vindexes ?? {}).filter(([, { type }]) => type === 'consistent_lookup_unique');
+  Object.entries(causeway.vindexes ?? {}).filter(([, { type }]) => type.startsWith('consistent_lookup'));
 const lookupTables = (): string[] => lookups().map(([, { params }]) => params?.table ?? '');
 
 /** A table of the directory knows in which shard a value of this column is, and that it is there once. */

@@ -36,7 +36,11 @@ test.each([
     'setLimits',
     { company_id: 1001, read: 5, write: null },
   ],
-  ['portal-owner reset --email ada@example.com', 'resetPortalOwner', { email: 'ada@example.com' }],
+  [
+    'portal-owner reset --company 1001 --email ada@example.com',
+    'resetPortalOwner',
+    { company_id: 1001, email: 'ada@example.com' },
+  ],
   ['secrets reencrypt', 'reencryptSecrets', {}],
   ['factors reencrypt', 'reencryptFactors', {}],
   ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],

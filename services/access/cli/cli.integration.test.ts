@@ -145,14 +145,14 @@ test('an owner who lost the password is helped by a link', async () => {
   const company = await newCompany();
   const email = 'edith@example.com';
   const { id } = await json('portal-owner', 'create', '--company', company, '--email', email);
-  expect(await json('portal-owner', 'reset', '--email', email)).toEqual({
+  expect(await json('portal-owner', 'reset', '--company', company, '--email', email)).toEqual({
     id,
     company_id: Number(company),
     email,
     link: expect.stringMatching(/^\/portal\/password#[\w-]{43}$/),
     expires_utc: expect.any(String),
   });
-  const { out } = await causeway(['portal-owner', 'reset', '--email', email]);
+  const { out } = await causeway(['portal-owner', 'reset', '--company', company, '--email', email]);
   expect(out).toMatch(/^ {2}\/portal\/password#[\w-]{43}$/m);
   expect(out).toContain('this is the only time it is shown');
 });

@@ -160,13 +160,14 @@ export const commands: readonly Command[] = [
   {
     words: ['portal-owner', 'reset'],
     about: 'Make a link by which an owner who lost the password chooses a new one',
-    options: { email: { value: 'EMAIL', about: 'with which the owner signs in', required: true } },
+    options: { company, email: { value: 'EMAIL', about: 'with which the owner signs in', required: true } },
     notes: [
       'Hand the link over in private: whoever opens it chooses the password. It works once, and for an hour. All',
-      'sessions of the owner end when it is used; two-factor sign-in stays as it is.',
+      "sessions of the owner in this company end when it is used; two-factor sign-in stays as it is. The owner's",
+      'memberships in other companies do not change.',
     ],
     operation: 'resetPortalOwner',
-    body: ({ email }) => ({ email }),
+    body: ({ company, email }) => ({ company_id: wholeNumber('company', company), email }),
   },
   {
     words: ['secrets', 'reencrypt'],

@@ -4,11 +4,12 @@ import { byOperator } from '../audit/operator.ts';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
 import { operatorHandler } from '../operator-handler.ts';
+import { hashForAddress } from '../sessions/memberships.ts';
 import { requireGoodPassword } from './password-policy.ts';
 
 export const createPortalOwner = (access: Access) =>
   operatorHandler(access, 'createPortalOwner', async ({ company_id, email, password }, { requestId }) => {
-    const { db, now, passwords } = access;
+    const { db, now } = access;
     await requireCompany(access, company_id);
     requireGoodPassword('password', password, [email]);
     const owner = {
@@ -16,7 +17,7 @@ export const createPortalOwner = (access: Access) =>
       email,
       // Until they say how they are called.
       name: nameIn(email),
-      password_hash: await passwords.hash(password),
+      password_hash: await hashForAddress(access, email, password),
       role: 'owner',
       created_utc: now(),
     } as const;
@@ -36,7 +37,7 @@ export const createPortalOwner = (access: Access) =>
       return { id, company_id, email };
     } catch (error) {
       if (duplicateKey(error) === 'portal_users_email')
-        throw invalidField('email', 'email is already in use');
+        throw invalidField('email', 'email is already a member of this company');
       throw error;
     }
   });

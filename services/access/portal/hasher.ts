@@ -1,12 +1,16 @@
 import { problem } from '@causeway/proto';
-import { hashPassword, verifyPassword } from './password.ts';
+import { hashPassword, verifyPasswords } from './password.ts';
 
 /** Hashes and checks passwords, a few at a time: each takes 19 MiB and a core for tens of milliseconds. */
 export interface Hasher {
-  /** @throws Problem `service_unavailable` when too many wait */
-  hash(password: string): Promise<string>;
-  /** @param stored null where there is no such account: then it takes as long, and is false. */
-  verify(password: string, stored: string | null): Promise<boolean>;
+  /** @param salt random unless given. @throws Problem `service_unavailable` when too many wait */
+  hash(password: string, salt?: Buffer): Promise<string>;
+  verify(password: string, stored: string): Promise<boolean>;
+  /**
+   * Which of the hashes are of this password. The memberships of an address share a salt, so this takes as long for
+   * one, for several and, with a made-up hash, for none.
+   */
+  matches(password: string, stored: readonly string[]): Promise<boolean[]>;
 }
 
 const atOnce = 2;
@@ -32,13 +36,16 @@ export const createHasher = (): Hasher => {
     }
   };
 
+  const matches: Hasher['matches'] = async (password, stored) => {
+    nobody ??= hashPassword('nobody has this password');
+    const against = stored.length > 0 ? stored : [await nobody];
+    const results = await inTurn(() => verifyPasswords(password, against));
+    return results.slice(0, stored.length);
+  };
+
   return {
-    hash: (password) => inTurn(() => hashPassword(password)),
-    verify: async (password, stored) => {
-      nobody ??= hashPassword('nobody has this password');
-      const against = stored ?? (await nobody);
-      const right = await inTurn(() => verifyPassword(password, against));
-      return stored !== null && right;
-    },
+    hash: (password, salt) => inTurn(() => hashPassword(password, salt)),
+    verify: async (password, stored) => (await matches(password, [stored]))[0] === true,
+    matches,
   };
 };

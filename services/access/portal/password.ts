@@ -7,8 +7,7 @@ const derive = promisify(argon2);
 const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /** An argon2id hash in PHC string form: `$argon2id$v=19$m=…,t=…,p=…$<salt>$<hash>`, base64 without padding. */
-export const hashPassword = async (password: string): Promise<string> => {
-  const nonce = randomBytes(16);
+export const hashPassword = async (password: string, nonce: Buffer = randomBytes(16)): Promise<string> => {
   const hash = await derive('argon2id', {
     ...cost,
     message: password.normalize('NFC'),
@@ -21,20 +20,48 @@ export const hashPassword = async (password: string): Promise<string> => {
 
 const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** False also for a hash that cannot be read. The cost is the hash's own, so that it may be raised later. */
-export const verifyPassword = async (password: string, stored: string): Promise<boolean> => {
-  const [, memory, passes, parallelism, salt, hash] = phc.exec(stored) ?? [];
-  if (!salt || !hash) return false;
-  const expected = Buffer.from(hash, 'base64');
-  const actual = await derive('argon2id', {
-    message: password.normalize('NFC'),
-    nonce: Buffer.from(salt, 'base64'),
-    memory: Number(memory),
-    passes: Number(passes),
-    parallelism: Number(parallelism),
-    tagLength: expected.length,
-  });
-  return timingSafeEqual(actual, expected);
+/** The salt of a hash; undefined for a hash that cannot be read. */
+export const saltOf = (stored: string): Buffer | undefined => {
+  const salt = phc.exec(stored)?.[4];
+  return salt === undefined ? undefined : Buffer.from(salt, 'base64');
 };
+
+/**
+ * Whether the password is the one of each hash; false for a hash that cannot be read. Hashes of one salt and cost
+ * take one derivation together. The cost is the hash's own, so that it may be raised later.
+ */
+export const verifyPasswords = async (
+  password: string,
+  stored: readonly string[],
+  deriveKey: typeof derive = derive,
+): Promise<boolean[]> => {
+  const derived = new Map<string, Buffer>();
+  const results: boolean[] = [];
+  for (const one of stored) {
+    const [, memory, passes, parallelism, salt, hash] = phc.exec(one) ?? [];
+    if (!salt || !hash) {
+      results.push(false);
+      continue;
+    }
+    const expected = Buffer.from(hash, 'base64');
+    const inputs = JSON.stringify([memory, passes, parallelism, salt, expected.length]);
+    const actual =
+      derived.get(inputs) ??
+      (await deriveKey('argon2id', {
+        message: password.normalize('NFC'),
+        nonce: Buffer.from(salt, 'base64'),
+        memory: Number(memory),
+        passes: Number(passes),
+        parallelism: Number(parallelism),
+        tagLength: expected.length,
+      }));
+    derived.set(inputs, actual);
+    results.push(timingSafeEqual(actual, expected));
+  }
+  return results;
+};
+
+export const verifyPassword = async (password: string, stored: string): Promise<boolean> =>
+  (await verifyPasswords(password, [stored]))[0] === true;
 
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replaceAll('=', '');

@@ -1,6 +1,7 @@
-import { argon2Sync } from 'node:crypto';
+import { argon2, argon2Sync } from 'node:crypto';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { hashPassword, verifyPassword } from './password.ts';
+import { hashPassword, saltOf, verifyPassword, verifyPasswords } from './password.ts';
 
 test('the password that was hashed verifies, another does not', async () => {
   const stored = await hashPassword('correct horse battery staple');
@@ -36,4 +37,17 @@ test('a hash made at another cost still verifies', async () => {
 test('what is not a hash verifies nothing', async () => {
   expect(await verifyPassword('', '')).toBe(false);
   expect(await verifyPassword('x', '$argon2id$v=19$m=64,t=3,p=2$$')).toBe(false);
+});
+
+test('hashes of one salt are checked by one derivation, however many there are', async () => {
+  const first = await hashPassword('seven otters');
+  const hashes = [first, await hashPassword('eight badgers', saltOf(first)), first];
+  let derivations = 0;
+  const derive = promisify(argon2);
+  const counted: typeof derive = (...input) => {
+    derivations++;
+    return derive(...input);
+  };
+  expect(await verifyPasswords('eight badgers', hashes, counted)).toEqual([false, true, false]);
+  expect(derivations).toBe(1);
 });

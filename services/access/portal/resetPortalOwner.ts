@@ -1,25 +1,28 @@
 import { invalidField } from '@causeway/proto';
-import { acrossTenants, transaction, writeAudit } from '@causeway/runtime';
+import { transaction, writeAudit } from '@causeway/runtime';
 import { byOperator } from '../audit/operator.ts';
+import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
 import { operatorHandler } from '../operator-handler.ts';
 import { makePasswordReset } from './password-reset.ts';
 
 /** Owners only: everybody else has somebody in the company who can make the link. */
 export const resetPortalOwner = (access: Access) =>
-  operatorHandler(access, 'resetPortalOwner', async ({ email }, { requestId }) => {
+  operatorHandler(access, 'resetPortalOwner', async ({ company_id, email }, { requestId }) => {
     const { db, now } = access;
-    const person = await acrossTenants(db, 'the operator names an owner by the address alone')
+    await requireCompany(access, company_id);
+    const person = await db
       .selectFrom('portal_users')
-      .select(['company_id', 'id', 'email', 'role'])
+      .select(['id', 'email', 'role'])
+      .where('company_id', '=', company_id)
       .where('email', '=', email)
       .executeTakeFirst();
     if (person?.role !== 'owner')
       throw invalidField(
         'email',
-        'email is not the one of an owner; other members ask an owner or admin of theirs',
+        'email is not an owner of this company; other members ask an owner or admin of the company',
       );
-    const { company_id, id } = person;
+    const { id } = person;
     const { link, expires } = await transaction(db, async (trx) => {
       const made = await makePasswordReset(access, trx, { companyId: company_id, userId: id });
       await writeAudit(trx, {

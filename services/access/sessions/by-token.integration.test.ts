@@ -1,16 +1,7 @@
-import {
-  type Actor,
-  laneSubject,
-  type PortalOperationId,
-  type Role,
-  replyPrefix,
-  resolveSessionOperation,
-  sessionTokenHeader,
-} from '@causeway/proto';
-import { childTraceparent, createLaneClient, type LaneAnswer, randomHex } from '@causeway/runtime';
+import { type Actor, type Role, resolveSessionOperation, sessionTokenHeader } from '@causeway/proto';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
+import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../test-world.ts';
 
 // What somebody can do who has a gateway: send what they like over its lane.
 
@@ -20,30 +11,7 @@ const ask = operatorOf(await world.openBus('operator'));
 const gateway = await world.openBus('gateway');
 const { leave } = await joinAsGateway(gateway, 'gateway-1');
 cleanUp(leave);
-const lane = createLaneClient({
-  bus: gateway,
-  lane: 'access',
-  subject: laneSubject('access'),
-  replySubject: `${replyPrefix('gateway')}.gateway-1.access`,
-});
-cleanUp(() => lane.close());
-
-const send = (
-  operation: PortalOperationId | typeof resolveSessionOperation,
-  { tenant = 0, actor, body }: { tenant?: number; actor?: Actor; body?: unknown } = {},
-): Promise<LaneAnswer> =>
-  lane.request({
-    operation,
-    tenant,
-    caller: actor?.user?.id ?? 0,
-    requestId: randomHex(8),
-    traceparent: childTraceparent(''),
-    budgetMs: 10_000,
-    params: [],
-    query: '',
-    body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
-    ...(actor && { actor }),
-  });
+const send = portalLaneOf(gateway);
 
 const password = 'seven otters juggle lanterns';
 const here = { address: '203.0.113.7', userAgent: 'test' };

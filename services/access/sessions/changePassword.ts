@@ -5,6 +5,9 @@ import { requireGoodPassword } from '../portal/password-policy.ts';
 import { endPasswordReset } from '../portal/password-reset.ts';
 import { changeSecurity } from './change-security.ts';
 import { confirmPassword } from './confirm-password.ts';
+import { noteAttempt } from './delays.ts';
+import { hashForAddress } from './memberships.ts';
+import { strangersSubjects } from './subjects.ts';
 
 export const changePassword = (access: Access) =>
   portalHandler(portalContract.changePassword, async (call) => {
@@ -16,7 +19,8 @@ export const changePassword = (access: Access) =>
       .where('company_id', '=', companyId)
       .executeTakeFirstOrThrow();
     requireGoodPassword('newPassword', body.newPassword, [company.name, user.email, user.name]);
-    const password_hash = await access.passwords.hash(body.newPassword);
+    await noteAttempt(access, strangersSubjects(user.email, call.actor.address, access.now()));
+    const password_hash = await hashForAddress(access, user.email, body.newPassword);
     await changeSecurity(access, call, 'password.changed', async (trx) => {
       await trx
         .updateTable('portal_users')

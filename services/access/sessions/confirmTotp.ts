@@ -5,7 +5,7 @@ import { atSession, attempt } from './attempt.ts';
 import { changeSecurity } from './change-security.ts';
 import { readPerson } from './person.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
-import { takeTotp } from './signIn.ts';
+import { takeTotp } from './second-factor.ts';
 
 export const confirmTotp = (access: Access) =>
   portalHandler(portalContract.confirmTotp, async (call) => {

@@ -39,7 +39,22 @@ export const refuseKnown = ({ now, refusals }: Counting, subjects: readonly Subj
  * Counts an attempt. One that has to wait writes nothing and locks nothing.
  * @throws Problem `too_many_attempts` while one of the subjects has to wait
  */
-export const countAttempt = async (access: Counting, unsorted: readonly Subject[]): Promise<Attempt> => {
+export const countAttempt = (access: Counting, subjects: readonly Subject[]): Promise<Attempt> =>
+  count(access, subjects, refuseWaiting);
+
+/**
+ * Counts an attempt that is made in any case. Whoever chooses a password for one membership of an address can learn by a
+ * sign-in whether another membership has the same, so each choice is a guess (README.md).
+ */
+export const noteAttempt = async (access: Counting, subjects: readonly Subject[]): Promise<void> => {
+  await count(access, subjects, () => {});
+};
+
+const count = async (
+  access: Counting,
+  unsorted: readonly Subject[],
+  check: typeof refuseWaiting,
+): Promise<Attempt> => {
   const { db, now, refusals } = access;
   const at = now();
   // Locked in one order by all, or two attempts could each wait for the other.
@@ -47,7 +62,7 @@ export const countAttempt = async (access: Counting, unsorted: readonly Subject[
   const digests = subjects.map(({ digest }) => digest);
   const columns = ['subject', 'failures', 'last_attempt_utc', 'next_attempt_utc'] as const;
 
-  refuseWaiting(
+  check(
     access,
     at,
     await db.selectFrom('sign_in_delays').select(columns).where('subject', 'in', digests).execute(),
@@ -66,7 +81,7 @@ export const countAttempt = async (access: Counting, unsorted: readonly Subject[
       .where('subject', 'in', digests)
       .forUpdate()
       .execute();
-    refuseWaiting(access, at, rows);
+    check(access, at, rows);
     const counts = subjects.map(({ digest, free }) => {
       const row = rows.find(({ subject }) => subject.equals(digest))!;
       const forgotten = at.getTime() - row.last_attempt_utc.getTime() > forgottenAfterMs;

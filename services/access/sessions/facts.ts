@@ -1,14 +1,16 @@
 import { type PortalAnswer, problem, scopes } from '@causeway/proto';
 import type { Access } from '../context.ts';
+import { sessionsOfSignIn } from './sign-in-group.ts';
 
 export type SessionFacts = PortalAnswer<'getSession'>;
 
 /** Everything that a page has to know of who looks at it. @throws Problem `signed_out` when it has just ended */
 export const sessionFacts = async (
-  { db, keyPrefix, portal }: Access,
+  access: Access,
   companyId: number,
   sessionId: number,
 ): Promise<SessionFacts> => {
+  const { db, keyPrefix, portal } = access;
   const row = await db
     .selectFrom('portal_sessions as session')
     .innerJoin('portal_users as person', (join) =>
@@ -27,6 +29,7 @@ export const sessionFacts = async (
       'company.limit_admin',
       'company.limit_lookup',
       'session.created_utc',
+      'session.sign_in',
     ])
     .where('session.company_id', '=', companyId)
     .where('session.session_id', '=', sessionId)
@@ -39,6 +42,7 @@ export const sessionFacts = async (
     .where('user_id', '=', row.id)
     .executeTakeFirstOrThrow();
   const { limits } = portal;
+  const opened = row.sign_in === null ? [] : await sessionsOfSignIn(access, row.sign_in);
   return {
     user: {
       id: row.id,
@@ -49,6 +53,14 @@ export const sessionFacts = async (
       recoveryCodesLeft: Number(codes.left),
     },
     company: { id: companyId, name: row.company_name },
+    otherCompanies: opened
+      .filter((one) => one.company_id !== companyId)
+      .map(({ company_id, company_name, role, state }) => ({
+        id: company_id,
+        name: company_name,
+        role,
+        codeRequired: state === 'code',
+      })),
     session: {
       id: sessionId,
       createdUtc: row.created_utc.toISOString(),

@@ -26,6 +26,7 @@ export const findSession = async (
       'person.role',
     ])
     .where('session.token_hash', '=', hashToken(token))
+    .where('session.state', '=', 'open')
     .where('session.created_utc', '>', new Date(nowMs - portal.sessionTimeoutMs))
     .where('session.last_used_utc', '>', new Date(nowMs - portal.idleTimeoutMs))
     .executeTakeFirst();

@@ -12,4 +12,5 @@ export { revokeSession } from './revokeSession.ts';
 export { signIn } from './signIn.ts';
 export { signOut } from './signOut.ts';
 export { startTotp } from './startTotp.ts';
+export { switchCompany } from './switchCompany.ts';
 export { updateProfile } from './updateProfile.ts';

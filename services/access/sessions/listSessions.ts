@@ -10,6 +10,7 @@ export const listSessions = ({ db, now, portal }: Access) =>
       .select(['session_id', 'created_utc', 'last_used_utc', 'address', 'user_agent'])
       .where('company_id', '=', companyId)
       .where('user_id', '=', user.id)
+      .where('state', '=', 'open')
       .where('created_utc', '>', new Date(at - portal.sessionTimeoutMs))
       .where('last_used_utc', '>', new Date(at - portal.idleTimeoutMs))
       .orderBy('last_used_utc', 'desc')

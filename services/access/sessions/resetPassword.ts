@@ -3,9 +3,10 @@ import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../portal/password-policy.ts';
 import { findPasswordReset } from '../portal/password-reset.ts';
-import { forgetAttempts } from './delays.ts';
+import { forgetAttempts, noteAttempt } from './delays.ts';
 import { endSessions } from './end.ts';
-import { accountSubjects } from './subjects.ts';
+import { hashForAddress } from './memberships.ts';
+import { strangersSubjects } from './subjects.ts';
 
 /**
  * Changes the password, uses the link up and ends every session. Nobody is signed in by it: the second factor is
@@ -13,11 +14,13 @@ import { accountSubjects } from './subjects.ts';
  */
 export const resetPassword = (access: Access) =>
   portalHandler(portalContract.resetPassword, async ({ body, actor, requestId }) => {
-    const { db, now, passwords } = access;
+    const { db, now } = access;
     const row = await findPasswordReset(access, body.token);
     const { company_id, user_id, email, name, company_name } = row;
     requireGoodPassword('password', body.password, [company_name, email, name]);
-    const password_hash = await passwords.hash(body.password);
+    const subjects = strangersSubjects(email, actor.address, now());
+    await noteAttempt(access, subjects);
+    const password_hash = await hashForAddress(access, email, body.password);
     await transaction(db, async (trx) => {
       // Of two who use it at once, and of one that was replaced meanwhile, one finds it.
       const { numDeletedRows } = await trx
@@ -42,6 +45,9 @@ export const resetPassword = (access: Access) =>
         at: now(),
       });
     });
-    await forgetAttempts(access, accountSubjects(email, actor.address, now()));
+    await forgetAttempts(
+      access,
+      subjects.filter(({ forgotten }) => forgotten),
+    );
     return { status: 204, body: null };
   });

@@ -1,24 +1,17 @@
-import { openSecret, portalContract, problem } from '@causeway/proto';
-import {
-  type Answer,
-  acrossTenants,
-  json,
-  type PortalCall,
-  portalHandler,
-  transaction,
-} from '@causeway/runtime';
+import { portalContract, problem } from '@causeway/proto';
+import { type Answer, json, type PortalCall, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { attempt, stranger } from './attempt.ts';
 import type { Attempt } from './delays.ts';
-import { type PersonRow, personColumns } from './person.ts';
-import { takeRecoveryCode } from './recovery-codes.ts';
-import { isSameEmail } from './same-email.ts';
+import { membershipsOf } from './memberships.ts';
+import type { PersonRow } from './person.ts';
+import { takeFactor } from './second-factor.ts';
 import { startSession } from './start.ts';
-import { totpStep } from './totp.ts';
 
 /**
- * Password, then the second factor where there is one; the page sends all of it again with the code, so nothing
- * is kept of a sign-in that is half done. An address that is nobody's gets the same answer after the same work.
+ * Password, then the second factor where there is one. The page sends everything again with the code, so no half-done
+ * sign-in is kept. It opens each membership of the address that has this password (README.md); an address that is
+ * nobody's gets the same answer after the same work.
  */
 export const signIn = (access: Access) =>
   portalHandler(portalContract.signIn, (call) =>
@@ -32,61 +25,54 @@ const admit = async (
   { body, actor, requestId }: PortalCall<typeof portalContract.signIn>,
   { succeeded, undecided }: Attempt,
 ): Promise<Answer> => {
-  const { db, log, passwords } = access;
+  const { log, passwords } = access;
   const { email, password, totp, recoveryCode } = body;
-  const found = await acrossTenants(db, 'whoever signs in is known by the address alone')
-    .selectFrom('portal_users')
-    .select(personColumns)
-    .where('email', '=', email)
-    .executeTakeFirst();
-  const person = found && isSameEmail(found.email, email) ? found : undefined;
-  const right = await passwords.verify(password, person?.password_hash ?? null);
-  if (!person || !right) {
-    log.warn({ requestId, address: actor.address, userId: person?.id }, 'sign-in refused');
+  const memberships = await membershipsOf(access, email);
+  const right = await passwords.matches(
+    password,
+    memberships.map((one) => one.password_hash),
+  );
+  const accepted = memberships.filter((_, at) => right[at]);
+  if (accepted.length === 0) {
+    const userIds = memberships.map(({ id }) => id);
+    log.warn({ requestId, address: actor.address, userIds }, 'sign-in refused');
     throw problem('wrong_credentials');
   }
-  if (person.totp_enabled === 1) {
-    if (totp === undefined && recoveryCode === undefined) {
-      await undecided();
-      return json(200, { mfaRequired: true });
-    }
-    const admitted =
-      totp === undefined
-        ? await takeCode(access, person, recoveryCode!)
-        : await takeTotp(access, person, totp);
-    if (!admitted) {
-      log.warn({ requestId, address: actor.address, userId: person.id }, 'second factor refused');
-      throw problem('wrong_code');
-    }
+  const codeGiven = totp !== undefined || recoveryCode !== undefined;
+  const open: PersonRow[] = [];
+  const closed: PersonRow[] = [];
+  let codeTaken = false;
+  for (const person of accepted) {
+    const taken = person.totp_enabled === 1 && codeGiven && (await takeFactor(access, person, body));
+    codeTaken ||= taken;
+    (taken || person.totp_enabled === 0 ? open : closed).push(person);
+  }
+  if (codeGiven && closed.length > 0 && !codeTaken) {
+    const userIds = closed.map(({ id }) => id);
+    log.warn({ requestId, address: actor.address, userIds }, 'second factor refused');
+    throw problem('wrong_code');
+  }
+  const [first, ...others] = open;
+  if (!first) {
+    await undecided();
+    return json(200, { mfaRequired: true });
   }
   await succeeded();
-  const name = person.name || person.email;
   return startSession(
     access,
     200,
-    { companyId: person.company_id, userId: person.id, name, actor, requestId },
+    {
+      ...memberOf(first),
+      name: first.name || first.email,
+      actor,
+      requestId,
+      others: [
+        ...others.map((person) => ({ ...memberOf(person), state: 'ready' as const })),
+        ...closed.map((person) => ({ ...memberOf(person), state: 'code' as const })),
+      ],
+    },
     { mfaRequired: false },
   );
 };
 
-const takeCode = ({ db }: Access, person: PersonRow, code: string): Promise<boolean> =>
-  transaction(db, (trx) => takeRecoveryCode(trx, { companyId: person.company_id, userId: person.id }, code));
-
-/** A code is taken once: its step must be later than the last one taken. */
-export const takeTotp = async (
-  { db, now, portal }: Pick<Access, 'db' | 'now' | 'portal'>,
-  { company_id, id, totp_secret }: PersonRow,
-  code: string,
-): Promise<boolean> => {
-  if (totp_secret === null) return false;
-  const step = totpStep(openSecret(portal.keyRing, company_id, totp_secret), code, now());
-  if (step === null) return false;
-  const { numUpdatedRows } = await db
-    .updateTable('portal_users')
-    .set({ totp_step: step })
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
-    .where('totp_step', '<', step)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-};
+const memberOf = ({ company_id, id }: PersonRow) => ({ companyId: company_id, userId: id });

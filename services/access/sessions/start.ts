@@ -1,8 +1,9 @@
 import { type Actor, sessionTokenHeader } from '@causeway/proto';
-import { type Answer, json, transaction, writeAudit } from '@causeway/runtime';
+import { type Answer, json, type Trx, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import type { AccessTables, SessionState } from '../schema.ts';
 import { sessionFacts } from './facts.ts';
-import { hashToken, newSessionToken } from './token.ts';
+import { hashToken, newSessionToken, newToken } from './token.ts';
 
 /** More open at once than anybody has places to work at; the oldest ends. */
 const maxSessionsPerMember = 50;
@@ -13,6 +14,14 @@ export interface NewSession {
   readonly name: string;
   readonly actor: Actor;
   readonly requestId: string;
+  /** The other memberships that the member can switch to. */
+  readonly others?: readonly OtherMembership[];
+}
+
+interface OtherMembership {
+  readonly companyId: number;
+  readonly userId: number;
+  readonly state: SessionState;
 }
 
 /**
@@ -22,60 +31,110 @@ export interface NewSession {
 export const startSession = async (
   access: Access,
   status: number,
-  { companyId, userId, name, actor, requestId }: NewSession,
+  { companyId, userId, name, actor, requestId, others = [] }: NewSession,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> => {
   const { db, now, random } = access;
   const token = newSessionToken(random, access.sessionTokens);
-  const at = now();
   const { address, userAgent } = actor;
+  const shared = { created_utc: now(), address, user_agent: userAgent, sign_in: Buffer.from(random(16)) };
+  for (const other of others)
+    await transaction(db, (trx) => addSession(trx, { ...shared, ...other, token: newToken(random) }));
   const sessionId = await transaction(db, async (trx) => {
-    const { insertId } = await trx
-      .insertInto('portal_sessions')
-      .values({
-        company_id: companyId,
-        user_id: userId,
-        token_hash: hashToken(token),
-        created_utc: at,
-        last_used_utc: at,
-        address,
-        user_agent: userAgent,
-      })
-      .executeTakeFirstOrThrow();
-    const oldest = await trx
-      .selectFrom('portal_sessions')
-      .select('session_id')
-      .where('company_id', '=', companyId)
-      .where('user_id', '=', userId)
-      .orderBy('session_id', 'desc')
-      .offset(maxSessionsPerMember)
-      .limit(100)
-      .execute();
-    if (oldest.length > 0)
-      await trx
-        .deleteFrom('portal_sessions')
-        .where('company_id', '=', companyId)
-        .where(
-          'session_id',
-          'in',
-          oldest.map((row) => row.session_id),
-        )
-        .execute();
-    await trx
-      .updateTable('portal_users')
-      .set({ last_sign_in_utc: at })
-      .where('company_id', '=', companyId)
-      .where('id', '=', userId)
-      .execute();
-    await writeAudit(trx, {
+    const id = await addSession(trx, { ...shared, companyId, userId, token, state: 'open' });
+    await noteEntry(trx, {
       companyId,
-      by: { kind: 'user', id: userId, name, address, userAgent, requestId },
-      action: 'session.started',
-      target: { kind: 'session', id: Number(insertId), name },
-      at,
+      userId,
+      sessionId: id,
+      name,
+      actor,
+      requestId,
+      at: shared.created_utc,
     });
-    return Number(insertId);
+    return id;
   });
-  const facts = await sessionFacts(access, companyId, sessionId);
-  return { ...json(status, { ...facts, ...more }), headers: { [sessionTokenHeader]: token } };
+  return withToken(status, { ...(await sessionFacts(access, companyId, sessionId)), ...more }, token);
+};
+
+/** An answer that hands the browser its session. */
+export const withToken = (status: number, body: unknown, token: string): Answer => ({
+  ...json(status, body),
+  headers: { [sessionTokenHeader]: token },
+});
+
+/** The member has entered the company: the member's last sign-in, and the entry in the log. */
+export const noteEntry = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId, sessionId, name, actor, requestId, at }: Entry,
+): Promise<void> => {
+  await trx
+    .updateTable('portal_users')
+    .set({ last_sign_in_utc: at })
+    .where('company_id', '=', companyId)
+    .where('id', '=', userId)
+    .execute();
+  const { address, userAgent } = actor;
+  await writeAudit(trx, {
+    companyId,
+    by: { kind: 'user', id: userId, name, address, userAgent, requestId },
+    action: 'session.started',
+    target: { kind: 'session', id: sessionId, name },
+    at,
+  });
+};
+
+interface Entry extends Omit<NewSession, 'others'> {
+  readonly sessionId: number;
+  readonly at: Date;
+}
+
+interface SessionRow {
+  readonly companyId: number;
+  readonly userId: number;
+  readonly token: string;
+  readonly state: SessionState;
+  readonly sign_in: Buffer;
+  readonly created_utc: Date;
+  readonly address: string;
+  readonly user_agent: string;
+}
+
+const addSession = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId, token, state, sign_in, created_utc, address, user_agent }: SessionRow,
+): Promise<number> => {
+  const { insertId } = await trx
+    .insertInto('portal_sessions')
+    .values({
+      company_id: companyId,
+      user_id: userId,
+      token_hash: hashToken(token),
+      created_utc,
+      last_used_utc: created_utc,
+      address,
+      user_agent,
+      sign_in,
+      state,
+    })
+    .executeTakeFirstOrThrow();
+  const oldest = await trx
+    .selectFrom('portal_sessions')
+    .select('session_id')
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', userId)
+    .orderBy('session_id', 'desc')
+    .offset(maxSessionsPerMember)
+    .limit(100)
+    .execute();
+  if (oldest.length > 0)
+    await trx
+      .deleteFrom('portal_sessions')
+      .where('company_id', '=', companyId)
+      .where(
+        'session_id',
+        'in',
+        oldest.map((row) => row.session_id),
+      )
+      .execute();
+  return Number(insertId);
 };

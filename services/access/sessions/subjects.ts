@@ -7,7 +7,10 @@ export interface Subject {
   readonly digest: Buffer;
   /** Failed attempts before the first delay. */
   readonly free: number;
-  /** Whether a success proves that all of its failures were the member's own: then the count is forgotten. */
+  /**
+   * Whether a success forgets the count. The failures need not have been the member's own, as an address can be one of
+   * several companies: so it is never forgotten alone, and the counts beside it keep every failure.
+   */
   readonly forgotten: boolean;
 }
 
@@ -27,7 +30,7 @@ export const strangersSubjects = (email: string, address: string, at: Date): rea
 };
 
 /** Those of them that are about this account. */
-export const accountSubjects = (email: string, address: string, at: Date): readonly Subject[] => {
+const accountSubjects = (email: string, address: string, at: Date): readonly Subject[] => {
   const account = countedEmail(email);
   const day = at.toISOString().slice(0, 10);
   return [

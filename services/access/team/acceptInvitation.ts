@@ -2,16 +2,20 @@ import { conflict, portalContract, problem } from '@causeway/proto';
 import { duplicateKey, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../portal/password-policy.ts';
+import { noteAttempt } from '../sessions/delays.ts';
+import { hashForAddress } from '../sessions/memberships.ts';
 import { startSession } from '../sessions/start.ts';
+import { strangersSubjects } from '../sessions/subjects.ts';
 import { findInvitation } from './invitation.ts';
 
 /** Makes the member, uses the invitation up, and signs in. */
 export const acceptInvitation = (access: Access) =>
   portalHandler(portalContract.acceptInvitation, async ({ body, actor, requestId }) => {
-    const { db, now, passwords } = access;
+    const { db, now } = access;
     const { company_id, invitation_id, email, role, company_name } = await findInvitation(access, body.token);
     requireGoodPassword('password', body.password, [company_name, email, body.name]);
-    const password_hash = await passwords.hash(body.password);
+    await noteAttempt(access, strangersSubjects(email, actor.address, now()));
+    const password_hash = await hashForAddress(access, email, body.password);
     const at = now();
     const userId = await transaction(db, async (trx) => {
       // Of two who accept at once, one finds it.
@@ -37,7 +41,7 @@ export const acceptInvitation = (access: Access) =>
       return Number(insertId);
     }).catch((error: unknown) => {
       if (duplicateKey(error) === 'portal_users_email')
-        throw conflict('this address is a member’s already; sign in, or have another address invited');
+        throw conflict('this address is already a member of the company; sign in instead');
       throw error;
     });
     return startSession(access, 201, { companyId: company_id, userId, name: body.name, actor, requestId });

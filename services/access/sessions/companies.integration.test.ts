@@ -1,0 +1,244 @@
+import { cleanUp } from '@causeway/runtime/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { saltOf } from '../portal/password.ts';
+import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../test-world.ts';
+import { totpCode } from './totp.ts';
+
+// One address in several companies (README.md): a person signs in once, and no company learns of another's members.
+
+const world = await testWorld();
+await world.startAccess();
+const operator = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+const { leave } = await joinAsGateway(gateway, 'gateway-1');
+cleanUp(leave);
+const send = portalLaneOf(gateway);
+const newBrowser = () => browserOf(send);
+beforeEach(() => world.database.query('DELETE FROM sign_in_delays'));
+
+const theirs = 'seven otters juggle lanterns';
+const ours = 'eight badgers paint bridges';
+let serial = 0;
+const newAddress = () => `person${++serial}@example.com`;
+
+/** A company with an owner who is signed in. */
+const newCompany = async (email = newAddress(), password = ours) => {
+  const { company_id } = (await operator('createCompany', { name: `Company ${++serial}` })).body;
+  const { body } = await operator('createPortalOwner', { company_id, email, password });
+  const browser = newBrowser();
+  const { company } = await browser.ask('signIn', { email, password });
+  if (company.id !== company_id) await browser.ask('switchCompany', { companyId: company_id });
+  return { id: company_id as number, email, password, ownerId: body.id as number, browser };
+};
+type Company = Awaited<ReturnType<typeof newCompany>>;
+
+const signIn = async (email: string, password: string, more: object = {}) => {
+  const browser = newBrowser();
+  return { browser, answer: await browser.ask('signIn', { email, password, ...more }) };
+};
+interface Facts {
+  readonly company: { readonly id: number };
+  readonly otherCompanies: readonly { readonly id: number }[];
+}
+const companiesOf = ({ company, otherCompanies }: Facts): number[] =>
+  [company, ...otherCompanies].map(({ id }) => id).toSorted((a, b) => a - b);
+
+const join = async (company: Company, email: string, password: string, role = 'admin') => {
+  const invited = await company.browser.ask('inviteMember', { email, role });
+  const token = String(invited.link).split('#')[1];
+  const browser = newBrowser();
+  const accepted = await browser.ask('acceptInvitation', { token, name: 'Somebody', password });
+  return { invited, accepted, browser, id: accepted.user?.id as number };
+};
+const resetPassword = async (company: Company, memberId: number, password: string) => {
+  const { link } = await company.browser.ask('offerPasswordReset', undefined, [String(memberId)]);
+  const token = String(link).split('#')[1];
+  return newBrowser().ask('resetPassword', { token, password });
+};
+/** What is counted now, apart from what it is counted for. */
+const counts = async (): Promise<number[]> => {
+  const rows = await world.database.query<{ failures: number }>('SELECT failures FROM sign_in_delays');
+  return rows.map(({ failures }) => failures).toSorted((a, b) => a - b);
+};
+
+describe('An admin who takes the address of a member of another company', () => {
+  test('gets a member of their own company, and changes nothing of the other', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const a = await newCompany();
+    const taken = await join(a, b.email, ours);
+    expect([taken.invited.status, taken.accepted.status]).toEqual([201, 201]);
+    expect((await resetPassword(a, taken.id, 'nine walruses weigh anchors')).status).toBe(204);
+
+    const asThief = await signIn(b.email, 'nine walruses weigh anchors');
+    expect(companiesOf(asThief.answer)).toEqual([a.id]);
+    const asOwner = await signIn(b.email, theirs);
+    expect(companiesOf(asOwner.answer)).toEqual([b.id]);
+    expect((await asThief.browser.ask('switchCompany', { companyId: b.id })).status).toBe(404);
+    await a.browser.ask('removeMember', undefined, [String(taken.id)]);
+    expect((await b.browser.ask('getSession')).status).toBe(200);
+    expect((await signIn(b.email, theirs)).answer.status).toBe(200);
+  });
+
+  test('learns nothing: every answer and count is the same for an address that nobody has', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const a = await newCompany();
+    const told: unknown[] = [];
+    for (const email of [b.email, newAddress()]) {
+      await world.database.query('DELETE FROM sign_in_delays');
+      const steps: unknown[] = [];
+      const { invited, accepted, browser, id } = await join(a, email, ours);
+      steps.push(invited.status, accepted.status, companiesOf(accepted), await counts());
+      for (const [from, to] of [
+        [ours, 'nine walruses weigh anchors'],
+        ['nine walruses weigh anchors', 'ten lynxes fold umbrellas'],
+      ] as const) {
+        const changed = await browser.ask('changePassword', { currentPassword: from, newPassword: to });
+        const { answer } = await signIn(email, to);
+        steps.push(changed.status, answer.status, companiesOf(answer), await counts());
+      }
+      steps.push((await resetPassword(a, id, ours)).status, await counts());
+      await world.database.query('DELETE FROM sign_in_delays');
+      for (let wrong = 0; wrong < 3; wrong++) steps.push((await signIn(email, 'a wrong guess')).answer);
+      steps.push(companiesOf((await signIn(email, ours)).answer), await counts());
+      steps.push((await operator('resetPortalOwner', { company_id: a.id, email })).body.error);
+      steps.push(
+        (await operator('createPortalOwner', { company_id: a.id, email, password: ours })).body.error,
+      );
+      told.push(steps);
+    }
+    expect(told[0]).toEqual(told[1]);
+  });
+
+  test('cannot guess the other password by choosing guesses as their own: each counts', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const a = await newCompany();
+    const { browser } = await join(a, b.email, ours);
+    await world.database.query('DELETE FROM sign_in_delays');
+    let current = ours;
+    for (let guess = 0; guess < 3; guess++) {
+      const next = `guess ${guess} of lanterns and otters`;
+      await browser.ask('changePassword', { currentPassword: current, newPassword: next });
+      current = next;
+      expect(companiesOf((await signIn(b.email, next)).answer)).toEqual([a.id]);
+    }
+    // For the network, and for the account on this day; the account's own count from this network is forgotten.
+    expect(await counts()).toEqual([3, 3]);
+  });
+
+  test('cannot clear what counts beside the account by signing in to their own company', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const a = await newCompany();
+    const { id } = await join(a, b.email, ours);
+    await world.database.query('DELETE FROM sign_in_delays');
+    for (let guess = 0; guess < 3; guess++) await signIn(b.email, `guess ${guess}`);
+    expect((await signIn(b.email, ours)).answer.status).toBe(200);
+    expect(await counts()).toEqual([3, 3]);
+    expect((await resetPassword(a, id, 'nine walruses weigh anchors')).status).toBe(204);
+    expect(await counts()).toEqual([4, 4]);
+  });
+
+  test('cannot time it: the memberships of an address share a salt, whichever way a password is chosen', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const a = await newCompany();
+    const { browser, id } = await join(a, b.email, ours);
+    const salts = async () => {
+      const rows = await world.database.query<{ password_hash: string }>(
+        'SELECT password_hash FROM portal_users WHERE email = ?',
+        [b.email],
+      );
+      expect(rows).toHaveLength(2);
+      return new Set(rows.map((row) => saltOf(row.password_hash)!.toString('hex')));
+    };
+    expect((await salts()).size).toBe(1);
+    await browser.ask('changePassword', { currentPassword: ours, newPassword: 'ten lynxes fold umbrellas' });
+    expect((await salts()).size).toBe(1);
+    await resetPassword(a, id, ours);
+    expect((await salts()).size).toBe(1);
+  });
+});
+
+describe('A person of several companies', () => {
+  const inTwo = async () => {
+    const email = newAddress();
+    const [one, two] = [await newCompany(email), await newCompany(email)];
+    return { email, one, two };
+  };
+
+  test('signs in once, sees the companies, and switches without signing in again', async () => {
+    const { email, one, two } = await inTwo();
+    const { browser, answer } = await signIn(email, ours);
+    expect(companiesOf(answer)).toEqual([one.id, two.id]);
+    const other = answer.otherCompanies[0].id as number;
+    const former = browser.token();
+    const switched = await browser.ask('switchCompany', { companyId: other });
+    expect([switched.status, switched.company.id]).toEqual([200, other]);
+    expect(switched.session.createdUtc).toBe(answer.session.createdUtc);
+    expect(switched.otherCompanies).toMatchObject([{ id: answer.company.id, codeRequired: false }]);
+    expect((await browser.ask('getSession')).company.id).toBe(other);
+    const stale = newBrowser();
+    stale.setToken(former);
+    expect((await stale.ask('getSession')).status).toBe(401);
+    const back = await browser.ask('switchCompany', { companyId: answer.company.id });
+    expect(back.company.id).toBe(answer.company.id);
+  });
+
+  test('is in the log of a company from when they enter it', async () => {
+    const { email, one, two } = await inTwo();
+    const startsOf = async (company: number): Promise<number> => {
+      const [row] = await world.database.query<{ n: number }>(
+        "SELECT COUNT(*) AS n FROM audit_log WHERE company_id = ? AND action = 'session.started'",
+        [company],
+      );
+      return Number(row?.n);
+    };
+    const { browser, answer } = await signIn(email, ours);
+    const [here, there] = answer.company.id === one.id ? [one.id, two.id] : [two.id, one.id];
+    const before = [await startsOf(here), await startsOf(there)];
+    await browser.ask('switchCompany', { companyId: there });
+    expect([await startsOf(here), await startsOf(there)]).toEqual([before[0], before[1]! + 1]);
+  });
+
+  test('enters a company that has a second factor with its code only', async () => {
+    const { email, one, two } = await inTwo();
+    const { secret } = await two.browser.ask('startTotp', { password: ours });
+    const step = Math.floor(Date.now() / 30_000);
+    await two.browser.ask('confirmTotp', { code: totpCode(secret, step - 1) });
+    const { browser, answer } = await signIn(email, ours);
+    expect(answer).toMatchObject({
+      mfaRequired: false,
+      company: { id: one.id },
+      otherCompanies: [{ id: two.id, codeRequired: true }],
+    });
+    const enter = (more: object) => browser.ask('switchCompany', { companyId: two.id, ...more });
+    expect([(await enter({})).status, (await enter({ totp: '000000' })).error]).toEqual([
+      400,
+      'the code is not right',
+    ]);
+    expect((await browser.ask('getSession')).company.id).toBe(one.id);
+    expect((await enter({ totp: totpCode(secret, step) })).company.id).toBe(two.id);
+    // Both at once, by the code of the one.
+    await browser.ask('switchCompany', { companyId: one.id });
+    const started = await browser.ask('startTotp', { password: ours });
+    await browser.ask('confirmTotp', { code: totpCode(started.secret, step) });
+    expect((await signIn(email, ours)).answer).toEqual({ status: 200, mfaRequired: true });
+  });
+
+  test('loses one company when it removes them or their password changes there, and keeps the other', async () => {
+    const { email, one, two } = await inTwo();
+    const colleague = await join(two, newAddress(), theirs, 'owner');
+    const { browser, answer } = await signIn(email, ours);
+    if (answer.company.id !== one.id) await browser.ask('switchCompany', { companyId: one.id });
+    expect((await colleague.browser.ask('removeMember', undefined, [String(two.ownerId)])).status).toBe(204);
+    const left = await browser.ask('getSession');
+    expect([left.status, companiesOf(left)]).toEqual([200, [one.id]]);
+    expect((await browser.ask('switchCompany', { companyId: two.id })).status).toBe(404);
+  });
+
+  test('with a password of its own in each company reaches the one of that password', async () => {
+    const email = newAddress();
+    const one = await newCompany(email, ours);
+    const two = await newCompany(email, theirs);
+    expect(companiesOf((await signIn(email, ours)).answer)).toEqual([one.id]);
+    expect(companiesOf((await signIn(email, theirs)).answer)).toEqual([two.id]);
+  });
+});

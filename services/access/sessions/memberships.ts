@@ -1,0 +1,31 @@
+import { acrossTenants } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { saltOf } from '../portal/password.ts';
+import { type PersonRow, personColumns } from './person.ts';
+import { isSameEmail } from './same-email.ts';
+
+/** More companies than one person works for. */
+const maxMemberships = 50;
+
+/** The memberships of an address in all companies, the one that signed in last first. */
+export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): Promise<PersonRow[]> => {
+  const rows = await acrossTenants(db, 'whoever signs in is known by the address alone')
+    .selectFrom('portal_users')
+    .select(personColumns)
+    .where('email', '=', email)
+    .orderBy('last_sign_in_utc', 'desc')
+    .orderBy('id')
+    .limit(maxMemberships)
+    .execute();
+  return rows.filter((row) => isSameEmail(row.email, email));
+};
+
+/**
+ * The hash of a password that is chosen for a membership of an address. All memberships of an address use one salt, so
+ * that a sign-in takes one derivation however many there are, and its time tells nothing (sessions/README.md).
+ */
+export const hashForAddress = async (access: Access, email: string, password: string): Promise<string> => {
+  const memberships = await membershipsOf(access, email);
+  const [first] = memberships.toSorted((a, b) => a.id - b.id);
+  return access.passwords.hash(password, first && saltOf(first.password_hash));
+};

@@ -1,0 +1,43 @@
+import { openSecret } from '@causeway/proto';
+import { transaction } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import type { PersonRow } from './person.ts';
+import { takeRecoveryCode } from './recovery-codes.ts';
+import { totpStep } from './totp.ts';
+
+/** What a member proves the second factor with: a code of the app or a recovery code; neither: nothing yet. */
+export interface GivenFactor {
+  readonly totp?: string | undefined;
+  readonly recoveryCode?: string | undefined;
+}
+
+/** Uses up a code of a membership's second factor. @returns whether it was right */
+export const takeFactor = async (
+  access: Access,
+  person: PersonRow,
+  { totp, recoveryCode }: GivenFactor,
+): Promise<boolean> => {
+  if (totp !== undefined) return takeTotp(access, person, totp);
+  if (recoveryCode === undefined) return false;
+  const whose = { companyId: person.company_id, userId: person.id };
+  return transaction(access.db, (trx) => takeRecoveryCode(trx, whose, recoveryCode));
+};
+
+/** A code is taken once: its step must be later than the last one taken. */
+export const takeTotp = async (
+  { db, now, portal }: Pick<Access, 'db' | 'now' | 'portal'>,
+  { company_id, id, totp_secret }: PersonRow,
+  code: string,
+): Promise<boolean> => {
+  if (totp_secret === null) return false;
+  const step = totpStep(openSecret(portal.keyRing, company_id, totp_secret), code, now());
+  if (step === null) return false;
+  const { numUpdatedRows } = await db
+    .updateTable('portal_users')
+    .set({ totp_step: step })
+    .where('company_id', '=', company_id)
+    .where('id', '=', id)
+    .where('totp_step', '<', step)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+};

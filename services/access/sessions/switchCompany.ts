@@ -1,0 +1,93 @@
+import { type ActorUser, invalidField, notFound, portalContract, sessionsEndedSubject } from '@causeway/proto';
+import { json, portalHandler, transaction } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { atSession, attempt } from './attempt.ts';
+import { sessionFacts } from './facts.ts';
+import { type PersonRow, personColumns } from './person.ts';
+import { type GivenFactor, takeFactor } from './second-factor.ts';
+import { noteEntry, withToken } from './start.ts';
+import { hashToken, newSessionToken, newToken } from './token.ts';
+
+/**
+ * Opens the session that this sign-in has in another company, under a new token, and closes the one here until the
+ * member comes back. A company that the sign-in did not open does not exist to it.
+ */
+export const switchCompany = (access: Access) =>
+  portalHandler(portalContract.switchCompany, async (call) => {
+    const { db, bus, now, portal, random } = access;
+    const { companyId, user, actor, body, requestId } = call;
+    if (body.companyId === companyId) return json(200, await sessionFacts(access, companyId, user.sessionId));
+    const own = await db
+      .selectFrom('portal_sessions')
+      .select('sign_in')
+      .where('company_id', '=', companyId)
+      .where('session_id', '=', user.sessionId)
+      .executeTakeFirst();
+    const other = own?.sign_in && (await findOther(access, body.companyId, own.sign_in));
+    if (!other) throw notFound('company');
+    if (other.state === 'code') await requireFactor(access, call, other, body);
+    const token = newSessionToken(random, access.sessionTokens);
+    const at = now();
+    await transaction(db, async (trx) => {
+      const { numUpdatedRows } = await trx
+        .updateTable('portal_sessions')
+        .set({ token_hash: hashToken(token), state: 'open', last_used_utc: at })
+        .where('company_id', '=', other.company_id)
+        .where('session_id', '=', other.session_id)
+        .where('created_utc', '>', new Date(at.getTime() - portal.sessionTimeoutMs))
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw notFound('company');
+      await noteEntry(trx, {
+        companyId: other.company_id,
+        userId: other.user_id,
+        sessionId: other.session_id,
+        name: other.name || other.email,
+        actor,
+        requestId,
+        at,
+      });
+    });
+    await transaction(db, async (trx) => {
+      await trx
+        .updateTable('portal_sessions')
+        .set({ token_hash: hashToken(newToken(random)), state: 'ready' })
+        .where('company_id', '=', companyId)
+        .where('session_id', '=', user.sessionId)
+        .execute();
+      trx.onCommit(() => bus.nc.publish(sessionsEndedSubject, JSON.stringify([user.sessionId])));
+    });
+    return withToken(200, await sessionFacts(access, other.company_id, other.session_id), token);
+  });
+
+const findOther = async ({ db }: Access, companyId: number, signIn: Buffer) => {
+  const session = await db
+    .selectFrom('portal_sessions')
+    .select(['session_id', 'user_id', 'state'])
+    .where('company_id', '=', companyId)
+    .where('sign_in', '=', signIn)
+    .executeTakeFirst();
+  if (!session) return null;
+  const person = await db
+    .selectFrom('portal_users')
+    .select(personColumns)
+    .where('company_id', '=', companyId)
+    .where('id', '=', session.user_id)
+    .executeTakeFirst();
+  return person ? { ...person, ...session } : null;
+};
+
+/** @throws Problem `invalid_request` naming the field, or as `attempt` */
+const requireFactor = (
+  access: Access,
+  { user, deadlineMs }: { readonly user: ActorUser; readonly deadlineMs: number },
+  person: PersonRow,
+  given: GivenFactor,
+): Promise<void> => {
+  if (given.totp === undefined && given.recoveryCode === undefined)
+    throw invalidField('totp', 'totp is required');
+  const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
+  return attempt(access, atSession(access, user.sessionId), deadlineMs, async ({ succeeded }) => {
+    if (!(await takeFactor(access, person, given))) throw invalidField(field, 'the code is not right');
+    await succeeded();
+  });
+};
