@@ -257,3 +257,21 @@ describe('Events at the portal', () => {
     expect(json.health).toMatchObject({ succeeded24h: 1, failed24h: 0, lastSuccessUtc: expect.any(String) });
   });
 });
+
+test('A viewer sees no token in a receiver’s URL, wherever it stands; a developer sees it', async () => {
+  const team = await openTeam(world);
+  const viewer = await team.join('viewer');
+  const url = 'https://kit.example.com/hooks/T024BE7LD/s3cretPart?token=s3cretValue';
+  const { id } = await subscribe(team, { url });
+  const paths = ['/subscriptions', `/subscriptions/${id}`, '/deliveries', '/deliveries/stats'];
+  for (const path of paths) {
+    const seen = await viewer.browser.ask('GET', path);
+    expect([path, seen.status]).toEqual([path, 200]);
+    expect(seen.text).not.toMatch(/s3cret|T024BE7LD/);
+  }
+  const [shown, whole] = await Promise.all(
+    [viewer, team.owner].map(({ browser }) => browser.ask('GET', `/subscriptions/${id}`)),
+  );
+  expect(shown!.json.url).toBe('https://kit.example.com/hooks/•••/•••?token=•••');
+  expect(whole!.json.url).toBe(url);
+});

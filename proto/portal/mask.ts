@@ -41,3 +41,55 @@ const maskValue = (name: string, value: unknown): unknown => {
   if (instant.test(value)) return value;
   return plain.test(name) && !telling.test(value) ? value : masked;
 };
+
+/**
+ * A receiver's URL as a viewer sees it: scheme, host, port, and the words of its path. What can be a token is taken out:
+ * user info, other parts of the path, the values of the query, and the fragment.
+ */
+export const maskUrl = (text: string): string => {
+  const url = URL.parse(text);
+  if (!url) return masked;
+  const user = url.username || url.password ? `${masked}@` : '';
+  const path = url.pathname
+    .split('/')
+    .map((part) => (part === '' || plainPart.test(part) ? part : masked))
+    .join('/');
+  const query = url.search
+    .slice(1)
+    .split('&')
+    .filter(Boolean)
+    .map((pair) => {
+      const [name = '', value] = pair.split('=', 2);
+      if (value === undefined || !plainPart.test(name)) return masked;
+      return `${name}=${masked}`;
+    });
+  return `${url.protocol}//${user}${url.host}${path}${query.length > 0 ? `?${query.join('&')}` : ''}${url.hash ? `#${masked}` : ''}`;
+};
+
+/** Words as people write them, and versions. A token has digits or capitals in it, or is long. */
+const plainPart = /^(?:v\d{1,2}|(?=.{1,32}$)[a-z]{1,16}(?:[-_.][a-z]{1,16})*)$/;
+
+/** Headers of a delivery and of its answer as a viewer sees them: only those that are known to hold no token. */
+export const maskHeaders = (
+  headers: readonly (readonly [name: string, value: string])[],
+): (readonly [string, string])[] =>
+  headers.map(([name, value]) => [name, plainHeaders.test(name) ? value : masked]);
+
+const plainHeaders =
+  /^(?:accept(?:-encoding|-ranges)?|age|allow|cache-control|connection|content-(?:encoding|language|length|type)|date|expires|host|keep-alive|last-modified|retry-after|server|transfer-encoding|user-agent|vary|x-webhook-(?:attempt|event|id|signature|timestamp)|webhook-(?:id|signature|timestamp))$/i;
+
+/**
+ * An answer of the portal as a viewer sees it: every member `url` and `headers`, however deep, so that an operation that
+ * is added later is masked too. Payloads and bodies are masked where they are read (`maskPayload`).
+ */
+export const maskTargets = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(maskTargets);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      if (name === 'url' && typeof inner === 'string') return [name, maskUrl(inner)];
+      if (name === 'headers' && Array.isArray(inner)) return [name, maskHeaders(inner)];
+      return [name, maskTargets(inner)];
+    }),
+  );
+};

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { samplePayload } from '../events/samples.ts';
 import { eventTypes } from '../events.ts';
-import { masked, maskPayload, maskText } from './mask.ts';
+import { masked, maskHeaders, maskPayload, maskTargets, maskText, maskUrl } from './mask.ts';
 
 const now = new Date('2026-01-15T09:30:00.000Z');
 
@@ -47,4 +47,50 @@ test('a text is masked as JSON where it is JSON, and whole where it is not', () 
   expect(maskText('Hello Kit')).toBe(masked);
   expect(maskText('"Kit"')).toBe(`"${masked}"`);
   expect(maskText('')).toBe('');
+});
+
+test.each([
+  ['https://hooks.example.com/causeway', 'https://hooks.example.com/causeway'],
+  ['https://hooks.example.com:8443/v1/in-bound/', 'https://hooks.example.com:8443/v1/in-bound/'],
+  ['https://kit:secret@example.com/a', `https://${masked}@example.com/a`],
+  ['https://example.com/a?token=s3cret&b=&c', `https://example.com/a?token=${masked}&b=${masked}&${masked}`],
+  ['https://example.com/a?S3CRET=x', `https://example.com/a?${masked}`],
+  [
+    'https://hooks.example.com/services/T024BE7LD/b0g9/s3CrEt',
+    `https://hooks.example.com/services/${masked}/${masked}/${masked}`,
+  ],
+  ['https://example.com/abcdefghijklmnopqrstuvwxyz', `https://example.com/${masked}`],
+  ['https://example.com/a#s3cret', `https://example.com/a#${masked}`],
+  ['no URL', masked],
+])('a viewer sees no token in the URL %s', (url, shown) => {
+  expect(maskUrl(url)).toBe(shown);
+});
+
+test('a viewer sees the values of headers that hold no token, and of no others', () => {
+  const headers = [
+    ['Content-Type', 'application/json'],
+    ['Authorization', 'Bearer s3cret'],
+    ['Set-Cookie', 'session=s3cret'],
+    ['X-Api-Key', 's3cret'],
+    ['X-Webhook-Event', 'lead.created'],
+    ['Location', 'https://example.com/?token=s3cret'],
+  ] as const;
+  const shown = maskHeaders(headers);
+  expect(JSON.stringify(shown)).not.toContain('s3cret');
+  expect(shown.filter(([, value]) => value !== masked).map(([name]) => name)).toEqual([
+    'Content-Type',
+    'X-Webhook-Event',
+  ]);
+});
+
+test('URLs and headers of an answer are masked wherever they stand', () => {
+  expect(
+    maskTargets({
+      list: [{ url: 'https://example.com/?a=1', n: 1, url2: null }],
+      headers: [['Cookie', 'a']],
+    }),
+  ).toEqual({
+    list: [{ url: `https://example.com/?a=${masked}`, n: 1, url2: null }],
+    headers: [['Cookie', masked]],
+  });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { KeyRing } from '@causeway/proto';
+import { type KeyRing, portalContract } from '@causeway/proto';
 import {
   type Bus,
   type Database,
@@ -15,6 +15,7 @@ import { openCursors } from './cursors.ts';
 import * as deliveries from './deliveries/index.ts';
 import * as events from './events/index.ts';
 import { startFanOut } from './fan-out/startFanOut.ts';
+import { forViewers } from './portal/for-viewers.ts';
 import * as portal from './portal/index.ts';
 import * as replays from './replays/index.ts';
 import { startReplayer } from './replays/replayer.ts';
@@ -97,5 +98,10 @@ const handlersOf = (context: WebhooksContext): OperationHandlers => {
     ...replays,
     ...portal,
   });
-  return Object.fromEntries(operations.map(([id, create]) => [id, create(context)]));
+  return Object.fromEntries(
+    operations.map(([id, create]) => {
+      const handler = create(context);
+      return [id, id in portalContract ? forViewers(handler) : handler];
+    }),
+  );
 };
