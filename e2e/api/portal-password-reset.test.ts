@@ -158,7 +158,7 @@ test('The operator makes a link for an owner, and for nobody else', async () => 
   expect((await nobody.ask('POST', '/password-reset/complete', body)).status).toBe(204);
   expect((await openBrowser(world).signIn({ ...team.owner, password: newPassword })).status).toBe(200);
   for (const email of [developer.email, 'nobody@example.com'])
-    await expect(world.operator.ask('resetPortalOwner', { company_id: team.companyId, email })).rejects.toThrow(
-      /not an owner of this company/,
-    );
+    await expect(
+      world.operator.ask('resetPortalOwner', { company_id: team.companyId, email }),
+    ).rejects.toThrow(/not an owner of this company/);
 });

@@ -94,7 +94,10 @@ describe('A recovery code', () => {
 
   test('ends when new ones are asked for', async () => {
     const member = await openGuarded();
-    const fresh = await member.browser.ask('POST', '/profile/recovery-codes', { password: goodPassword });
+    const fresh = await member.browser.ask('POST', '/profile/recovery-codes', {
+      password: goodPassword,
+      recoveryCode: member.recoveryCodes[1],
+    });
     expect(fresh.json.recoveryCodes).toHaveLength(10);
     expect((await openBrowser(world).signIn(member, { recoveryCode: member.recoveryCodes[0] })).status).toBe(
       401,
@@ -119,13 +122,30 @@ test('Switching it on ends the other sessions, and switching it off lets the pas
   expect((await other.ask('GET', '/session')).status).toBe(401);
   expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
 
-  const refused = await owner.browser.ask('POST', '/profile/totp/disable', { password: 'wrong' });
+  const off = (body: object) => owner.browser.ask('POST', '/profile/totp/disable', body);
+  const refused = await off({ password: 'wrong', totp: totpCode(json.secret, stepNow() + 1) });
   expect([refused.status, refused.json.details]).toEqual([
     400,
     [{ field: 'password', message: 'the password is not right' }],
   ]);
-  expect((await owner.browser.ask('POST', '/profile/totp/disable', { password: goodPassword })).status).toBe(
+  expect((await off({ password: goodPassword, totp: totpCode(json.secret, stepNow() + 1) })).status).toBe(
     204,
   );
   expect((await openBrowser(world).signIn(owner)).json.mfaRequired).toBe(false);
+});
+
+test('The password alone neither turns it off nor makes codes that could', async () => {
+  const member = await openGuarded();
+  for (const path of ['/profile/totp/disable', '/profile/recovery-codes']) {
+    const ask = (more: object) => member.browser.ask('POST', path, { password: goodPassword, ...more });
+    expect((await ask({})).json.details).toEqual([{ field: 'totp', message: 'totp is required' }]);
+    expect((await ask({ totp: '000000' })).json.details).toEqual([
+      { field: 'totp', message: 'the code is not right' },
+    ]);
+    expect((await ask({ recoveryCode: 'no-such-code' })).json.details).toEqual([
+      { field: 'recoveryCode', message: 'the code is not right' },
+    ]);
+    await world.sql('DELETE FROM sign_in_delays');
+  }
+  expect((await openBrowser(world).signIn(member)).json).toEqual({ mfaRequired: true });
 });

@@ -100,13 +100,13 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Renew secret' }).click();
     await shown('The new signing secret');
     await page.goto(`team?password=${furnished.member}`);
-    await page.getByRole('button', { name: 'Make the link' }).click();
-    await shown('The link for a new password');
+    await page.getByRole('button', { name: 'Create reset link' }).click();
+    await shown('Password reset link');
     await page.goto('security?dialog=totp-on');
     await page.getByLabel('Your password').fill(team.owner.password);
     await page.getByRole('button', { name: 'Continue' }).click();
     await see(page.getByLabel('The code that the app shows')).toBeVisible();
-    await shown('Switch two-factor sign-in on');
+    await shown('Turn on two-factor sign-in');
   });
 
   test('a message, the JSON editor with a mistake in it, and the shortcuts', async () => {

@@ -79,7 +79,7 @@ describe('After a dialog the focus is', () => {
     await page.getByRole('button', { name: 'Actions for Test viewer' }).press('Enter');
     await page.getByRole('menuitem', { name: 'Remove…' }).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Remove Test viewer?' });
-    await dialog.getByRole('button', { name: 'Remove' }).press('Enter');
+    await dialog.getByRole('button', { name: 'Remove member' }).press('Enter');
     await see(page.getByRole('table', { name: 'Members' }).getByRole('row')).toHaveCount(2);
     await see(page.getByRole('heading', { level: 1, name: 'Team' })).toBeFocused();
   });

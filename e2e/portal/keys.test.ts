@@ -58,7 +58,7 @@ describe('An API key', () => {
     expect(await statusWith(key)).toBe(200);
     await question.getByLabel('Type “Website form” to confirm').fill('Website form');
     await question.getByRole('button', { name: 'Revoke key' }).click();
-    await see(page.getByText('“Website form” is revoked')).toBeVisible();
+    await see(page.getByText('Key “Website form” revoked')).toBeVisible();
     await see(page.getByText('No API keys yet')).toBeVisible();
     await see.poll(() => statusWith(key)).toBe(401);
     await page.getByRole('radio', { name: 'Revoked' }).check();

@@ -26,7 +26,7 @@ describe('Signing in', () => {
       if (request.url().includes('/portal/api/')) asked.push(request.url());
     });
     await visit(page, 'deliveries', 'Sign in');
-    const help = page.getByText('can make you a link for a new one');
+    const help = page.getByText('can create a reset link for you');
     await see(help).toBeHidden();
     await page.getByText('Lost your password?').click();
     await see(help).toBeVisible();
@@ -185,5 +185,38 @@ describe('A session', () => {
     await other.reload();
     await see(other.getByRole('heading', { name: 'Sign in' })).toBeVisible();
     expect((await team.owner.browser.ask('GET', '/session')).status).toBe(401);
+  });
+});
+
+describe('A person of several companies', () => {
+  test('chooses one after signing in, and switches without signing in again', async () => {
+    const [one, two] = [await openTeam(world), await openTeam(world)];
+    const invited = await two.owner.browser.ask('POST', '/team/invitations', {
+      email: one.owner.email,
+      role: 'developer',
+    });
+    const joined = await openBrowser(world).ask('POST', '/invitation/accept', {
+      token: String(invited.json.link).split('#')[1],
+      name: 'Katherine Johnson',
+      password: one.owner.password,
+    });
+    const here = (await one.owner.browser.ask('GET', '/session')).json.company.name as string;
+    const there = joined.json.company.name as string;
+    const page = await portal.open();
+    await visit(page, 'sign-in', 'Sign in');
+    await fillSignIn(page, one.owner);
+    await see(page.getByRole('heading', { level: 1, name: 'Choose a company' })).toBeVisible();
+    await page.getByRole('button', { name: here }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+    const company = page.getByRole('complementary', { name: 'Sidebar' });
+    await see(company).toContainText(here);
+    const otherWindow = await page.context().newPage();
+    await visit(otherWindow, 'keys', 'API keys');
+
+    await page.getByRole('button', { name: /^Your account/ }).click();
+    await page.getByRole('menuitem', { name: `Switch to ${there}` }).click();
+    await see(company).toContainText(there);
+    // A window that shows the company from before starts again, as it would act in the other one.
+    await see(otherWindow.getByRole('complementary', { name: 'Sidebar' })).toContainText(there);
   });
 });

@@ -10,11 +10,11 @@ describe('The team', () => {
     const { page, team } = await portal.openOwner();
     const email = `grace-${team.companyId}@example.com`;
     await visit(page, 'team', 'Team');
-    await page.getByRole('button', { name: 'Invite someone' }).click();
-    const form = page.getByRole('dialog', { name: 'Invite someone' });
+    await page.getByRole('button', { name: 'Invite member' }).click();
+    const form = page.getByRole('dialog', { name: 'Invite a member' });
     await form.getByLabel('Email').fill(email);
     await form.getByRole('radio', { name: 'Viewer' }).check();
-    await form.getByRole('button', { name: 'Make invitation link' }).click();
+    await form.getByRole('button', { name: 'Create invitation link' }).click();
     await page.getByRole('button', { name: 'Copy link' }).click();
     const link = await clipboard(page);
     expect(link).toMatch(/^http.*\/portal\/invitation#/);
@@ -61,7 +61,7 @@ describe('The team', () => {
     await see(dialog.getByRole('button', { name: 'Change role' })).toHaveAttribute('aria-disabled', 'true');
     await dialog.getByRole('radio', { name: 'Developer' }).check();
     await dialog.getByRole('button', { name: 'Change role' }).click();
-    await see(page.getByText('Test viewer is developer now')).toBeVisible();
+    await see(page.getByText('Test viewer now has the role developer')).toBeVisible();
     await theirs.reload();
     await see(theirs.getByRole('button', { name: 'Create API key' }).first()).not.toHaveAttribute(
       'aria-disabled',
@@ -74,10 +74,10 @@ describe('The team', () => {
     const member = await team.join('developer');
     await visit(page, 'team', 'Team');
     await page.getByRole('button', { name: 'Actions for Test developer' }).click();
-    await page.getByRole('menuitem', { name: 'New password…' }).click();
-    const question = page.getByRole('dialog', { name: 'A new password for Test developer?' });
-    await question.getByRole('button', { name: 'Make the link' }).click();
-    const shown = page.getByRole('dialog', { name: 'The link for a new password' });
+    await page.getByRole('menuitem', { name: 'Reset password…' }).click();
+    const question = page.getByRole('dialog', { name: 'Reset the password of Test developer?' });
+    await question.getByRole('button', { name: 'Create reset link' }).click();
+    const shown = page.getByRole('dialog', { name: 'Password reset link' });
     await see(shown.getByRole('button', { name: 'Copy link' })).toBeFocused();
     await shown.getByRole('button', { name: 'Copy link' }).click();
     const link = await clipboard(page);
@@ -106,8 +106,8 @@ describe('The team', () => {
     await see(late.getByText('This link is no longer valid')).toBeVisible();
     await visit(page, 'audit', 'Audit log');
     const table = page.getByRole('table', { name: 'Audit log' });
-    await see(table).toContainText(`made a link for a new password of ${member.email}`);
-    await see(table).toContainText('Test developer chose a new password by a link');
+    await see(table).toContainText(`created a password reset link for ${member.email}`);
+    await see(table).toContainText('Test developer set a new password with a reset link');
   });
 
   test('keeps its last owner', async () => {
@@ -117,7 +117,7 @@ describe('The team', () => {
     for (const name of ['Change role…', 'Leave…']) {
       const item = page.getByRole('menuitem', { name });
       await see(item).toHaveAttribute('aria-disabled', 'true');
-      await see(item).toHaveAttribute('title', /The last owner has to stay/);
+      await see(item).toHaveAttribute('title', /A company needs an owner/);
     }
   });
 
@@ -130,11 +130,31 @@ describe('The team', () => {
     await page.getByRole('menuitem', { name: 'Remove…' }).click();
     await page
       .getByRole('dialog', { name: 'Remove Test developer?' })
-      .getByRole('button', { name: 'Remove' })
+      .getByRole('button', { name: 'Remove member' })
       .click();
     await see(page.getByRole('table', { name: 'Members' }).getByRole('row')).toHaveCount(2);
     await theirs.getByRole('link', { name: 'Deliveries' }).click();
     await see(theirs.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+  });
+
+  test('loses an admin, whose keys are revoked unless they are kept', async () => {
+    const { page, team } = await portal.openOwner();
+    const admin = await team.join('admin');
+    for (const name of ['Zapier', 'Website form'])
+      await admin.browser.ask('POST', '/keys', { name, scopes: ['events:read'] });
+    await visit(page, 'team', 'Team');
+    await page.getByRole('button', { name: 'Actions for Test admin' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove Test admin?' });
+    const keys = dialog.getByRole('group', { name: 'Revoke 2 API keys they created' });
+    for (const name of ['Zapier', 'Website form']) await see(keys.getByLabel(name)).toBeChecked();
+    await keys.getByLabel('Website form').uncheck();
+    await dialog.getByRole('button', { name: 'Remove member' }).click();
+    await see(page.getByText('Test admin removed')).toBeVisible();
+    await visit(page, 'keys', 'API keys');
+    const active = page.getByRole('table').getByRole('row');
+    await see(active.filter({ hasText: 'Website form' })).toHaveCount(1);
+    await see(active.filter({ hasText: 'Zapier' })).toHaveCount(0);
   });
 
   test('is written into the audit log: who did what to whom, and what it was before', async () => {
@@ -149,7 +169,7 @@ describe('The team', () => {
     await see(change.locator('del')).toHaveText('viewer');
     await see(change.locator('ins')).toHaveText('admin');
     await see(change).toContainText('127.0.0.1');
-    await see(rows.filter({ hasText: `made the owner ${team.owner.email}` })).toHaveCount(1);
+    await see(rows.filter({ hasText: `created the owner ${team.owner.email}` })).toHaveCount(1);
     await page.getByLabel('Kind of thing').selectOption('key');
     await see(page).toHaveURL(/kind=key/);
     await see(rows).toHaveCount(2);

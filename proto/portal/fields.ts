@@ -22,6 +22,8 @@ export const totpCode = z
   .transform((code) => code.replace(/\s/g, ''))
   .refine((code) => /^\d{6}$/.test(code), { error: `${fieldName} must be 6 digits` });
 
+export const recoveryCode = z.string().trim().min(1).max(50);
+
 export const memberName = text({ min: 1, max: 100, oneLine: true });
 
 /** Points the way through a list; what `nextCursor` of an earlier answer was. */

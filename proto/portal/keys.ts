@@ -106,6 +106,6 @@ export const revokeApiKey = definePortalOperation({
   deadlineMs: 10_000,
   summary: 'End an API key for good; when this has been answered no gateway accepts it',
   body: null,
-  answers: { 200: { description: 'The key.', schema: apiKey, example } },
+  answers: { 204: { description: 'Revoked.', schema: null } },
   errors: { 404: recordMissing('key') },
 });

@@ -3,7 +3,7 @@ import { definePortalOperation } from '../portal.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import * as f from './fields.ts';
-import { sessionExample, sessionFacts } from './session.ts';
+import { oneFactor, sessionExample, sessionFacts } from './session.ts';
 
 const profile = { service: 'access', role: 'viewer', deadlineMs: 10_000, query: null, params: {} } as const;
 
@@ -88,15 +88,37 @@ export const confirmTotp = definePortalOperation({
   },
 });
 
+/** The second factor is never worth less than itself: the password alone neither ends it nor makes codes for it. */
+const passwordAndFactor = z
+  .strictObject({
+    password: f.password,
+    totp: f.totpCode.optional(),
+    recoveryCode: f.recoveryCode.optional(),
+  })
+  .check(oneFactor);
+const wrongFactor = {
+  description: 'The password or the code given is missing or not right, or too many were tried (429).',
+  example: {
+    error: 'the code is not right',
+    details: [{ field: 'totp', message: 'the code is not right' }],
+  },
+};
+
 export const disableTotp = definePortalOperation({
   ...profile,
   id: 'disableTotp',
   method: 'POST',
   path: '/profile/totp/disable',
-  summary: 'Switch the second factor off; your other sessions end',
-  body: z.strictObject({ password: f.password }),
+  summary: 'Turn the second factor off; your other sessions end',
+  body: passwordAndFactor,
   answers: { 204: { description: 'Off.', schema: null } },
-  errors: { 400: wrongPassword },
+  errors: {
+    400: wrongFactor,
+    409: {
+      description: 'The second factor is off.',
+      example: { error: 'two-factor sign-in is off', reason: 'conflict' },
+    },
+  },
 });
 
 export const regenerateRecoveryCodes = definePortalOperation({
@@ -105,10 +127,10 @@ export const regenerateRecoveryCodes = definePortalOperation({
   method: 'POST',
   path: '/profile/recovery-codes',
   summary: 'Get new recovery codes; those before no longer count',
-  body: z.strictObject({ password: f.password }),
+  body: passwordAndFactor,
   answers: { 200: { description: 'Shown in this answer only.', ...codes } },
   errors: {
-    400: wrongPassword,
+    400: wrongFactor,
     409: {
       description: 'The second factor is off.',
       example: { error: 'two-factor sign-in is off', reason: 'conflict' },

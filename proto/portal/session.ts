@@ -78,11 +78,10 @@ export const sessionExample = {
 };
 
 /** A second factor is shown by a code of the app or by a recovery code, never by both. */
-export const oneFactor = rule<{ readonly totp?: unknown; readonly recoveryCode?: unknown }>(
-  ({ totp, recoveryCode }) =>
-    totp === undefined || recoveryCode === undefined
-      ? undefined
-      : { field: 'totp', message: 'either totp or recoveryCode can be given' },
+export const oneFactor = rule(({ totp, recoveryCode }) =>
+  totp === undefined || recoveryCode === undefined
+    ? undefined
+    : { field: 'totp', message: 'either totp or recoveryCode can be given' },
 );
 
 const tooMany = {
@@ -110,7 +109,7 @@ export const signIn = definePortalOperation({
         .min(1, { error: `${fieldName} is required` })
         .max(1000),
       totp: f.totpCode.optional(),
-      recoveryCode: z.string().trim().min(1).max(50).optional(),
+      recoveryCode: f.recoveryCode.optional(),
     })
     .check(oneFactor),
   answers: {
@@ -167,7 +166,7 @@ export const switchCompany = definePortalOperation({
     .strictObject({
       companyId: id,
       totp: f.totpCode.optional(),
-      recoveryCode: z.string().trim().min(1).max(50).optional(),
+      recoveryCode: f.recoveryCode.optional(),
     })
     .check(oneFactor),
   answers: {

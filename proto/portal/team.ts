@@ -7,6 +7,14 @@ import { id, instant } from '../schemas/values.ts';
 
 const team = { service: 'access', role: 'admin', deadlineMs: 5000, query: null, params: {} } as const;
 
+const idList = z
+  .string()
+  .regex(/^(?:[1-9]\d{0,15}(?:,[1-9]\d{0,15}){0,999})?$/, {
+    error: `${fieldName} must be ids separated by commas`,
+  })
+  .default('')
+  .transform((list) => list.split(',').filter(Boolean).map(Number));
+
 const role = z.enum(roles, { error: `${fieldName} must be one of ${roles.join(', ')}` });
 
 const member = z.object({
@@ -113,14 +121,57 @@ export const revokeInvitation = definePortalOperation({
   errors: { 404: recordMissing('invitation') },
 });
 
+const keepKeys = {
+  description:
+    'IDs of keys that the member created and that stay active when the member loses rights. All others are revoked.',
+};
+
+const memberKey = z.object({
+  id,
+  name: z.string(),
+  masked: z.string(),
+  createdUtc: instant,
+  lastUsedUtc: instant.nullable(),
+});
+
+export const listMemberKeys = definePortalOperation({
+  ...team,
+  id: 'listMemberKeys',
+  method: 'GET',
+  path: '/team/members/{id}/keys',
+  params: { id: 'ID of the member.' },
+  summary: 'The active API keys that a member created',
+  body: null,
+  answers: {
+    200: {
+      description: 'The keys, the newest first.',
+      schema: z.object({ keys: z.array(memberKey) }),
+      example: {
+        keys: [
+          {
+            id: 12,
+            name: 'Zapier',
+            masked: 'crm_1001_…x7Qa',
+            createdUtc: '2026-01-15T09:30:00.000Z',
+            lastUsedUtc: null,
+          },
+        ],
+      },
+    },
+  },
+  errors: { 404: recordMissing('member') },
+});
+
 export const changeRole = definePortalOperation({
   ...team,
   id: 'changeRole',
   method: 'PATCH',
   path: '/team/members/{id}',
   params: { id: 'ID of the member.' },
-  summary: 'Change a member’s role; it holds from the next request on',
-  body: z.strictObject({ role }),
+  deadlineMs: 15_000,
+  summary:
+    'Change a member’s role from their next request on. A lower role also ends the invitations and reset links that they made, and the keys that they created.',
+  body: z.strictObject({ role, keepKeys: z.array(id).max(1000).default([]).meta(keepKeys) }),
   answers: { 200: { description: 'The member.', schema: member, example: memberExample } },
   errors: { 403: ownersOnly, 404: recordMissing('member'), 409: lastOwner },
 });
@@ -163,7 +214,10 @@ export const removeMember = definePortalOperation({
   method: 'DELETE',
   path: '/team/members/{id}',
   params: { id: 'ID of the member.' },
-  summary: 'Remove a member; all their sessions end',
+  deadlineMs: 15_000,
+  summary:
+    'Remove a member. Their sessions end, and with them the invitations and reset links that they made, and the keys that they created.',
+  query: z.strictObject({ keepKeys: idList.meta(keepKeys) }),
   body: null,
   answers: { 204: { description: 'Removed.', schema: null } },
   errors: { 403: ownersOnly, 404: recordMissing('member'), 409: lastOwner },

@@ -107,6 +107,7 @@ interface PortalPasswordResetTable {
   token_hash: Buffer;
   created_utc: Date;
   expires_utc: Date;
+  made_by: number | null;
 }
 
 interface SignInDelayTable {

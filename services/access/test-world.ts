@@ -157,6 +157,7 @@ export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.
       operation: PortalOperationId,
       body?: unknown,
       params: readonly string[] = [],
+      query = '',
       // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
     ): Promise<any> => {
       const resolved =
@@ -164,7 +165,7 @@ export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.
       const session =
         resolved?.status === 200 ? (JSON.parse(resolved.body.toString()) as ResolvedSession) : undefined;
       const actor: Actor = session ? { user: session.user, token, ...from } : { user: null, ...from };
-      const answer = await send(operation, { tenant: session?.companyId ?? 0, actor, body, params });
+      const answer = await send(operation, { tenant: session?.companyId ?? 0, actor, body, params, query });
       token = answer.headers?.[sessionTokenHeader] ?? token;
       const text = answer.body.toString();
       return { status: answer.status, ...(text !== '' && JSON.parse(text)) };

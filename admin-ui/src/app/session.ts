@@ -16,7 +16,7 @@ export const sessionQuery = queryOptions({
       return await call('getSession', {}, signal);
     } catch (error) {
       if (!isSignedOut(error)) throw error;
-      rememberSignedIn(false);
+      rememberSignedIn(null);
       return null;
     }
   },
@@ -63,9 +63,9 @@ export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.orig
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
-/** Begins with what a sign-in was answered with; nothing that was known before is kept. */
+/** Begins with what a sign-in or a switch was answered with; nothing that was known before is kept. */
 export const enter = (queryClient: QueryClient, session: Session): void => {
-  rememberSignedIn(true);
+  rememberSignedIn(session.company.id);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, session);
 };
@@ -74,7 +74,7 @@ export const enter = (queryClient: QueryClient, session: Session): void => {
 export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' | 'signed-out'): void => {
   if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
   const next = why === 'ended' ? router.state.location.href : undefined;
-  rememberSignedIn(false);
+  rememberSignedIn(null);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, null);
   void router.navigate({ to: '/sign-in', search: { next, why } });
@@ -92,11 +92,24 @@ const mayBeSignedIn = (): boolean => {
     return true;
   }
 };
-const rememberSignedIn = (signedIn: boolean): void => {
+export const rememberSignedIn = (companyId: number | null): void => {
   try {
-    if (signedIn) localStorage.setItem(hintKey, '1');
+    if (companyId !== null) localStorage.setItem(hintKey, String(companyId));
     else localStorage.removeItem(hintKey);
   } catch {
     // Without storage the server is asked each time.
   }
+};
+
+/**
+ * All windows of a browser share the session's cookie. Where another one switched to another company, this one would show
+ * the old company and act in the new: it starts again.
+ */
+export const followOtherWindows = (): (() => void) => {
+  const changed = ({ key, oldValue, newValue }: StorageEvent): void => {
+    if (key === hintKey && oldValue !== null && newValue !== null && oldValue !== newValue)
+      location.assign('/portal/');
+  };
+  addEventListener('storage', changed);
+  return () => removeEventListener('storage', changed);
 };

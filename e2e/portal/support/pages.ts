@@ -59,13 +59,13 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-repair', path: `subscriptions/${one.off}?dialog=repair`, dialog: 'Switch “Old bridge” on' },
   { name: 'dialog-replay', path: 'deliveries?dialog=replay', dialog: 'Replay deliveries' },
   { name: 'dialog-test-event', path: 'events?dialog=send', dialog: 'Send a test event' },
-  { name: 'dialog-invite', path: 'team?dialog=invite', dialog: 'Invite someone' },
+  { name: 'dialog-invite', path: 'team?dialog=invite', dialog: 'Invite a member' },
   { name: 'dialog-role', path: `team?role=${one.member}`, dialog: /^Change the role of/ },
-  { name: 'dialog-new-password', path: `team?password=${one.member}`, dialog: /^A new password for/ },
+  { name: 'dialog-new-password', path: `team?password=${one.member}`, dialog: /^Reset the password of/ },
   { name: 'dialog-remove', path: `team?remove=${one.member}`, dialog: /^Remove/ },
   { name: 'dialog-name', path: 'security?dialog=name', dialog: 'Change your name' },
   { name: 'dialog-password', path: 'security?dialog=password', dialog: 'Change your password' },
-  { name: 'dialog-two-factor', path: 'security?dialog=totp-on', dialog: 'Switch two-factor sign-in on' },
+  { name: 'dialog-two-factor', path: 'security?dialog=totp-on', dialog: 'Turn on two-factor sign-in' },
 ];
 
 /** Goes there, and waits until nothing is on its way any more. */

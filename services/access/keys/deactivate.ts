@@ -1,5 +1,6 @@
-import { type AuditSource, transaction, writeAudit } from '@causeway/runtime';
+import { type AuditSource, type Trx, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
 
 export interface KeyEnd {
   readonly companyId: number;
@@ -8,22 +9,27 @@ export interface KeyEnd {
 }
 
 /** Ends a key in the database, once: a key that was revoked before keeps its time and its version. */
-export const deactivate = ({ db, now }: Access, { companyId, id, by }: KeyEnd): Promise<void> =>
-  transaction(db, async (trx) => {
-    const at = now();
-    const { numUpdatedRows } = await trx
-      .updateTable('api_keys')
-      .set((eb) => ({ is_active: 0, revoked_utc: at, version: eb('version', '+', 1) }))
-      .where('company_id', '=', companyId)
-      .where('id', '=', id)
-      .where('is_active', '=', 1)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) return;
-    const { name } = await trx
-      .selectFrom('api_keys')
-      .select('name')
-      .where('company_id', '=', companyId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    await writeAudit(trx, { companyId, by, action: 'key.revoked', target: { kind: 'key', id, name }, at });
-  });
+export const deactivate = ({ db, now }: Access, end: KeyEnd): Promise<void> =>
+  transaction(db, (trx) => deactivateIn(trx, { ...end, at: now() }));
+
+/** Likewise, as a part of a larger change. */
+export const deactivateIn = async (
+  trx: Trx<AccessTables>,
+  { companyId, id, by, at }: KeyEnd & { readonly at: Date },
+): Promise<void> => {
+  const { numUpdatedRows } = await trx
+    .updateTable('api_keys')
+    .set((eb) => ({ is_active: 0, revoked_utc: at, version: eb('version', '+', 1) }))
+    .where('company_id', '=', companyId)
+    .where('id', '=', id)
+    .where('is_active', '=', 1)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
+  const { name } = await trx
+    .selectFrom('api_keys')
+    .select('name')
+    .where('company_id', '=', companyId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  await writeAudit(trx, { companyId, by, action: 'key.revoked', target: { kind: 'key', id, name }, at });
+};

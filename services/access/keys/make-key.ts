@@ -1,7 +1,8 @@
 import { createKeyValue, hashKeyValue, lastFour, type Scope } from '@causeway/proto';
-import { type AuditSource, transaction, writeAudit } from '@causeway/runtime';
+import { type AuditSource, type Trx, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { keyEntry, keyName } from '../key-table/entries.ts';
+import type { AccessTables } from '../schema.ts';
 import { deactivate } from './deactivate.ts';
 import { requireRoomForKey } from './key-quota.ts';
 
@@ -10,13 +11,15 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly by: AuditSource;
+  /** Within the transaction: whether the key may still be made. */
+  readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
 }
 
 /**
  * Makes a key and returns once every gateway accepts it, so that it works as soon as it is read.
  * @throws Problem `quota_exceeded`
  */
-export const makeKey = async (access: Access, { companyId, name, scopes, by }: NewKey) => {
+export const makeKey = async (access: Access, { companyId, name, scopes, by, check }: NewKey) => {
   const { db, table, keyPrefix, keyQuota, random, now, log } = access;
   const value = createKeyValue({ prefix: keyPrefix, companyId, random });
   const at = now();
@@ -30,6 +33,7 @@ export const makeKey = async (access: Access, { companyId, name, scopes, by }: N
     created_utc: at,
   };
   const id = await transaction(db, async (trx) => {
+    await check?.(trx);
     await requireRoomForKey(trx, companyId, keyQuota);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
     await writeAudit(trx, {

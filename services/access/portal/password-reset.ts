@@ -19,12 +19,12 @@ interface Member {
 export const makePasswordReset = async (
   { now, random }: Pick<Access, 'now' | 'random'>,
   trx: Trx<AccessTables>,
-  { companyId, userId }: Member,
+  { companyId, userId, madeBy = null }: Member & { readonly madeBy?: number | null },
 ): Promise<{ readonly link: string; readonly expires: Date }> => {
   const token = newToken(random);
   const created_utc = now();
   const expires = new Date(created_utc.getTime() + validForMs);
-  const row = { token_hash: hashToken(token), created_utc, expires_utc: expires };
+  const row = { token_hash: hashToken(token), created_utc, expires_utc: expires, made_by: madeBy };
   await trx
     .insertInto('portal_password_resets')
     .values({ company_id: companyId, user_id: userId, ...row })

@@ -2,13 +2,13 @@ import { portalContract } from '@causeway/proto';
 import { portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { changeSecurity } from './change-security.ts';
-import { confirmPassword } from './confirm-password.ts';
+import { confirmFactor } from './confirm-factor.ts';
 import { deleteRecoveryCodes } from './recovery-codes.ts';
 
 export const disableTotp = (access: Access) =>
   portalHandler(portalContract.disableTotp, async (call) => {
     const { companyId, user, body } = call;
-    await confirmPassword(access, call, 'password', body.password);
+    await confirmFactor(access, call, body);
     await changeSecurity(access, call, 'totp.disabled', async (trx) => {
       await trx
         .updateTable('portal_users')

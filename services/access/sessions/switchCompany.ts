@@ -1,10 +1,9 @@
-import { type ActorUser, invalidField, notFound, portalContract, sessionsEndedSubject } from '@causeway/proto';
+import { notFound, portalContract, sessionsEndedSubject } from '@causeway/proto';
 import { json, portalHandler, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { atSession, attempt } from './attempt.ts';
+import { requireFactor } from './confirm-factor.ts';
 import { sessionFacts } from './facts.ts';
-import { type PersonRow, personColumns } from './person.ts';
-import { type GivenFactor, takeFactor } from './second-factor.ts';
+import { personColumns } from './person.ts';
 import { noteEntry, withToken } from './start.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
@@ -74,20 +73,4 @@ const findOther = async ({ db }: Access, companyId: number, signIn: Buffer) => {
     .where('id', '=', session.user_id)
     .executeTakeFirst();
   return person ? { ...person, ...session } : null;
-};
-
-/** @throws Problem `invalid_request` naming the field, or as `attempt` */
-const requireFactor = (
-  access: Access,
-  { user, deadlineMs }: { readonly user: ActorUser; readonly deadlineMs: number },
-  person: PersonRow,
-  given: GivenFactor,
-): Promise<void> => {
-  if (given.totp === undefined && given.recoveryCode === undefined)
-    throw invalidField('totp', 'totp is required');
-  const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
-  return attempt(access, atSession(access, user.sessionId), deadlineMs, async ({ succeeded }) => {
-    if (!(await takeFactor(access, person, given))) throw invalidField(field, 'the code is not right');
-    await succeeded();
-  });
 };

@@ -1,17 +1,25 @@
-import { portalContract } from '@causeway/proto';
+import { portalContract, roleAllows } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { endPasswordReset } from '../portal/password-reset.ts';
+import { announceRevoked, endRights } from './end-rights.ts';
 import { lockMember } from './lock-member.ts';
 import { memberAnswer } from './member.ts';
 
-export const changeRole = ({ db, now }: Access) =>
+export const changeRole = (access: Access) =>
   portalHandler(portalContract.changeRole, async (call) => {
+    const { db, now } = access;
     const { companyId, user, body } = call;
+    const by = auditSource(call);
     const memberId = call.id('member');
-    const member = await transaction(db, async (trx) => {
+    const { member, revokedKeys } = await transaction(db, async (trx) => {
       const before = await lockMember(trx, { companyId, memberId, asker: user.role, to: body.role });
-      if (before.role === body.role) return before;
+      if (before.role === body.role) return { member: before, revokedKeys: [] };
+      const demoted = !roleAllows(body.role, before.role);
+      const { keepKeys } = body;
+      const ended = demoted
+        ? await endRights(access, trx, { companyId, memberId, keepKeys, by })
+        : { revokedKeys: [] };
       await trx
         .updateTable('portal_users')
         .set({ role: body.role })
@@ -22,14 +30,15 @@ export const changeRole = ({ db, now }: Access) =>
       await endPasswordReset(trx, { companyId, userId: memberId });
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by,
         action: 'member.role_changed',
         target: { kind: 'member', id: memberId, name: before.email },
         before: { role: before.role },
         after: { role: body.role },
         at: now(),
       });
-      return { ...before, role: body.role };
+      return { member: { ...before, role: body.role }, ...ended };
     });
+    await announceRevoked(access, { companyId, by }, revokedKeys);
     return json(200, memberAnswer(member, user.id));
   });

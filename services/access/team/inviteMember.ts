@@ -3,6 +3,7 @@ import { auditSource, json, portalHandler, transaction, writeAudit } from '@caus
 import type { Access } from '../context.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 import { invitationAnswer } from './member.ts';
+import { requireRoleStill } from './require-role.ts';
 
 const validForMs = 7 * 86_400_000;
 /** Open invitations and members a company can have. */
@@ -27,13 +28,14 @@ export const inviteMember = (access: Access) =>
       expires_utc: new Date(at.getTime() + validForMs),
     };
     const invitationId = await transaction(db, async (trx) => {
+      await requireRoleStill(trx, companyId, user.id, body.role === 'owner' ? 'owner' : 'admin');
       const member = await trx
         .selectFrom('portal_users')
         .select('id')
         .where('company_id', '=', companyId)
         .where('email', '=', body.email)
         .executeTakeFirst();
-      if (member) throw invalidField('email', 'email is a member’s already');
+      if (member) throw invalidField('email', 'email is already a member');
       await trx
         .deleteFrom('portal_invitations')
         .where('company_id', '=', companyId)

@@ -3,6 +3,7 @@ import { auditSource, json, portalHandler, transaction, writeAudit } from '@caus
 import type { Access } from '../context.ts';
 import { makePasswordReset } from '../portal/password-reset.ts';
 import { lockMember } from './lock-member.ts';
+import { requireRoleStill } from './require-role.ts';
 
 export const offerPasswordReset = (access: Access) =>
   portalHandler(portalContract.offerPasswordReset, async (call) => {
@@ -10,8 +11,9 @@ export const offerPasswordReset = (access: Access) =>
     const memberId = call.id('member');
     if (memberId === user.id) throw conflict('change your own password under Your security');
     const { link, expires } = await transaction(access.db, async (trx) => {
+      await requireRoleStill(trx, companyId, user.id, 'admin');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
-      const made = await makePasswordReset(access, trx, { companyId, userId: memberId });
+      const made = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
       await writeAudit(trx, {
         companyId,
         by: auditSource(call),

@@ -2,6 +2,7 @@ import { portalContract } from '@causeway/proto';
 import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { endSessions } from '../sessions/end.ts';
+import { announceRevoked, endRights } from './end-rights.ts';
 import { lockMember } from './lock-member.ts';
 
 /** The row goes, so that the address can join again, here or elsewhere; the log keeps who it was. */
@@ -9,13 +10,16 @@ export const removeMember = (access: Access) =>
   portalHandler(portalContract.removeMember, async (call) => {
     const { companyId, user } = call;
     const memberId = call.id('member');
-    await transaction(access.db, async (trx) => {
+    const by = auditSource(call);
+    const { revokedKeys } = await transaction(access.db, async (trx) => {
       const { email, name, role } = await lockMember(trx, {
         companyId,
         memberId,
         asker: user.role,
         to: null,
       });
+      const { keepKeys } = call.query;
+      const ended = await endRights(access, trx, { companyId, memberId, keepKeys, by });
       await endSessions(access, trx, { companyId, userId: memberId });
       await trx
         .deleteFrom('portal_users')
@@ -24,12 +28,14 @@ export const removeMember = (access: Access) =>
         .execute();
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by,
         action: 'member.removed',
         target: { kind: 'member', id: memberId, name: email },
         before: { email, name, role },
         at: access.now(),
       });
+      return ended;
     });
+    await announceRevoked(access, { companyId, by }, revokedKeys);
     return { status: 204, body: null };
   });

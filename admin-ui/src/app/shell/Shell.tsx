@@ -7,6 +7,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { ToastProvider } from '../../ui/Toast.tsx';
 import { lazyPart } from '../lazyPart.ts';
 import { usePresence } from '../presence.ts';
+import { followOtherWindows } from '../session.ts';
 import { commandKey } from './commandKey.ts';
 import { Navigation } from './Navigation.tsx';
 import s from './Shell.module.css';
@@ -28,6 +29,7 @@ export function Shell() {
   const [drawer, setDrawer] = useState(false);
   const [shortcuts, setShortcuts] = useState(false);
   usePresence();
+  useEffect(followOtherWindows, []);
   useKeys({ commands: setCommands, shortcuts: setShortcuts });
   useOnNavigation(() => setDrawer(false));
   return (

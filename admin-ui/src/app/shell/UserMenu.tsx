@@ -1,15 +1,20 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { LogOut, ShieldCheck } from 'lucide-react';
+import { Building2, LogOut, ShieldCheck } from 'lucide-react';
+import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Menu } from '../../ui/Menu.tsx';
 import { toastError } from '../../ui/Toast.tsx';
 import { leave, nameOfMember, useSession } from '../session.ts';
+import { type OtherCompany, useSwitchCompany } from '../switch-company.tsx';
+import { SwitchCompany, showCompany } from './SwitchCompany.tsx';
 import s from './UserMenu.module.css';
 
 export function UserMenu() {
-  const { user, company } = useSession();
+  const { user, company, otherCompanies } = useSession();
+  const [asked, setAsked] = useState<OtherCompany | null>(null);
+  const change = useSwitchCompany(showCompany);
   const name = nameOfMember(user);
   const navigate = useNavigate();
   const router = useRouter();
@@ -20,28 +25,42 @@ export function UserMenu() {
     onError: toastError,
   });
   return (
-    <Menu
-      trigger={
-        <button type="button" className={s.trigger}>
-          <span aria-hidden="true">{initials(name)}</span>
-          <span className="visually-hidden">Your account: {name}</span>
-        </button>
-      }
-      heading={
-        <>
-          <p className={s.name}>{name}</p>
-          {user.name !== '' && <p className={s.email}>{user.email}</p>}
-          <p className={s.company}>
-            {company.name} <Badge tone="accent">{user.role}</Badge>
-          </p>
-        </>
-      }
-      actions={[
-        { label: 'Your security', icon: <ShieldCheck />, onSelect: () => void navigate({ to: '/security' }) },
-        'separator',
-        { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
-      ]}
-    />
+    <>
+      <Menu
+        trigger={
+          <button type="button" className={s.trigger}>
+            <span aria-hidden="true">{initials(name)}</span>
+            <span className="visually-hidden">Your account: {name}</span>
+          </button>
+        }
+        heading={
+          <>
+            <p className={s.name}>{name}</p>
+            {user.name !== '' && <p className={s.email}>{user.email}</p>}
+            <p className={s.company}>
+              {company.name} <Badge tone="accent">{user.role}</Badge>
+            </p>
+          </>
+        }
+        actions={[
+          ...otherCompanies.map((one) => ({
+            label: `Switch to ${one.name}`,
+            icon: <Building2 />,
+            onSelect: () =>
+              one.codeRequired ? setAsked(one) : change.mutate(one.id, { onError: toastError }),
+          })),
+          ...(otherCompanies.length > 0 ? (['separator'] as const) : []),
+          {
+            label: 'Your security',
+            icon: <ShieldCheck />,
+            onSelect: () => void navigate({ to: '/security' }),
+          },
+          'separator',
+          { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
+        ]}
+      />
+      <SwitchCompany company={asked} onClose={() => setAsked(null)} />
+    </>
   );
 }
 

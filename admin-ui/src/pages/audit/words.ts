@@ -7,16 +7,16 @@ type Action = Entry['action'];
 export const actionWords: Readonly<Record<Action, string>> = {
   'session.started': 'signed in',
   'session.ended': 'ended a session',
-  'password.changed': 'changed the password',
-  'password.reset_offered': 'made a link for a new password of',
-  'password.reset': 'chose a new password by a link',
-  'totp.enabled': 'switched two-factor sign-in on',
-  'totp.disabled': 'switched two-factor sign-in off',
-  'recovery_codes.renewed': 'renewed the recovery codes',
-  'profile.changed': 'changed the name',
+  'password.changed': 'changed their password',
+  'password.reset_offered': 'created a password reset link for',
+  'password.reset': 'set a new password with a reset link',
+  'totp.enabled': 'turned on two-factor sign-in',
+  'totp.disabled': 'turned off two-factor sign-in',
+  'recovery_codes.renewed': 'created new recovery codes',
+  'profile.changed': 'changed their name',
   'member.invited': 'invited',
-  'invitation.revoked': 'took back the invitation of',
-  'member.joined': 'joined',
+  'invitation.revoked': 'revoked the invitation of',
+  'member.joined': 'joined the company',
   'member.role_changed': 'changed the role of',
   'member.removed': 'removed',
   'company.created': 'created the company',
@@ -25,17 +25,17 @@ export const actionWords: Readonly<Record<Action, string>> = {
   'key.revoked': 'revoked the API key',
   'subscription.created': 'added the subscription',
   'subscription.changed': 'changed the subscription',
-  'subscription.enabled': 'switched on the subscription',
-  'subscription.disabled': 'switched off the subscription',
-  'subscription.secret_rotated': 'renewed the secret of',
+  'subscription.enabled': 'enabled the subscription',
+  'subscription.disabled': 'disabled the subscription',
+  'subscription.secret_rotated': 'rotated the signing secret of',
   'subscription.deleted': 'deleted the subscription',
   'subscription.tested': 'tested the subscription',
-  'event.test_created': 'sent the test event',
+  'event.test_created': 'created the test event',
   'delivery.resent': 'resent the delivery',
-  'replay.created': 'began the replay',
+  'replay.created': 'started the replay',
   'replay.cancelled': 'cancelled the replay',
-  'held.released': 'released what was held of',
-  'held.dropped': 'dropped what was held of',
+  'held.released': 'released the held deliveries of',
+  'held.dropped': 'discarded the held deliveries of',
 };
 
 export const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
@@ -52,7 +52,7 @@ export const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
 
 /** An owner whom an operator made did not join by an invitation. */
 export const wordsOf = ({ action, actor }: Entry): string =>
-  action === 'member.joined' && actor.kind !== 'user' ? 'made the owner' : actionWords[action];
+  action === 'member.joined' && actor.kind !== 'user' ? 'created the owner' : actionWords[action];
 
 /** Where the sentence is whole without naming the thing. */
 export const namesTarget = ({ action, actor }: Entry): boolean =>

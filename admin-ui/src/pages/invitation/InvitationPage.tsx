@@ -32,7 +32,7 @@ export function InvitationPage() {
         error instanceof ApiError && error.status >= 400 && error.status < 500 ? (
           <>
             <Notice tone="warn" title="This invitation is no longer valid">
-              It was used, taken back, or has run out. Ask whoever invited you for a new one.
+              It was used, revoked or has expired. Ask for a new invitation.
             </Notice>
             <Link to="/sign-in">Go to the sign-in</Link>
           </>
@@ -74,7 +74,7 @@ function Join({ token, email }: { readonly token: string; readonly email: string
       <Field
         label="Choose a password"
         error={fieldError(accept.error, 'password')}
-        hint="At least 12 characters. A few words in a row are easier to remember than signs."
+        hint="At least 12 characters, such as a few words in a row. If you use this address in another company, choose the same password to sign in to both at once."
       >
         <PasswordInput
           autoComplete="new-password"

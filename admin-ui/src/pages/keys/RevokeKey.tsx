@@ -17,9 +17,9 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
   const queryClient = useQueryClient();
   const revoke = useMutation({
     mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
-    onSuccess: (key) => {
+    onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
-      toast(`“${key.name}” is revoked`);
+      toast(apiKey ? `Key “${apiKey.name}” revoked` : 'Key revoked');
       onClose();
     },
   });

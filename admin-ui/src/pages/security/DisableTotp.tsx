@@ -3,30 +3,30 @@ import { call } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { toast } from '../../ui/Toast.tsx';
-import { PasswordForm } from './PasswordForm.tsx';
+import { type FactorProof, PasswordAndFactorForm } from './PasswordAndFactorForm.tsx';
 import { sessionsQuery } from './route.ts';
 
 export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const disable = useMutation({
-    mutationFn: (password: string) => call('disableTotp', { body: { password } }),
+    mutationFn: (body: FactorProof) => call('disableTotp', { body }),
     onSuccess: () => {
       onClose();
       void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      toast('Two-factor sign-in is off');
+      toast('Two-factor sign-in turned off');
     },
   });
   return (
     <Dialog
       open
       onClose={onClose}
-      title="Switch two-factor sign-in off?"
-      description="From then on the password alone lets you in. You are signed out everywhere else."
+      title="Turn off two-factor sign-in?"
+      description="Your password alone will then sign you in. Your other sessions end."
       size="s"
     >
-      <PasswordForm
-        submit="Switch off"
+      <PasswordAndFactorForm
+        submit="Turn off two-factor sign-in"
         danger
         pending={disable.isPending}
         error={disable.error}

@@ -34,7 +34,7 @@ export function EnableTotp({ open, onClose }: EnableTotpProps) {
     return <CodesDialog title="Two-factor sign-in is on" codes={codes} onClose={done} />;
   }
   return (
-    <Dialog open={open} onClose={onClose} title="Switch two-factor sign-in on" size="s">
+    <Dialog open={open} onClose={onClose} title="Turn on two-factor sign-in" size="s">
       {open && <Steps onClose={onClose} onDone={setCodes} />}
     </Dialog>
   );

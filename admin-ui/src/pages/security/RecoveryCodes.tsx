@@ -4,7 +4,7 @@ import { call } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { CodesDialog } from './CodesDialog.tsx';
-import { PasswordForm } from './PasswordForm.tsx';
+import { type FactorProof, PasswordAndFactorForm } from './PasswordAndFactorForm.tsx';
 
 interface RecoveryCodesProps {
   readonly open: boolean;
@@ -15,7 +15,7 @@ export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const queryClient = useQueryClient();
   const renew = useMutation({
-    mutationFn: (password: string) => call('regenerateRecoveryCodes', { body: { password } }),
+    mutationFn: (body: FactorProof) => call('regenerateRecoveryCodes', { body }),
     gcTime: 0,
     onSuccess: (answer) => {
       setCodes(answer.recoveryCodes);
@@ -29,12 +29,12 @@ export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
     <Dialog
       open={open}
       onClose={onClose}
-      title="Make new recovery codes?"
-      description="Those you have no longer work then."
+      title="Create new recovery codes?"
+      description="Your present recovery codes stop working."
       size="s"
     >
-      <PasswordForm
-        submit="Make new codes"
+      <PasswordAndFactorForm
+        submit="Create recovery codes"
         pending={renew.isPending}
         error={renew.error}
         onSubmit={renew.mutate}

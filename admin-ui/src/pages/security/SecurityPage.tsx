@@ -22,7 +22,7 @@ export function SecurityPage() {
   const navigate = useNavigate({ from: '/security' });
   const open = (name: DialogName): void => void navigate({ search: { dialog: name } });
   const close = (): void => void navigate({ search: {}, replace: true });
-  const { user } = useSession();
+  const { user, company, otherCompanies } = useSession();
   return (
     <Page title="Your security" description="Your own account: how you sign in, and where you are signed in.">
       <Card
@@ -44,7 +44,7 @@ export function SecurityPage() {
       </Card>
       <Card
         title="Password"
-        description="At least 12 characters. Changing it signs you out everywhere else."
+        description={`Changing it ends your other sessions${otherCompanies.length > 0 ? ` in ${company.name}, and your passwords in other companies stay as they are` : ''}.`}
         actions={
           <Button size="s" onClick={() => open('password')}>
             Change password
@@ -53,20 +53,20 @@ export function SecurityPage() {
       />
       <Card
         title="Two-factor sign-in"
-        description="Besides the password, a code of an app on your phone is asked for. A stolen password is useless then."
+        description="Asks for a code from an app on your phone after your password, so a stolen password alone cannot sign in."
         actions={
           user.totpEnabled ? (
             <Row>
               <Button size="s" onClick={() => open('codes')}>
-                New recovery codes
+                Create recovery codes
               </Button>
               <Button size="s" onClick={() => open('totp-off')}>
-                Switch off
+                Turn off
               </Button>
             </Row>
           ) : (
             <Button size="s" variant="primary" onClick={() => open('totp-on')}>
-              Switch on
+              Turn on
             </Button>
           )
         }
@@ -79,12 +79,15 @@ export function SecurityPage() {
           </div>
           {user.totpEnabled && user.recoveryCodesLeft < 4 && (
             <Notice tone="warn">
-              You have {plural(user.recoveryCodesLeft, 'recovery code')} left. Make new ones before they run
+              You have {plural(user.recoveryCodesLeft, 'recovery code')} left. Create new ones before they run
               out.
             </Notice>
           )}
           {user.totpEnabled && user.recoveryCodesLeft >= 4 && (
-            <p>{plural(user.recoveryCodesLeft, 'recovery code')} left, for when the phone is lost.</p>
+            <p>
+              {plural(user.recoveryCodesLeft, 'recovery code')} left. Use one to sign in if you lose your
+              phone.
+            </p>
           )}
         </Stack>
       </Card>

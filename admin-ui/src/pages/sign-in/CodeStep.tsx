@@ -1,10 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { fieldError } from '../../api/errors.ts';
+import { FactorField, useFactor } from '../../app/FactorField.tsx';
 import type { Session } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
-import { Field, TextInput } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
 import type { Credentials } from './SignInPage.tsx';
 import { useWait } from './wait.ts';
@@ -17,19 +16,16 @@ interface CodeStepProps {
 
 /** The second factor: a code of the app, or one of the recovery codes. */
 export function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
-  const [recovery, setRecovery] = useState(false);
-  const [code, setCode] = useState('');
+  const factor = useFactor();
   const signIn = useMutation({
-    mutationFn: () =>
-      call('signIn', { body: { ...credentials, ...(recovery ? { recoveryCode: code } : { totp: code }) } }),
+    mutationFn: () => call('signIn', { body: { ...credentials, ...factor.given } }),
     onSuccess: (answer) => {
       if (!answer.mfaRequired) onDone(answer);
     },
   });
   const wait = useWait(signIn.error);
   const swap = (): void => {
-    setRecovery(!recovery);
-    setCode('');
+    factor.swap();
     signIn.reset();
   };
   return (
@@ -41,31 +37,16 @@ export function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
       submit={wait > 0 ? `Wait ${wait} s` : 'Continue'}
       submitDisabledReason={wait > 0 ? `Too many tries; the next is possible in ${wait} seconds` : undefined}
       secondary={
-        <>
-          <Button variant="ghost" onClick={onBack}>
-            Back
-          </Button>
-          <Button variant="ghost" onClick={swap}>
-            {recovery ? 'Use the app' : 'Use a recovery code'}
-          </Button>
-        </>
+        <Button variant="ghost" onClick={onBack}>
+          Back
+        </Button>
       }
     >
-      <Field
-        key={String(recovery)}
-        label={recovery ? 'Recovery code' : 'Code from your authenticator app'}
-        error={fieldError(signIn.error, recovery ? 'recoveryCode' : 'totp')}
-        hint={recovery ? 'Each of your recovery codes works once.' : '6 digits, new every 30 seconds.'}
-      >
-        <TextInput
-          mono
-          autoComplete={recovery ? 'off' : 'one-time-code'}
-          inputMode={recovery ? 'text' : 'numeric'}
-          autoFocus
-          value={code}
-          onChange={(event) => setCode(event.target.value)}
-        />
-      </Field>
+      <FactorField
+        factor={{ ...factor, swap }}
+        error={(field) => fieldError(signIn.error, field)}
+        autoFocus
+      />
     </Form>
   );
 }

@@ -3,6 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { enter, type Session } from '../../app/session.ts';
 import { Notice } from '../../ui/Notice.tsx';
+import { ChooseCompany } from './ChooseCompany.tsx';
 import { CodeStep } from './CodeStep.tsx';
 import { PasswordStep } from './PasswordStep.tsx';
 import { PublicFrame } from './PublicFrame.tsx';
@@ -19,14 +20,27 @@ export function SignInPage() {
   const [credentials, setCredentials] = useState<Credentials | null>(null);
   const queryClient = useQueryClient();
   const router = useRouter();
-  const done = (session: Session): void => {
+  const [choices, setChoices] = useState<Session | null>(null);
+  const start = (session: Session): void => {
     enter(queryClient, session);
-    router.history.push(`/portal${next ?? '/'}`);
+    // A path with an id in it belongs to the company that it was seen in.
+    const sameCompany = choices === null || choices.company.id === session.company.id;
+    router.history.push(`/portal${(sameCompany && next) || '/'}`);
   };
+  const done = (session: Session): void => {
+    if (session.otherCompanies.length > 0) setChoices(session);
+    else start(session);
+  };
+  if (choices)
+    return (
+      <PublicFrame title="Choose a company">
+        <ChooseCompany session={choices} onDone={start} />
+      </PublicFrame>
+    );
   return (
     <PublicFrame title={credentials ? 'One more step' : 'Sign in'}>
       {why === 'ended' && !credentials && (
-        <Notice tone="info">Your session has ended. Sign in to go on where you were.</Notice>
+        <Notice tone="info">Your session has ended. Sign in to continue where you left off.</Notice>
       )}
       {why === 'new-password' && !credentials && (
         <Notice tone="good">Your new password is set. Sign in with it.</Notice>
@@ -40,8 +54,8 @@ export function SignInPage() {
           <details className={s.lost}>
             <summary>Lost your password?</summary>
             <p>
-              An owner or admin of your company can make you a link for a new one, on the page Team. The last
-              owner asks whoever runs this service.
+              An owner or admin of your company can create a reset link for you on the Team page. If you are
+              the only owner, ask the operator of this service.
             </p>
           </details>
         </>

@@ -2,11 +2,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { fieldError } from '../../api/errors.ts';
-import { nameOfMember, type Role, sessionQuery } from '../../app/session.ts';
+import { nameOfMember, type Role, roleAtLeast, sessionQuery } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Form } from '../../ui/Form.tsx';
 import { toast } from '../../ui/Toast.tsx';
+import { keysQuery } from '../keys/route.ts';
+import { KeyChoice } from './KeyChoice.tsx';
 import type { Member } from './MemberTable.tsx';
 import { RoleChoice } from './RoleChoice.tsx';
 import { teamQuery } from './route.ts';
@@ -23,7 +25,7 @@ export function ChangeRole({ member, onClose }: ChangeRoleProps) {
       open
       onClose={onClose}
       title={`Change the role of ${nameOfMember(member)}`}
-      description="It holds from the next thing they do."
+      description="Takes effect on their next request."
     >
       <RoleForm member={member} onClose={onClose} />
     </Dialog>
@@ -32,13 +34,20 @@ export function ChangeRole({ member, onClose }: ChangeRoleProps) {
 
 function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const [role, setRole] = useState<Role>(member.role);
+  const [keep, setKeep] = useState<readonly number[]>([]);
+  const demoted = !roleAtLeast(role, member.role);
   const queryClient = useQueryClient();
   const change = useMutation({
-    mutationFn: () => call('changeRole', { params: { id: member.id }, body: { role } }),
+    mutationFn: () =>
+      call('changeRole', {
+        params: { id: member.id },
+        body: { role, ...(demoted && { keepKeys: [...keep] }) },
+      }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
+      if (demoted) void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
       if (member.you) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-      toast(`${nameOfMember(member)} is ${role} now`);
+      toast(`${nameOfMember(member)} now has the role ${role}`);
       onClose();
     },
   });
@@ -49,10 +58,16 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
       error={change.error}
       fields={['role']}
       submit="Change role"
-      submitDisabledReason={role === member.role ? 'It is the role they have' : undefined}
+      submitDisabledReason={role === member.role ? 'They already have this role' : undefined}
       secondary={<Button onClick={onClose}>Cancel</Button>}
     >
       <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
+      {demoted && (
+        <>
+          <p>Invitations and reset links that they created stop working.</p>
+          <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+        </>
+      )}
     </Form>
   );
 }

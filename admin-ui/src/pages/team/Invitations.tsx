@@ -16,13 +16,13 @@ type Invitation = Answer<'listTeam'>['invitations'][number];
 
 export function Invitations({ invitations }: { readonly invitations: readonly Invitation[] }) {
   return (
-    <Card flush title="Open invitations" description="They work once, and for seven days.">
+    <Card flush title="Open invitations" description="Each link works once, for seven days.">
       <Table
         label="Open invitations"
         columns={columns}
         rows={invitations}
         rowKey={(invitation) => invitation.id}
-        emptyState={<Empty title="No invitations are open" />}
+        emptyState={<Empty title="No open invitations" />}
       />
     </Card>
   );
@@ -43,27 +43,27 @@ const columns: readonly Column<Invitation>[] = [
   { id: 'role', header: 'Role', cell: (invitation) => <Badge>{invitation.role}</Badge> },
   {
     id: 'expires',
-    header: 'Ends',
+    header: 'Expires',
     cell: (invitation) =>
-      invitation.expired ? <Badge tone="warn">Has run out</Badge> : <TimeAgo time={invitation.expiresUtc} />,
+      invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
   },
   {
     id: 'actions',
     header: 'Actions',
     hideHeader: true,
     align: 'end',
-    cell: (invitation) => <TakeBack invitation={invitation} />,
+    cell: (invitation) => <RevokeInvitation invitation={invitation} />,
   },
 ];
 
-function TakeBack({ invitation }: { readonly invitation: Invitation }) {
+function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   const refusal = useRefusal('admin');
   const queryClient = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
-      toast('The invitation is taken back');
+      toast('Invitation revoked');
     },
     onError: toastError,
   });
@@ -72,10 +72,10 @@ function TakeBack({ invitation }: { readonly invitation: Invitation }) {
       size="s"
       pending={revoke.isPending}
       disabledReason={refusal}
-      aria-label={`Take back the invitation of ${invitation.email}`}
+      aria-label={`Revoke the invitation of ${invitation.email}`}
       onClick={() => revoke.mutate()}
     >
-      Take back
+      Revoke invitation
     </Button>
   );
 }

@@ -20,13 +20,13 @@ export function InviteMember({ open, onClose }: InviteMemberProps) {
   const [link, setLink] = useState<string | null>(null);
   if (link !== null) {
     return (
-      <SecretDialog title="The invitation’s link" name="link" value={link} onClose={() => setLink(null)}>
-        <p>Send it to the person yourself. Whoever opens it first can join, so use a private way.</p>
+      <SecretDialog title="Invitation link" name="link" value={link} onClose={() => setLink(null)}>
+        <p>Send this link to the person privately. Anyone who opens it first can join.</p>
       </SecretDialog>
     );
   }
   return (
-    <Dialog open={open} onClose={onClose} title="Invite someone">
+    <Dialog open={open} onClose={onClose} title="Invite a member">
       <InviteForm
         onClose={onClose}
         onDone={(path) => {
@@ -56,10 +56,10 @@ function InviteForm({ onClose, onDone }: { onClose: () => void; onDone: (path: s
       pending={invite.isPending}
       error={invite.error}
       fields={['email', 'role']}
-      submit="Make invitation link"
+      submit="Create invitation link"
       secondary={<Button onClick={onClose}>Cancel</Button>}
     >
-      <Field label="Email" hint="The person signs in with it." error={fieldError(invite.error, 'email')}>
+      <Field label="Email" hint="They sign in with this address." error={fieldError(invite.error, 'email')}>
         <TextInput type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
       </Field>
       <RoleChoice value={role} onChange={setRole} error={fieldError(invite.error, 'role')} />

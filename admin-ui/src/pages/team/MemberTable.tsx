@@ -30,7 +30,7 @@ export function MemberTable({ members, onChangeRole, onPassword, onRemove }: Mem
     const refusal = refusalOver(member);
     if (refusal) return refusal;
     if (member.role === 'owner' && owners === 1)
-      return 'The last owner has to stay; make another member an owner first';
+      return 'A company needs an owner. Make another member an owner first.';
     return undefined;
   };
   const columns: readonly Column<Member>[] = [
@@ -89,9 +89,11 @@ export function MemberTable({ members, onChangeRole, onPassword, onRemove }: Mem
               onSelect: () => onChangeRole(member),
             },
             {
-              label: 'New password…',
+              label: 'Reset password…',
               icon: <KeyRound />,
-              disabledReason: member.you ? 'Change your own under Your security' : refusalOver(member),
+              disabledReason: member.you
+                ? 'Change your own password under Your security'
+                : refusalOver(member),
               onSelect: () => onPassword(member),
             },
             {

@@ -24,15 +24,10 @@ export function OfferPassword({ member, onClose }: OfferPasswordProps) {
   });
   if (link !== null) {
     return (
-      <SecretDialog
-        title="The link for a new password"
-        name="link"
-        value={link}
-        onClose={() => setLink(null)}
-      >
+      <SecretDialog title="Password reset link" name="link" value={link} onClose={() => setLink(null)}>
         <p>
-          Send it to the person yourself, in a private way: whoever opens it chooses the password. It works
-          once, and for an hour.
+          Send this link to the person privately: anyone who opens it can choose the password. It works once,
+          for one hour.
         </p>
       </SecretDialog>
     );
@@ -42,16 +37,16 @@ export function OfferPassword({ member, onClose }: OfferPasswordProps) {
     <ConfirmDialog
       open
       onClose={onClose}
-      title={`A new password for ${nameOfMember(member)}?`}
-      confirm="Make the link"
+      title={`Reset the password of ${nameOfMember(member)}?`}
+      confirm="Create reset link"
       pending={offer.isPending}
       error={offer.error}
       onConfirm={() => offer.mutate(member.id)}
     >
       <p>
-        You get a link to hand over. When it is used, they are signed out everywhere and sign in with the new
-        password{member.totpEnabled && ' and, as before, a code of their app'}. The present password works
-        until then.
+        You get a link to hand over. When they use it, their sessions in this company end, and they sign in
+        with the new password{member.totpEnabled && ' and a code from their app'}. Their present password
+        works until then.
       </p>
     </ConfirmDialog>
   );

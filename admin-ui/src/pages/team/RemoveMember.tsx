@@ -1,8 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { nameOfMember } from '../../app/session.ts';
 import { ConfirmDialog } from '../../ui/ConfirmDialog.tsx';
+import { Stack } from '../../ui/Layout.tsx';
 import { toast } from '../../ui/Toast.tsx';
+import { keysQuery } from '../keys/route.ts';
+import { KeyChoice } from './KeyChoice.tsx';
 import type { Member } from './MemberTable.tsx';
 import { teamQuery } from './route.ts';
 
@@ -12,12 +16,14 @@ interface RemoveMemberProps {
 }
 
 export function RemoveMember({ member, onClose }: RemoveMemberProps) {
+  const [keep, setKeep] = useState<readonly number[]>([]);
   const queryClient = useQueryClient();
   const remove = useMutation({
-    mutationFn: (id: number) => call('removeMember', { params: { id } }),
+    mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
-      if (member) toast(`${nameOfMember(member)} is removed`);
+      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
+      if (member) toast(`${nameOfMember(member)} removed`);
       onClose();
     },
   });
@@ -27,17 +33,20 @@ export function RemoveMember({ member, onClose }: RemoveMemberProps) {
       open
       onClose={onClose}
       title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
-      confirm={member.you ? 'Leave' : 'Remove'}
+      confirm={member.you ? 'Leave company' : 'Remove member'}
       danger
       typed={member.role === 'owner' ? member.email : undefined}
       pending={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate(member.id)}
     >
-      <p>
-        {member.you ? 'You are' : 'They are'} signed out everywhere at once, and can only come back by a new
-        invitation. API keys and subscriptions stay as they are.
-      </p>
+      <Stack>
+        <p>
+          {member.you ? 'Your' : 'Their'} sessions end at once. Invitations and reset links that{' '}
+          {member.you ? 'you' : 'they'} created stop working. Subscriptions stay as they are.
+        </p>
+        <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+      </Stack>
     </ConfirmDialog>
   );
 }

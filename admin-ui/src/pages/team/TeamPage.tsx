@@ -24,7 +24,7 @@ export function TeamPage() {
   return (
     <Page
       title="Team"
-      description="Who of your company may use this portal, and what for."
+      description="Who can use this portal, and what they can do."
       refreshing={team.isRefetching}
       actions={
         <Button
@@ -33,7 +33,7 @@ export function TeamPage() {
           disabledReason={refusal}
           onClick={() => void navigate({ search: { dialog: 'invite' } })}
         >
-          Invite someone
+          Invite member
         </Button>
       }
     >
@@ -55,7 +55,11 @@ export function TeamPage() {
           <InviteMember open={dialog === 'invite'} onClose={close} />
           <ChangeRole key={`role-${role}`} member={members?.find((one) => one.id === role)} onClose={close} />
           <OfferPassword member={members?.find((one) => one.id === password)} onClose={close} />
-          <RemoveMember member={members?.find((one) => one.id === remove)} onClose={close} />
+          <RemoveMember
+            key={`remove-${remove}`}
+            member={members?.find((one) => one.id === remove)}
+            onClose={close}
+          />
         </>
       )}
     </Page>

@@ -1,0 +1,44 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { call } from '../api/client.ts';
+import { fieldError } from '../api/errors.ts';
+import { Button } from '../ui/Button.tsx';
+import { Form } from '../ui/Form.tsx';
+import { FactorField, useFactor } from './FactorField.tsx';
+import type { Session } from './session.ts';
+
+export type OtherCompany = Session['otherCompanies'][number];
+
+/** Goes on in another company of this sign-in. */
+export const useSwitchCompany = (onDone: (session: Session) => void) =>
+  useMutation({
+    mutationFn: (companyId: number) => call('switchCompany', { body: { companyId } }),
+    onSuccess: onDone,
+  });
+
+interface CompanyCodeProps {
+  readonly company: OtherCompany;
+  readonly onDone: (session: Session) => void;
+  readonly onBack: () => void;
+}
+
+/** The second factor that the member has in the other company. */
+export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): ReactNode {
+  const factor = useFactor();
+  const enter = useMutation({
+    mutationFn: () => call('switchCompany', { body: { companyId: company.id, ...factor.given } }),
+    onSuccess: onDone,
+  });
+  return (
+    <Form
+      onSubmit={() => enter.mutate()}
+      pending={enter.isPending}
+      error={enter.error}
+      fields={['totp', 'recoveryCode']}
+      submit={`Open ${company.name}`}
+      secondary={<Button onClick={onBack}>Back</Button>}
+    >
+      <FactorField factor={factor} error={(field) => fieldError(enter.error, field)} autoFocus />
+    </Form>
+  );
+}

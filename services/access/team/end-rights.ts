@@ -1,0 +1,67 @@
+import type { AuditSource, Trx } from '@causeway/runtime';
+import { writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { deactivateIn } from '../keys/deactivate.ts';
+import { endKey } from '../keys/end-key.ts';
+import type { AccessTables } from '../schema.ts';
+import { activeKeysOf } from './member-keys.ts';
+
+export interface LostRights {
+  readonly companyId: number;
+  readonly memberId: number;
+  readonly keepKeys: readonly number[];
+  readonly by: AuditSource;
+}
+
+/**
+ * Ends what would let a removed or demoted member back in: the invitations and reset links that they made, and the keys
+ * that they created. The database is the truth, so all of it ends with the member's rights or not at all; the gateways
+ * hear of the keys after the commit, and from the key table's next comparison where this process dies before.
+ */
+export const endRights = async (
+  access: Access,
+  trx: Trx<AccessTables>,
+  { companyId, memberId, keepKeys, by }: LostRights,
+): Promise<{ readonly revokedKeys: readonly number[] }> => {
+  const at = access.now();
+  const invitations = await trx
+    .selectFrom('portal_invitations')
+    .select(['invitation_id', 'email', 'role'])
+    .where('company_id', '=', companyId)
+    .where('invited_by', '=', memberId)
+    .forUpdate()
+    .execute();
+  for (const { invitation_id, email, role } of invitations) {
+    await trx
+      .deleteFrom('portal_invitations')
+      .where('company_id', '=', companyId)
+      .where('invitation_id', '=', invitation_id)
+      .execute();
+    await writeAudit(trx, {
+      companyId,
+      by,
+      action: 'invitation.revoked',
+      target: { kind: 'invitation', id: invitation_id, name: email },
+      before: { email, role },
+      at,
+    });
+  }
+  await trx
+    .deleteFrom('portal_password_resets')
+    .where('company_id', '=', companyId)
+    .where('made_by', '=', memberId)
+    .execute();
+  const keys = await activeKeysOf(trx, companyId, memberId);
+  const revokedKeys = keys.map(({ id }) => id).filter((id) => !keepKeys.includes(id));
+  for (const id of revokedKeys) await deactivateIn(trx, { companyId, id, by, at });
+  return { revokedKeys };
+};
+
+/** Has every gateway refuse the keys; returns when they do. */
+export const announceRevoked = async (
+  access: Access,
+  { companyId, by }: Pick<LostRights, 'companyId' | 'by'>,
+  ids: readonly number[],
+): Promise<void> => {
+  await Promise.all(ids.map((id) => endKey(access, { companyId, id, by })));
+};

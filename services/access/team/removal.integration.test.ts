@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cleanUp } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
+import { describe, expect, test } from 'vitest';
+import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../test-world.ts';
+
+// Ways in that a removed or demoted admin prepared, and what becomes of them.
+
+const world = await testWorld();
+await world.startAccess();
+const operator = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+const { leave, heard } = await joinAsGateway(gateway, 'gateway-1');
+cleanUp(leave);
+const send = portalLaneOf(gateway);
+
+const password = 'seven otters juggle lanterns';
+let serial = 0;
+const newAddress = () => `person${++serial}@example.com`;
+const tokenOf = (link: unknown) => String(link).split('#')[1];
+
+const newTeam = async () => {
+  // Each team comes from a network of its own, as attempts are counted for networks.
+  const address = `198.51.${++serial >> 8}.${serial & 255}`;
+  const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
+  const email = newAddress();
+  await operator('createPortalOwner', { company_id, email, password });
+  const owner = browserOf(send, address);
+  await owner.ask('signIn', { email, password });
+  const join = async (role: string) => {
+    const { link } = await owner.ask('inviteMember', { email: newAddress(), role });
+    const browser = browserOf(send, address);
+    const { user } = await browser.ask('acceptInvitation', {
+      token: tokenOf(link),
+      name: 'Mallory',
+      password,
+    });
+    return { browser, id: user.id as number };
+  };
+  const admin = await join('admin');
+  const member = await join('viewer');
+  const nobody = browserOf(send, address);
+  return { companyId: company_id as number, owner, admin, member, nobody };
+};
+
+/** What the admin leaves behind: an invitation, a reset link, and two keys. */
+const prepare = async ({ admin, member }: Awaited<ReturnType<typeof newTeam>>) => {
+  const invitation = tokenOf(
+    (await admin.browser.ask('inviteMember', { email: newAddress(), role: 'admin' })).link,
+  );
+  const reset = tokenOf((await admin.browser.ask('offerPasswordReset', undefined, [String(member.id)])).link);
+  const makeKey = async (name: string) =>
+    (await admin.browser.ask('createApiKey', { name, scopes: ['admin'] })).id as number;
+  return { invitation, reset, first: await makeKey('first'), second: await makeKey('second') };
+};
+
+const end = (team: Awaited<ReturnType<typeof newTeam>>, how: string, keepKeys: readonly number[] = []) =>
+  how === 'removed'
+    ? team.owner.ask('removeMember', undefined, [String(team.admin.id)], `keepKeys=${keepKeys.join(',')}`)
+    : team.owner.ask('changeRole', { role: 'viewer', keepKeys }, [String(team.admin.id)]);
+
+describe.each(['removed', 'demoted'])('An admin who is %s', (how) => {
+  test('does not come back by an invitation, a reset link or a key that they made before', async () => {
+    const team = await newTeam();
+    const { invitation, reset, first, second } = await prepare(team);
+    const own = (await team.owner.ask('createApiKey', { name: 'of the owner', scopes: ['admin'] })).id;
+    const shown = await team.owner.ask('listMemberKeys', undefined, [String(team.admin.id)]);
+    expect(shown.keys.map(({ id }: { id: number }) => id)).toEqual([second, first]);
+
+    expect([200, 204]).toContain((await end(team, how)).status);
+    expect((await team.nobody.ask('getInvitation', { token: invitation })).status).toBe(410);
+    expect((await team.nobody.ask('getPasswordReset', { token: reset })).status).toBe(410);
+    const { keys } = await team.owner.ask('listApiKeys');
+    const active = keys.filter(({ isActive }: { isActive: boolean }) => isActive);
+    expect(active.map(({ id }: { id: number }) => id)).toEqual([own]);
+    // Every gateway has confirmed both before the answer.
+    const names = heard.map(({ change }) => JSON.stringify(change));
+    for (const id of [first, second]) expect(names.some((text) => text.includes(String(id)))).toBe(true);
+  });
+
+  test('leaves the keys that are named, and other people’s invitations and links', async () => {
+    const team = await newTeam();
+    const { first, second } = await prepare(team);
+    const other = tokenOf(
+      (await team.owner.ask('inviteMember', { email: newAddress(), role: 'viewer' })).link,
+    );
+    await end(team, how, [second]);
+    const { keys } = await team.owner.ask('listApiKeys');
+    const activeOf = (wanted: number) => keys.find(({ id }: { id: number }) => id === wanted).isActive;
+    expect([activeOf(first), activeOf(second)]).toEqual([false, true]);
+    expect((await team.nobody.ask('getInvitation', { token: other })).status).toBe(200);
+  });
+});
+
+test('A promotion ends nothing', async () => {
+  const team = await newTeam();
+  const { invitation, first } = await prepare(team);
+  expect((await team.owner.ask('changeRole', { role: 'owner' }, [String(team.admin.id)])).status).toBe(200);
+  expect((await team.nobody.ask('getInvitation', { token: invitation })).status).toBe(200);
+  const { keys } = await team.owner.ask('listMemberKeys', undefined, [String(team.admin.id)]);
+  expect(keys.map(({ id }: { id: number }) => id)).toContain(first);
+});
+
+test.each([
+  ['an invitation', 'inviteMember'],
+  ['a key', 'createApiKey'],
+  ['a reset link', 'offerPasswordReset'],
+] as const)(
+  '%s that an admin asks for while they are being removed is not made after it',
+  async (_, operation) => {
+    const team = await newTeam();
+    const connection = await createConnection(world.database.url);
+    cleanUp(() => connection.destroy());
+    // The removal is about to commit.
+    await connection.beginTransaction();
+    await connection.query('DELETE FROM portal_users WHERE company_id = ? AND id = ?', [
+      team.companyId,
+      team.admin.id,
+    ]);
+    const bodies = {
+      inviteMember: { email: newAddress(), role: 'admin' },
+      createApiKey: { name: 'left behind', scopes: ['admin'] },
+      offerPasswordReset: undefined,
+    };
+    let answered = false;
+    const asked = team.admin.browser
+      .ask(operation, bodies[operation], operation === 'offerPasswordReset' ? [String(team.member.id)] : [])
+      .finally(() => {
+        answered = true;
+      });
+    // Until it waits for the row.
+    for (let waiting = 0; waiting === 0 && !answered; ) {
+      // MySQL answers from a copy that it renews when nobody has asked for 100 ms.
+      await sleep(150);
+      const [row] = await world.database.query<{ n: number }>(
+        "SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+      );
+      waiting = Number(row?.n);
+    }
+    expect(answered).toBe(false);
+    await connection.commit();
+    expect((await asked).status).toBe(401);
+    expect((await team.owner.ask('listTeam')).invitations).toEqual([]);
+    expect((await team.owner.ask('listApiKeys')).keys).toEqual([]);
+  },
+);
