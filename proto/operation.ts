@@ -38,8 +38,10 @@ export interface ErrorAnswer {
  * document all come from the table of these.
  */
 export interface Operation<Id extends string = string> {
-  /** Also the name of the handler and of its file, and OpenAPI's `operationId`. */
+  /** Also the name of the handler and of its file, and OpenAPI’s `operationId` unless that is set. */
   readonly id: Id;
+  /** OpenAPI's `operationId` where `id` is a name that client generators use themselves. */
+  readonly operationId?: string;
   readonly method: Method;
   /** Relative to `/api/v1`; parameters in braces: `/integrations/leads/{client_id}`. */
   readonly path: string;

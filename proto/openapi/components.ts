@@ -37,6 +37,8 @@ export interface Components {
   readonly schemas: Json;
   /** A reference to the schema, under its shared name if it has one, else under `name`. */
   refer(name: string, schema: z.ZodType): Json;
+  /** As `refer`, of a request's body. */
+  referRequest(name: string, schema: z.ZodType): Json;
   /** The schema itself, with references to what it shares. */
   inline(schema: z.ZodType): Json;
 }
@@ -63,6 +65,10 @@ export const createComponents = (initial: Json): Components => {
 
   return {
     schemas,
+    referRequest: (name, schema) => {
+      schemas[name] ??= tellDefaults(lift(convert(schema), true) as Json);
+      return { $ref: `#/components/schemas/${name}` };
+    },
     inline: (schema) => lift(convert(schema), true) as Json,
     refer: (name, schema) => {
       const component = nameOf.get(schema) ?? name;
@@ -70,6 +76,22 @@ export const createComponents = (initial: Json): Components => {
       return { $ref: `#/components/schemas/${component}` };
     },
   };
+};
+
+/**
+ * A request's defaults are told in words: generators such as openapi-typescript take a property with a `default` for
+ * one that is always there, and would demand it of the sender.
+ */
+const tellDefaults = (body: Json): Json => {
+  const properties = Object.entries((body.properties ?? {}) as Record<string, Json>).map(
+    ([name, property]) => {
+      if (!('default' in property)) return [name, property];
+      const { default: value, description, ...rest } = property;
+      const told = `\`${JSON.stringify(value)}\` when absent.`;
+      return [name, { ...rest, description: description ? `${description} ${told}` : told }];
+    },
+  );
+  return { ...body, properties: Object.fromEntries(properties) };
 };
 
 /** Set by `jsonSchema` on what is a component; never in the document. */

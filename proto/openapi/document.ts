@@ -49,7 +49,7 @@ export const openApiDocument = (): Json => {
 const describe = (operation: Operation, components: Components): Json => {
   const { id, tag, summary, scope, bucket, deadlineMs, body } = operation;
   return {
-    operationId: id,
+    operationId: operation.operationId ?? id,
     tags: [tag],
     summary,
     description: `${operation.description ? `${operation.description}\n\n` : ''}Needs the scope \`${scope}\`. ${countedAs(bucket)}`,
@@ -62,7 +62,7 @@ const describe = (operation: Operation, components: Components): Json => {
         required: !body.safeParse({}).success,
         content: {
           'application/json': {
-            schema: components.refer(`${pascal(id)}Request`, body),
+            schema: components.referRequest(`${pascal(id)}Request`, body),
             example: operation.bodyExample,
           },
         },

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
-import { basePath } from '../operation.ts';
+import { basePath, type Operation } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { parseBody } from '../parse.ts';
 import { openApiDocument } from './document.ts';
@@ -95,7 +95,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
 
   test('is described with its scope and bucket', () => {
     expect(entry).toMatchObject({
-      operationId: id,
+      operationId: (operation as Operation).operationId ?? id,
       'x-scope': operation.scope,
       'x-bucket': operation.bucket,
     });
@@ -208,4 +208,15 @@ test('what several operations share stands once, and is referred to', () => {
 
 test('no boolean is a constant: generators write it as a name', () => {
   expect(JSON.stringify(document)).not.toMatch(/"const":(true|false)/);
+});
+
+test('a property of a request that has a default is not required, and its default is told in words', () => {
+  expect(document.components.schemas).toMatchObject({
+    CreateSubscriptionRequest: {
+      required: ['url', 'eventTypes'],
+      properties: { enabled: { type: 'boolean', description: '`true` when absent.' } },
+    },
+  });
+  const requests = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Request'));
+  expect(JSON.stringify(requests)).not.toMatch(/"default":/);
 });

@@ -7,6 +7,7 @@ import { action } from './action.ts';
 export const createClient = defineOperation({
   ...action,
   id: 'createClient',
+  operationId: 'createClientRecord',
   method: 'POST',
   path: '/integrations/clients',
   tag: 'Clients',
