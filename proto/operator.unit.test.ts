@@ -45,7 +45,9 @@ test('limits are set on exactly one company or key, and null resets one', () => 
   expect(refusal(o.setLimits, { company_id: 1, id: 2, read: 5 })).toBe(
     'either company_id or id (of a key) is required',
   );
-  expect(refusal(o.setLimits, { company_id: 1 })).toBe('at least one of read, write and admin is required');
+  expect(refusal(o.setLimits, { company_id: 1 })).toBe(
+    'at least one of read, write, admin and lookup is required',
+  );
   for (const read of [0, -1, 1.5, '60', 1e12])
     expect(refusal(o.setLimits, { company_id: 1, read })).toBe(
       'read must be a positive integer, or null for the default',

@@ -104,10 +104,9 @@ describe.each([
     ['client_id=-1', 'client_id', 'client_id must be a positive integer'],
     ['client_id=1.5', 'client_id', 'client_id must be a positive integer'],
     ['client_id=abc', 'client_id', 'client_id must be a positive integer'],
-    ['client_id=', 'client_id', 'client_id must be a positive integer'],
     ['client_id=99999999999999999999', 'client_id', 'client_id must be a positive integer'],
     [
-      'email=&external_id=%20',
+      'email=&external_id=%20&client_id=',
       'email',
       'at least one of email, phone, external_id and client_id is required',
     ],

@@ -69,15 +69,25 @@ export const createJudge = ({ described, base, asksFirst }: Bounds): Judge => {
   };
 };
 
-/** Whether a body is not what its operation's schema asks for. Texts are trimmed before they are measured. */
+/**
+ * Whether a body is not what its operation's schema asks for, read as the contract says ("Blank and null"): texts
+ * are trimmed before they are measured, blank ones are null, and on a create null counts as absent.
+ */
 export const breaksSchema = ({ endpoint, body }: Made): boolean => {
   if (endpoint.body === null || body === undefined) return false;
   try {
     // As the service reads it: a byte order mark is passed over.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body as string));
     const trimmed = (_: string, value: unknown) => (typeof value === 'string' ? value.trim() : value);
-    return !endpoint.allows(JSON.parse(text === '' ? '{}' : text, trimmed));
+    const given: unknown = JSON.parse(text === '' ? '{}' : text, trimmed);
+    return !endpoint.allows(given) && !endpoint.allows(withoutBlanks(given, endpoint.method));
   } catch {
     return true;
   }
+};
+
+const withoutBlanks = (given: unknown, method: string): unknown => {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const fields = Object.entries(given).map(([name, value]) => [name, value === '' ? null : value] as const);
+  return Object.fromEntries(method === 'POST' ? fields.filter(([, value]) => value !== null) : fields);
 };

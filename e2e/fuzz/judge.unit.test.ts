@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json, Reply } from '../api/support/world.ts';
-import { createJudge, type Standing } from './judge.ts';
+import { breaksSchema, createJudge, type Standing } from './judge.ts';
 import type { Made } from './requests.ts';
 import { readEndpoints } from './surface.ts';
 
@@ -103,4 +103,21 @@ test.each<[string, ReturnType<typeof judged>, RegExp]>([
   ['bytes that are no text', judged({}, { body: Buffer.of(0x7b, 0xff, 0x7d) }), /schema forbids/],
 ])('%s is noticed', (_, verdict, expected) => {
   expect(verdict).toMatch(expected);
+});
+
+test('a blank is read as null, and null as absent only where something is created', () => {
+  const endpoint = endpoints[0]!;
+  const breaks = (method: string, body: object) =>
+    breaksSchema({
+      endpoint: { ...endpoint, method },
+      method,
+      path: '/api/v1/things/7',
+      headers: {},
+      body: JSON.stringify(body),
+      changes: [],
+    });
+  expect(breaks('POST', { name: null })).toBe(false);
+  expect(breaks('PATCH', { name: null })).toBe(true);
+  expect(breaks('POST', { name: 7 })).toBe(true);
+  expect(breaks('PATCH', { name: ' ' })).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldName, text } from '../schemas/text.ts';
+import { codePoints, fieldName, text } from '../schemas/text.ts';
 
 const minPasswordCharacters = 12;
 const maxPasswordCharacters = 200;
@@ -7,8 +7,13 @@ const maxPasswordCharacters = 200;
 /** A password that is being chosen. Not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
 export const newPassword = z
   .string()
-  .min(minPasswordCharacters, { error: `${fieldName} must be at least ${minPasswordCharacters} characters` })
-  .max(maxPasswordCharacters, { error: `${fieldName} must be at most ${maxPasswordCharacters} characters` });
+  .refine((value) => codePoints(value) >= minPasswordCharacters, {
+    error: `${fieldName} must be at least ${minPasswordCharacters} characters`,
+  })
+  .refine((value) => codePoints(value) <= maxPasswordCharacters, {
+    error: `${fieldName} must be at most ${maxPasswordCharacters} characters`,
+  })
+  .meta({ minLength: minPasswordCharacters, maxLength: maxPasswordCharacters });
 
 /** A password that is being checked. */
 export const password = z
