@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import type { Scope } from './operation.ts';
 
 /**
- * The entries of the KV bucket `keyBucket`. `access` writes them from its database; every gateway watches
- * them all and decides by them alone. An entry carries the version of its row: of two, the newer counts.
+ * The entries of the KV bucket `keyBucket`. `access` writes them from its database. Every gateway follows them all
+ * and authenticates by them alone; `crm` and `webhooks` follow them to check what gateways claim. An entry carries the version of its row: of two, the newer counts.
  */
 export interface KeyEntry {
   readonly version: number;
@@ -33,8 +34,14 @@ export interface LimitOverrides {
   readonly lookup?: number;
 }
 
-/** @param hash of the whole key, as `hashKeyValue` gives it. */
-export const keyEntryName = (hash: string): string => `key.${hash}`;
+/**
+ * The name of a key's entry: the hash of its hash. A gateway proves to a service that a key was sent to it with the
+ * key's hash (`CallKey`), and every gateway can read the table: so the table must not contain that hash.
+ * @param keyHash of the whole key, as `hashKeyValue` returns it.
+ */
+export const keyEntryName = (keyHash: string): string =>
+  keyEntryPrefix + hash('sha256', keyHash, 'base64url');
+export const keyEntryPrefix = 'key.';
 export const companyEntryName = (companyId: number): string => `company.${companyId}`;
 export const metaEntryName = 'meta';
 

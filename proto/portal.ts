@@ -25,6 +25,8 @@ export interface Actor {
   readonly userAgent: string;
   /** The session's token, in calls to `access` alone: there it decides who this is, whatever `user` says. */
   readonly token?: string;
+  /** What `access` has signed of the session (`SessionClaims`), in calls to the other services: they go by that alone. */
+  readonly proof?: string;
 }
 
 export interface ActorUser {

@@ -23,8 +23,8 @@ export const laneSubject = (lane: LaneName): string => `lane.${lane}`;
 /** Under this prefix a lane client listens for its answers: `reply.<client>.<instance>.<frame>`. */
 export const replyPrefix = (client: string): string => `reply.${client}`;
 
-/** KV bucket of API keys and company limits: written by `access`, watched whole by every gateway. */
-export const keyBucket = 'apikeys';
+/** KV bucket of API keys and company limits: written by `access`, followed by gateways, `crm` and `webhooks`. */
+export const keyBucket = 'keys';
 
 /** KV bucket in which every serving gateway keeps an entry, renewed each second, gone after five. */
 export const gatewayBucket = 'gateways';

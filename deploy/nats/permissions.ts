@@ -58,6 +58,7 @@ const lanes = (service: ServiceName, own: Partial<Record<LaneName, Client>>): Na
   });
 };
 
+const bucketStream = (bucket: string): string => `KV_${bucket}`;
 const makesStream = (stream: string): string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.CREATE.${stream}`,
@@ -75,13 +76,22 @@ const readsStream = (stream: string): string[] => [
 ];
 const makesConsumer = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.CREATE.${stream}.${consumer}`;
+/** Following a bucket through a watch, and reading single entries. */
+const followsBucket = (bucket: string): string[] => [
+  `$JS.API.STREAM.INFO.${bucketStream(bucket)}`,
+  `$JS.API.STREAM.MSG.GET.${bucketStream(bucket)}`,
+  // With the filter in the subject: a consumer of nothing but the bucket's entries.
+  `$JS.API.CONSUMER.CREATE.${bucketStream(bucket)}.*.$KV.${bucket}.>`,
+  `$JS.API.CONSUMER.INFO.${bucketStream(bucket)}.*`,
+  `$JS.API.CONSUMER.DELETE.${bucketStream(bucket)}.*`,
+  `$JS.FC.${bucketStream(bucket)}.>`,
+];
 /** Taking what a consumer has to give, which all replicas share. */
 const pulls = (stream: string, consumer: string): string[] => [
   `$JS.API.CONSUMER.INFO.${stream}.${consumer}`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
   `$JS.ACK.${stream}.${consumer}.>`,
 ];
-const bucketStream = (bucket: string): string => `KV_${bucket}`;
 const writesBucket = (bucket: string): string => `$KV.${bucket}.>`;
 
 const withMore = (base: NatsPermissions, more: NatsPermissions): NatsPermissions => ({
@@ -105,7 +115,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       '$JS.API.INFO',
       ...makesStream(limitStream),
       ...readsStream(limitStream),
-      ...readsStream(bucketStream(keyBucket)),
+      ...followsBucket(keyBucket),
       ...makesStream(bucketStream(gatewayBucket)),
     ],
     subscribe: [
@@ -132,7 +142,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     subscribe: [keyUsedSubject, requestsCountedSubject],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway' }), {
-    publish: [eventSubject('*', '*.*')],
+    publish: [eventSubject('*', '*.*'), ...followsBucket(keyBucket)],
     subscribe: [ingestSubject],
   }),
   webhooks: withMore(lanes('webhooks', { webhooks: 'gateway', 'operator-webhooks': 'operator' }), {
@@ -145,6 +155,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...pulls(eventStream, fanOutConsumer),
       ...makesStream(deliveryStream),
       makesConsumer(deliveryStream, deliveryConsumer),
+      ...followsBucket(keyBucket),
     ],
     subscribe: [],
   }),

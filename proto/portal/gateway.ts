@@ -21,6 +21,8 @@ export const passiveHeader = 'x-passive';
 export interface ResolvedSession {
   readonly companyId: number;
   readonly user: ActorUser;
+  /** `SessionClaims`, signed: valid for a minute. */
+  readonly proof: string;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { KeyRing } from '@causeway/proto';
-import type { Bus, Database, Log } from '@causeway/runtime';
+import type { Bus, Database, Log, SessionSigner } from '@causeway/runtime';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './portal/hasher.ts';
 import type { AccessTables } from './schema.ts';
@@ -22,6 +22,8 @@ export interface Access {
   /** Signed-in members and strangers come in by different ones, so neither can take the other's room. */
   readonly gates: { readonly strangers: Gate; readonly members: Gate };
   readonly sessionTokens: Signer;
+  /** Signs for other services whose session a call is made in. */
+  readonly sessionProofs: SessionSigner;
   readonly now: () => Date;
   /** A cryptographically secure source of bytes. */
   readonly random: (bytes: number) => Uint8Array;

@@ -7,6 +7,7 @@ import {
 } from '@causeway/proto';
 import {
   type Bus,
+  createSessionSigner,
   type Database,
   type Handler,
   type Log,
@@ -46,7 +47,8 @@ export interface AccessService {
 /** Companies, API keys, the portal's members and sessions, and the key table that the gateways decide by. */
 export const createAccess = async (options: AccessOptions): Promise<AccessService> => {
   const { bus, db, log, now = () => new Date(), random = randomBytes } = options;
-  const table = await startKeyTable({ ...options, now });
+  const sessionProofs = createSessionSigner(options.portal.keyRing);
+  const table = await startKeyTable({ ...options, now, signers: sessionProofs.entries });
   const uses = recordKeyUses({ bus, db, log, now });
   const requests = recordRequests({ bus, db, log, now });
   const { keyPrefix, keyQuota, portal } = options;
@@ -66,6 +68,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
     },
     sessionTokens: createSigner(portal.keyRing, 'session tokens'),
+    sessionProofs,
     now,
     random,
   };

@@ -20,6 +20,7 @@ await runProcess(
       now: db.now,
       writeGroupSize: config.WRITE_GROUP_SIZE,
     });
+    kit.ready('key table', crm.ready);
     kit.onStop('service', () => crm.drain());
   },
 );

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, Database, Log, Metrics, OperationHandlers, Tracer } from '@causeway/runtime';
-import { serveOperations } from '@causeway/runtime';
+import { followCallers, serveOperations } from '@causeway/runtime';
 import * as actions from './actions/index.ts';
 import { createRunner } from './actions/runner.ts';
 import type { ActionsContext } from './context.ts';
@@ -14,6 +14,8 @@ import { createStore } from './store/store.ts';
 import type { Tables } from './tables.ts';
 
 export interface Crm {
+  /** Whether callers can be checked. */
+  ready(): boolean;
   /** Takes nothing more, and resolves when everything taken is answered, published and at rest. */
   drain(): Promise<void>;
 }
@@ -34,6 +36,7 @@ export interface CrmOptions {
 /** Serves the lane `crm` as one of its replicas, keeps the client search's index, and publishes events. */
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const { bus, db, instance, log, metrics, tracer, now = () => new Date(), random = randomBytes } = options;
+  const callers = followCallers({ bus, log, metrics, now });
   const publisher = openPublisher({ bus, metrics, tracer });
   const runner = createRunner({
     db,
@@ -47,6 +50,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const lane = await serveOperations({
     lane: 'crm',
     handlers: handlersOf({ db, runner, store: createStore(), random }),
+    callers,
     bus,
     instance,
     log,
@@ -55,8 +59,10 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   });
   const indexer = startIndexer({ db, log, metrics });
   return {
+    ready: callers.ready,
     drain: async () => {
       await Promise.all([lane.drain(), ingest.drain()]);
+      callers.close();
       await publisher.drain();
       await indexer.stop();
     },

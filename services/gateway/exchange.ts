@@ -135,7 +135,8 @@ const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted =
   const company = gateway.table.company(key.companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
   const limits = keyLimits(bucket, key, company, gateway.limits);
-  return { ...identity, match: routed.match, bucket, limits };
+  const address = addressOf(response, head, gateway.trustedProxies);
+  return { ...identity, address, match: routed.match, bucket, limits };
 };
 
 /**
@@ -176,7 +177,7 @@ const forward = async (
 const callService = (
   { lanes }: Gateway,
   { requestId, traceparent, head }: Exchange,
-  { key, match: { operation, params } }: Admitted,
+  { proof, address, key, match: { operation, params } }: Admitted,
   body: Buffer,
 ): Promise<LaneAnswer> =>
   lanes[operation.service].request({
@@ -189,11 +190,14 @@ const callService = (
     params,
     query: head.query,
     body,
+    key: { proof, address },
   });
 
 const ignore = (): void => {};
 
 interface Admitted {
+  readonly proof: string;
+  readonly address: string;
   readonly name: string;
   readonly key: KeyEntry;
   readonly match: Match;

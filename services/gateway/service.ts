@@ -59,7 +59,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   const requests = reportRequests({ bus });
   kit.onStop('request counts', () => requests.close());
 
-  const table = followKeyTable({ bus, instance, log, metrics });
+  const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
   kit.onStop('key table', () => table.close());
   // Listed first, read second: whoever is listed when a key is revoked is told of it.
   const presence = await atStart(() =>

@@ -7,6 +7,8 @@ export {
   writeAudit,
 } from './audit.ts';
 export { type Bus, connectBus } from './bus.ts';
+export { type Callers, followCallers } from './callers/follow.ts';
+export { createSessionSigner, type SessionSigner } from './callers/session-proof.ts';
 export {
   ConfigError,
   commonConfig,

@@ -10,6 +10,7 @@ import {
   replyPrefix,
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
+import type { CallerGuard } from './callers/guard.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
 import type { Answer } from './lanes/call.ts';
 import { type Call, type Handler, type LaneServer, serveLane } from './lanes/server.ts';
@@ -31,6 +32,7 @@ export const json = (status: number, value: unknown): Answer => ({ status, body:
 export const serveOperations = ({
   lane,
   handlers,
+  callers,
   log,
   ...rest
 }: {
@@ -38,6 +40,8 @@ export const serveOperations = ({
   readonly lane: LaneName;
   readonly instance: string;
   readonly handlers: OperationHandlers & Readonly<Record<string, Handler | undefined>>;
+  /** Of a lane whose callers are checked before its handlers run. */
+  readonly callers?: CallerGuard;
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
@@ -49,7 +53,7 @@ export const serveOperations = ({
     lane,
     subject: laneSubject(lane),
     answersTo: answersTo(lane),
-    handlers,
+    handlers: callers ? guarded(callers, handlers) : handlers,
     onUnknown: (call) => problemAnswer(call, problem('not_implemented')),
     onError: (call, error) => {
       if (error instanceof Problem) return problemAnswer(call, error);
@@ -66,6 +70,14 @@ export const serveOperations = ({
       return problemAnswer(call, internalError(error));
     },
   });
+
+const guarded = (
+  callers: CallerGuard,
+  handlers: Readonly<Record<string, Handler | undefined>>,
+): Readonly<Record<string, Handler | undefined>> =>
+  Object.fromEntries(
+    Object.entries(handlers).map(([id, handler]) => [id, handler && callers.guard(handler)]),
+  );
 
 /**
  * Who may publish to a lane is NATS's business, but its own servers may publish everywhere: whoever may make a

@@ -55,6 +55,11 @@ describe('a trace context', () => {
 
 describe('a frame', () => {
   const body = fc.uint8Array({ maxLength: 50 });
+  const caller = fc.oneof(
+    fc.constant({}),
+    fc.record({ key: fc.record({ proof: anyText, address: anyText }) }),
+    fc.record({ actor: fc.record({ user: fc.constant(null), address: anyText, userAgent: anyText }) }),
+  );
   const call = fc.record({
     operation: anyText,
     tenant: fc.maxSafeNat(),
@@ -66,7 +71,10 @@ describe('a frame', () => {
     query: anyText,
     body: body.map((bytes) => Buffer.from(bytes)),
   });
-  const calls = fc.array(fc.record({ id: fc.nat(), call }), { maxLength: 8 });
+  const calls = fc.array(
+    fc.record({ id: fc.nat(), call: fc.tuple(call, caller).map(([one, by]) => ({ ...one, ...by })) }),
+    { maxLength: 8 },
+  );
 
   test('gives back the calls and the answers that were put into it', () => {
     const answer = fc.record({

@@ -27,6 +27,7 @@ await runProcess(
       retentionDays: config.RETENTION_DAYS,
       replicas: config.NATS_REPLICAS,
     });
+    kit.ready('key table', webhooks.ready);
     kit.onStop('service', () => webhooks.drain());
   },
 );

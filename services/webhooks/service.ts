@@ -3,6 +3,7 @@ import { type KeyRing, portalContract } from '@causeway/proto';
 import {
   type Bus,
   type Database,
+  followCallers,
   type Handler,
   type Log,
   type Metrics,
@@ -25,6 +26,8 @@ import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
 
 export interface Webhooks {
+  /** Whether callers can be checked. */
+  ready(): boolean;
   /** Takes nothing more, and resolves when everything taken is answered and every job is at rest. */
   drain(): Promise<void>;
 }
@@ -62,9 +65,11 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   const cursors = openCursors({ db, keyRing, random });
   const context: WebhooksContext = { bus, db, log, tracer, keyRing, targets, cursors, now, random };
+  const callers = followCallers({ bus, log, metrics, now });
   const lane = await serveOperations({
     lane: 'webhooks',
     handlers: handlersOf(context),
+    callers,
     bus,
     instance,
     log,
@@ -83,8 +88,10 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const fanOut = await startFanOut({ bus, db, log, metrics, tracer, replicas: options.replicas ?? 1, now });
   const replayer = startReplayer({ db, log, metrics, now });
   return {
+    ready: callers.ready,
     drain: async () => {
       await Promise.all([lane.drain(), operatorLane.drain(), fanOut.drain(), replayer.stop()]);
+      callers.close();
       await retention.stop();
     },
   };

@@ -6,10 +6,10 @@ import {
   keyEntryName,
   metaEntryName,
 } from '@causeway/proto';
-import { createLog } from '@causeway/runtime';
+import { createLog, createSessionSigner } from '@causeway/runtime';
 import { Kvm } from '@nats-io/kv';
 import { expect, test, vi } from 'vitest';
-import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
+import { joinAsGateway, operatorOf, testPortal, testWorld } from '../test-world.ts';
 import { expireRevoked } from './expire.ts';
 import { readTable } from './read.ts';
 import { reconcile } from './reconcile.ts';
@@ -17,6 +17,7 @@ import { writeEntry } from './write.ts';
 
 const never = 3_600_000;
 const now = () => new Date();
+const signers = createSessionSigner(testPortal.keyRing).entries;
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const textsOf = async (table: Parameters<typeof readTable>[0]) =>
   Object.fromEntries([...(await readTable(table))].map(([name, { text }]) => [name, text]));
@@ -33,7 +34,7 @@ test('a bucket that was deleted is filled again at the next check, revoked keys 
   await ask('setLimits', { company_id, read: 5 });
   const table = await world.openTable();
   const before = await textsOf(table);
-  expect(Object.keys(before)).toHaveLength(3 + 1 + 1);
+  expect(Object.keys(before)).toHaveLength(3 + 1 + 1 + 1);
 
   await table.destroy();
   await vi.waitFor(async () => expect(await textsOf(table)).toEqual(before), { timeout: 5000 });
@@ -76,7 +77,7 @@ test('the table is marked complete after every other entry', async () => {
   const bus = await world.openBus('observer');
   await world.startAccess({ checkIntervalMs: never });
   const held = await readTable(await new Kvm(bus.nc).open(keyBucket));
-  expect(held.size).toBe(700 + 1 + 1);
+  expect(held.size).toBe(700 + 1 + 1 + 1);
   const meta = held.get(metaEntryName)!;
   for (const [name, { revision }] of held)
     if (name !== metaEntryName) expect(revision).toBeLessThan(meta.revision);
@@ -89,11 +90,11 @@ test('a table that is right already is not written to', async () => {
   const db = world.openDb();
   const table = await startedTable(world);
   const { last_seq } = (await table.status()).streamInfo.state;
-  expect(await reconcile({ db, log, now }, table)).toBe(0);
+  expect(await reconcile({ db, log, now, signers }, table)).toBe(0);
   await world.startAccess({ checkIntervalMs: never });
   expect((await table.status()).streamInfo.state.last_seq).toBe(last_seq);
   await world.database.query("UPDATE api_keys SET is_active = 0, version = version + 1 WHERE name = 'key 7'");
-  expect(await reconcile({ db, log, now }, table)).toBe(1);
+  expect(await reconcile({ db, log, now, signers }, table)).toBe(1);
 });
 
 test('two replicas that start on an empty NATS at once build one table', async () => {
@@ -102,7 +103,7 @@ test('two replicas that start on an empty NATS at once build one table', async (
   await insertKeys(world, 300);
   await Promise.all([world.startAccess(), world.startAccess()]);
   const held = await readTable(await world.openTable());
-  expect(held.size).toBe(300 + 1 + 1);
+  expect(held.size).toBe(300 + 1 + 1 + 1);
 });
 
 test('of many versions written at once, in any order and by two writers, the newest stays', async () => {
@@ -147,11 +148,11 @@ test('a key that the database has lost is refused, and is good again when the da
   const { id } = JSON.parse(text!) as KeyEntry;
   await world.database.query('CREATE TABLE kept SELECT * FROM api_keys WHERE id = ?', [id]);
   await world.database.query('DELETE FROM api_keys WHERE id = ?', [id]);
-  expect(await reconcile({ db, log, now }, table)).toBe(1);
+  expect(await reconcile({ db, log, now, signers }, table)).toBe(1);
   expect((await table.get(name))?.json()).toMatchObject({ id, active: false });
-  expect(await reconcile({ db, log, now }, table)).toBe(0);
+  expect(await reconcile({ db, log, now, signers }, table)).toBe(0);
   await world.database.query('INSERT INTO api_keys SELECT * FROM kept');
-  await reconcile({ db, log, now }, table);
+  await reconcile({ db, log, now, signers }, table);
   expect((await table.get(name))?.string()).toBe(text);
 });
 
@@ -169,7 +170,7 @@ test('after a restored backup the database counts again, but a revoked key stays
   await world.database.query('UPDATE companies SET version = 1, limit_read = NULL');
 
   const table = await world.openTable();
-  await reconcile({ db: world.openDb(), log, now }, table);
+  await reconcile({ db: world.openDb(), log, now, signers }, table);
   expect((await table.get(companyEntryName(company_id)))?.json()).toEqual({ version: 3 });
   expect((await table.get(keyEntryName(hashKeyValue(value))))?.json()).toMatchObject({
     version: 3,
@@ -187,11 +188,11 @@ test('what somebody else wrote into an entry is put right', async () => {
   const right = (await table.get('company.1001'))!.string();
   for (const wrong of ['not JSON', '{"version":1,"limits":{"read":1000000}}', '{}']) {
     await table.put('company.1001', wrong);
-    await reconcile({ db, log, now }, table);
+    await reconcile({ db, log, now, signers }, table);
     expect((await table.get('company.1001'))!.string()).toBe(right);
   }
   await table.delete('company.1001');
-  await reconcile({ db, log, now }, table);
+  await reconcile({ db, log, now, signers }, table);
   expect((await table.get('company.1001'))!.string()).toBe(right);
 });
 

@@ -1,4 +1,10 @@
-import { type CompanyEntry, companyEntryName, type KeyEntry, keyEntryName } from '@causeway/proto';
+import {
+  type CompanyEntry,
+  companyEntryName,
+  type KeyEntry,
+  keyEntryPrefix,
+  type SignerEntry,
+} from '@causeway/proto';
 import type { Database, Log } from '@causeway/runtime';
 import type { AccessTables } from '../schema.ts';
 
@@ -7,14 +13,14 @@ export interface TableSource {
   readonly db: Database<AccessTables>;
   readonly log: Log;
   readonly now: () => Date;
+  /** What services check the proofs of sessions with, by the names of the ring's keys. */
+  readonly signers: ReadonlyMap<string, SignerEntry>;
 }
 
 export interface EntryText {
   readonly name: string;
   readonly text: string;
 }
-
-const keyPrefix = keyEntryName('');
 
 /**
  * Gives rows that are older than their entries a version above them, so that the database counts again.
@@ -23,8 +29,8 @@ const keyPrefix = keyEntryName('');
  */
 export const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): Promise<void> => {
   for (const { name, text } of ahead) {
-    if (name.startsWith(keyPrefix)) {
-      const { companyId, version, active } = JSON.parse(text) as KeyEntry;
+    if (name.startsWith(keyEntryPrefix)) {
+      const { id, companyId, version, active } = JSON.parse(text) as KeyEntry;
       await db
         .updateTable('api_keys')
         .set(({ fn, val }) => ({
@@ -32,7 +38,7 @@ export const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryTe
           ...(!active && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
         }))
         .where('company_id', '=', companyId)
-        .where('key_hash', '=', Buffer.from(name.slice(keyPrefix.length), 'base64url'))
+        .where('id', '=', id)
         .where('version', '<', version)
         .execute();
     } else {

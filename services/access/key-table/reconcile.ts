@@ -1,4 +1,12 @@
-import { type KeyEntry, type MetaEntry, metaEntryName } from '@causeway/proto';
+import {
+  type KeyEntry,
+  keyEntryPrefix,
+  type MetaEntry,
+  metaEntryName,
+  type SignerEntry,
+  signerEntryName,
+  signerEntryPrefix,
+} from '@causeway/proto';
 import type { KV } from '@nats-io/kv';
 import { type EntryText, liftRows, type TableSource } from './lift-rows.ts';
 import { absent, type HeldEntry, readTable } from './read.ts';
@@ -23,22 +31,23 @@ const metaText = JSON.stringify({ ready: true } satisfies MetaEntry);
  * @returns how many entries were written.
  */
 export const reconcile = async (source: TableSource, bucket: KV): Promise<number> => {
-  const { db, log } = source;
+  const { log } = source;
   const held = await readTable(bucket);
   const unknown = new Set(held.keys());
   unknown.delete(metaEntryName);
   let written = 0;
   const ahead: EntryText[] = [];
-  for await (const page of expectedEntries(db, source.now())) {
+  for await (const page of allEntries(source)) {
     const different = page.filter(([name, entry]) => {
       unknown.delete(name);
       const text = held.get(name)?.text ?? null;
       if (text === null) return true;
-      if (versionOf(text) > entry.version) ahead.push({ name, text });
+      if (versionOf(text) > entry.version && !name.startsWith(signerEntryPrefix)) ahead.push({ name, text });
       return text !== JSON.stringify(entry);
     });
     written += await writeAll(bucket, held, different);
   }
+  written += await writeAll(bucket, held, [...unknown].flatMap(endedSigner));
   const lost = [...unknown].flatMap((name) => refused(name, held.get(name)?.text ?? null));
   if (lost.length > 0)
     log.error({ entries: lost.length }, 'the key table knows keys that the database has lost');
@@ -54,6 +63,12 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   if (held.get(metaEntryName)?.text !== metaText) await bucket.put(metaEntryName, metaText);
   return written;
 };
+
+/** The database's, and those of what this service signs with. */
+async function* allEntries({ db, signers, now }: TableSource) {
+  yield [...signers].map(([id, entry]) => [signerEntryName(id), entry] as const);
+  yield* expectedEntries(db, now());
+}
 
 const writeAll = async (
   bucket: KV,
@@ -71,9 +86,13 @@ const writeAll = async (
   return written;
 };
 
+/** The end of a signer whose key has left the ring; nothing where it has ended, or is no signer's. */
+const endedSigner = (name: string): (readonly [string, SignerEntry])[] =>
+  name.startsWith(signerEntryPrefix) ? [[name, { version: 1, publicKey: null }]] : [];
+
 /** The entry of a key that nobody knows any more, refused; nothing where it already is, or is no key's. */
 const refused = (name: string, text: string | null): (readonly [string, VersionedEntry])[] => {
-  if (text === null || !name.startsWith('key.') || versionOf(text) < 0) return [];
+  if (text === null || !name.startsWith(keyEntryPrefix) || versionOf(text) < 0) return [];
   const entry = JSON.parse(text) as KeyEntry;
   const end: KeyEntry = { ...entry, active: false };
   return entry.active ? [[name, end]] : [];

@@ -3,11 +3,13 @@ import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { hashToken, isSessionToken } from './token.ts';
 
+type FoundSession = Omit<ResolvedSession, 'proof'> & { readonly lastUsedUtc: Date };
+
 /** Whose session a token is, and when it was last used; null where it is nobody's, or the session is over. */
 export const findSession = async (
   { db, now, portal, sessionTokens }: Access,
   token: string,
-): Promise<(ResolvedSession & { readonly lastUsedUtc: Date }) | null> => {
+): Promise<FoundSession | null> => {
   // Made-up tokens cost no query, or strangers could take the database's connections with them.
   if (!isSessionToken(token, sessionTokens)) return null;
   const nowMs = now().getTime();

@@ -6,13 +6,16 @@ import { findSession } from './find-session.ts';
 /** How exact the time of the last use is: it is not worth a write for each request. */
 const useGrainMs = 60_000;
 
+/** The gateway makes its call at once; operations take 15 s at most. */
+const proofLifeMs = 60_000;
+
 /**
  * Who a token belongs to, as the gateways ask for every request of the portal: whatever ends a session, or
  * changes a role, holds from the next request on, on every gateway.
  */
 export const resolveSession = (access: Access): Handler =>
   each(async ({ body }) => {
-    const { db, now, portal } = access;
+    const { db, now, portal, sessionProofs } = access;
     const { token, passive } = JSON.parse(Buffer.from(body).toString()) as ResolveSession;
     const at = now();
     const session = await findSession(access, token);
@@ -27,5 +30,6 @@ export const resolveSession = (access: Access): Handler =>
         .where('session_id', '=', user.sessionId)
         .where('last_used_utc', '<', at)
         .execute();
-    return json(200, { companyId, user } satisfies ResolvedSession);
+    const proof = sessionProofs.prove({ companyId, user, untilMs: at.getTime() + proofLifeMs });
+    return json(200, { companyId, user, proof } satisfies ResolvedSession);
   });

@@ -7,7 +7,14 @@ import {
   type Database,
   type LaneCall,
 } from '@causeway/runtime';
-import { type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import {
+  type TestCallers,
+  type TestDatabase,
+  type TestNats,
+  testCallers,
+  testDatabase,
+  testNats,
+} from '@causeway/runtime/testing';
 import { afterAll } from 'vitest';
 import { createCrm } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
@@ -23,6 +30,7 @@ export interface BootedCrm {
   readonly bus: Bus;
   readonly database: TestDatabase;
   readonly nats: TestNats;
+  readonly callers: TestCallers;
   /** As many calls as there are companies, in one tick and so in one batch. */
   askTogether(operation: OperationId, companyIds: readonly number[]): Promise<readonly Asked[]>;
 }
@@ -42,6 +50,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
   const { log } = createLog({ name: 'crm', instance: 'test', level: 'silent' });
   const db = database.connect<Tables>({ tenantTables });
   const bus = await connectBus({ url: nats.url, name: 'test' });
+  const callers = await testCallers(bus);
   const services = await Promise.all(
     Array.from({ length: replicas }, (_, at) =>
       createCrm({ bus, db: database.connect<Tables>({ tenantTables }), instance: `crm-${at}`, log }),
@@ -68,6 +77,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
       params = [],
     }: Partial<Pick<LaneCall, 'query' | 'body' | 'params'>>,
   ): Promise<Asked> => {
+    const key = await callers.key(companyId);
     const answer = await lane.request({
       operation,
       tenant: companyId,
@@ -78,6 +88,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
       params,
       query,
       body,
+      key,
     });
     return { status: answer.status, body: JSON.parse(String(answer.body)) };
   };
@@ -90,6 +101,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
     bus,
     database,
     nats,
+    callers,
     ask,
     act: (operation, companyId, body, recordId) =>
       request(operation, companyId, {

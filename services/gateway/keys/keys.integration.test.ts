@@ -53,7 +53,7 @@ const entry = (version: number, active = true): string =>
   JSON.stringify({ version, id: 5, companyId: 1001, scopes: ['admin'], active } satisfies KeyEntry);
 
 const follow = (): KeyTable => {
-  const table = followKeyTable({ bus, instance: 'gateway-1', log, metrics: createMetrics() });
+  const table = followKeyTable({ bus, confirmsAs: 'gateway-1', log, metrics: createMetrics() });
   onTestFinished(() => table.close());
   return table;
 };
@@ -179,7 +179,7 @@ describe('the key table', () => {
     for (const server of both) await emptied(server.url);
     bucket = await openBucket(writer);
     await fill();
-    const table = followKeyTable({ bus: own, instance: 'gateway-1', log, metrics: createMetrics() });
+    const table = followKeyTable({ bus: own, confirmsAs: 'gateway-1', log, metrics: createMetrics() });
     onTestFinished(() => table.close());
     own.onReconnect(() => void table.reload('NATS is back'));
     await table.reload('start');

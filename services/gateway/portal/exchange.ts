@@ -139,7 +139,8 @@ const callService = (
   const { address } = client;
   const { userAgent } = portalHead;
   // No other service is told what opens a session.
-  const shown = session && operation.service === 'access' ? { token: session.token } : {};
+  const shown =
+    session && (operation.service === 'access' ? { token: session.token } : { proof: session.proof });
   const actor: Actor = { user, address, userAgent, ...shown };
   return lanes[operation.service].request({
     operation: operation.id,

@@ -6,9 +6,11 @@ import {
   keyBucket,
   keyRevokedSubject,
   metaEntryName,
+  type SignerEntry,
+  signerEntryName,
 } from '@causeway/proto';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { Kvm, type KvWatchEntry } from '@nats-io/kv';
+import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { QueuedIterator } from '@nats-io/nats-core';
 import type { Msg } from '@nats-io/transport-node';
 import type { Bus } from '../bus.ts';
@@ -20,6 +22,10 @@ export interface KeyTable {
   /** @param name the entry's, as `keyEntryName` gives it. */
   key(name: string): KeyEntry | undefined;
   company(companyId: number): CompanyEntry | undefined;
+  /** @param id the name of the key in the ring of `access`. */
+  signer(id: string): SignerEntry | undefined;
+  /** Reads one entry from the bucket's leader, as this copy may be a moment behind. */
+  fetch(name: string): Promise<void>;
   /**
    * Whether decisions may be made by this copy. Not before it has been read whole, not between a
    * reconnect and the next whole reading (a revocation may have been missed), and not after a minute
@@ -44,7 +50,7 @@ const defaultKeepRevokedMs = 10 * 60_000;
 
 export const followKeyTable = ({
   bus,
-  instance,
+  confirmsAs,
   log,
   metrics,
   keepRevokedMs = defaultKeepRevokedMs,
@@ -54,6 +60,8 @@ export const followKeyTable = ({
   let generation = 0;
   let cutOffAtMs: number | undefined;
   let closed = false;
+  let bucket: KV | undefined;
+  const fetching = new Map<string, Promise<void>>();
   let watch: QueuedIterator<KvWatchEntry> | undefined;
   let reading: Promise<void> | undefined;
   let streamCreated: string | undefined;
@@ -72,12 +80,17 @@ export const followKeyTable = ({
   };
 
   const answer = (message: Msg): void => {
-    message.respond(JSON.stringify({ instance } satisfies GatewayAnswer));
+    if (confirmsAs === undefined) return;
+    message.respond(JSON.stringify({ instance: confirmsAs } satisfies GatewayAnswer));
   };
 
-  const apply = (table: Map<string, TableEntry>, update: KvWatchEntry): void => {
+  const apply = (table: Map<string, TableEntry>, update: KvEntry): void => {
     if (update.operation !== 'PUT') return; // Entries expire without a word; a wiped bucket shows as a reload.
-    const entry = update.json<TableEntry>();
+    const entry = readEntry(update);
+    if (!entry) {
+      log.error({ name: update.key }, 'key table entry cannot be read; keeping the one before');
+      return;
+    }
     const known = table.get(update.key);
     if (known && known.version > entry.version) return;
     table.set(update.key, entry);
@@ -95,8 +108,9 @@ export const followKeyTable = ({
   const read = async (mine: number): Promise<void> => {
     const manager = await jetstreamManager(bus.nc, { checkAPI: false });
     streamCreated = (await manager.streams.info(`KV_${keyBucket}`)).created;
-    const bucket = await new Kvm(bus.nc).open(keyBucket);
-    const updates = await bucket.watch();
+    const opened = await new Kvm(bus.nc).open(keyBucket);
+    bucket = opened;
+    const updates = await opened.watch();
     watch = updates;
     const fresh = new Map<string, TableEntry>();
     await new Promise<void>((resolve, reject) => {
@@ -156,17 +170,20 @@ export const followKeyTable = ({
     return reading;
   };
 
-  const subscription = bus.nc.subscribe(keyRevokedSubject, {
-    callback: (error, message) => {
-      if (error) return;
-      const { name, version } = message.json<KeyTableChange>();
-      if ((entries.get(name)?.version ?? -1) >= version) return answer(message);
-      const waiting = unanswered.get(name) ?? [];
-      // `access` repeats itself, so forgetting a message costs a little time and nothing else.
-      if (waiting.length < 16 && unanswered.size < 1024)
-        unanswered.set(name, [...waiting, { version, message }]);
-    },
-  });
+  const onChange = (error: Error | null, message: Msg): void => {
+    if (error) return;
+    const { name, version } = message.json<KeyTableChange>();
+    if ((entries.get(name)?.version ?? -1) >= version) {
+      answer(message);
+      return;
+    }
+    const waiting = unanswered.get(name) ?? [];
+    // `access` repeats itself, so forgetting a message costs a little time and nothing else.
+    if (waiting.length < 16 && unanswered.size < 1024)
+      unanswered.set(name, [...waiting, { version, message }]);
+  };
+  const subscription =
+    confirmsAs === undefined ? undefined : bus.nc.subscribe(keyRevokedSubject, { callback: onChange });
 
   bus.onDisconnect(() => {
     cutOffAtMs ??= performance.now();
@@ -185,11 +202,22 @@ export const followKeyTable = ({
     }
   }, watchdogMs);
   watchdog.unref();
-  metrics.gauge('key_table_entries', 'Entries of the key table', () => entries.size);
+  metrics?.gauge('key_table_entries', 'Entries of the key table', () => entries.size);
 
   return {
     key: (name) => entries.get(name) as KeyEntry | undefined,
     company: (companyId) => entries.get(`company.${companyId}`) as CompanyEntry | undefined,
+    signer: (id) => entries.get(signerEntryName(id)) as SignerEntry | undefined,
+    fetch: (name) => {
+      const known = fetching.get(name);
+      if (known) return known;
+      const fetched = (async () => {
+        const entry = await bucket?.get(name);
+        if (entry) apply(entries, entry);
+      })().finally(() => fetching.delete(name));
+      fetching.set(name, fetched);
+      return fetched;
+    },
     trusted: () => loaded && (cutOffAtMs === undefined || performance.now() - cutOffAtMs < maxSilenceMs),
     reload,
     close: () => {
@@ -197,18 +225,29 @@ export const followKeyTable = ({
       generation++;
       clearInterval(watchdog);
       clearInterval(forgetting);
-      subscription.unsubscribe();
+      subscription?.unsubscribe();
       watch?.stop();
     },
   };
 };
 
-type TableEntry = (KeyEntry | CompanyEntry) & { readonly version: number };
+type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };
+
+/** Whoever may make NATS answer a request can have the answer stored here: that is JSON, and not an entry. */
+const readEntry = (update: KvEntry): TableEntry | undefined => {
+  try {
+    const entry = update.json<TableEntry>();
+    return update.key === metaEntryName || Number.isSafeInteger(entry.version) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 export interface KeyTableOptions {
   readonly bus: Bus;
-  readonly instance: string;
+  /** The instance as which it confirms to `access` that it has heard of a revocation; a gateway's. */
+  readonly confirmsAs?: string;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics?: Metrics | undefined;
   readonly keepRevokedMs?: number;
 }

@@ -1,4 +1,4 @@
-import type { Actor } from '@causeway/proto';
+import type { Actor, CallKey } from '@causeway/proto';
 
 /** One request on a lane. Nothing in it is parsed: the body is the caller's bytes. */
 export interface LaneCall {
@@ -20,6 +20,8 @@ export interface LaneCall {
   /** The raw query string, without `?`. */
   readonly query: string;
   readonly body: Uint8Array;
+  /** Of a call with an API key: what proves it, and where it comes from. */
+  readonly key?: CallKey;
   /** Of a call of the portal: who makes it, and from where. */
   readonly actor?: Actor;
 }

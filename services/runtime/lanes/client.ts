@@ -75,7 +75,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     let frame: NumberedCall[] = [];
     let frameBytes = 0;
     for (const entry of entries) {
-      // 512 covers the head of an entry: ids, names and trace context; query and parameters are counted. So is
+      // 512 covers the head of an entry: ids, names, trace context and a key; query and parameters are counted. So is
       // an actor, whose every text has a bound.
       const bytes =
         512 + (entry.call.actor ? 4096 : 0) + entry.call.body.byteLength + entry.call.query.length * 3;

@@ -1,4 +1,4 @@
-import type { Actor } from '@causeway/proto';
+import type { Actor, CallKey } from '@causeway/proto';
 import type { Answer, LaneAnswer, LaneCall } from './call.ts';
 
 /**
@@ -21,7 +21,7 @@ type CallHead = readonly [
   budgetMs: number,
   params: readonly string[],
   query: string,
-  ...actorAndBodyBytes: [bodyBytes: number] | [actor: Actor, bodyBytes: number],
+  ...callerAndBodyBytes: [bodyBytes: number] | [caller: Actor | CallKey, bodyBytes: number],
 ];
 type AnswerHead = readonly [
   id: number,
@@ -62,7 +62,7 @@ export const encodeCalls = (entries: readonly NumberedCall[]): Buffer =>
         Math.ceil(call.budgetMs),
         call.params,
         call.query,
-        ...(call.actor ? ([call.actor, call.body.byteLength] as const) : ([call.body.byteLength] as const)),
+        ...tailOf(call),
       ],
     ),
     entries.map(({ call }) => call.body),
@@ -83,9 +83,19 @@ export const decodeCalls = (frame: Uint8Array): NumberedCall[] => {
       params: head[7],
       query: head[8],
       body: bodies[at]!,
-      ...(typeof head[9] === 'object' && { actor: head[9] }),
+      ...callerOf(head[9]),
     },
   }));
+};
+
+const tailOf = ({ key, actor, body }: LaneCall): [number] | [Actor | CallKey, number] => {
+  const caller = key ?? actor;
+  return caller ? [caller, body.byteLength] : [body.byteLength];
+};
+
+const callerOf = (caller: Actor | CallKey | number): Pick<LaneCall, 'key' | 'actor'> => {
+  if (typeof caller !== 'object' || caller === null) return {};
+  return 'userAgent' in caller ? { actor: caller } : { key: caller };
 };
 
 export const encodeAnswers = (entries: readonly NumberedAnswer[]): Buffer => {

@@ -1,3 +1,4 @@
+export { type TestCallers, testCallers } from './callers.ts';
 export { type Authority, type Certificate, makeAuthority } from './certificates.ts';
 export { cleanUp } from './cleanup.ts';
 export { type CollectedSpan, type Collector, startCollector } from './collector.ts';

@@ -11,14 +11,18 @@ export interface Editor {
   readonly by: AuditSource;
 }
 
-export const throughApi = ({ caller, requestId }: Pick<Call, 'caller' | 'requestId'>): Editor => ({
+export const throughApi = ({
+  caller,
+  key,
+  requestId,
+}: Pick<Call, 'caller' | 'key' | 'requestId'>): Editor => ({
   name: 'the API',
   switchesManaged: false,
   by: {
     kind: 'key',
     id: caller,
     name: `API key ${caller}`,
-    address: null,
+    address: key?.address ?? null,
     userAgent: null,
     requestId,
   },

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { type Actor, type KeyRing, laneSubject, parseKeyRing, type Role, replyPrefix } from '@causeway/proto';
 import { type Bus, connectBus, createLaneClient, createLog, type Database } from '@causeway/runtime';
-import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import {
+  cleanUp,
+  type TestCallers,
+  type TestDatabase,
+  type TestNats,
+  testCallers,
+  testDatabase,
+  testNats,
+} from '@causeway/runtime/testing';
 import type { WebhooksContext } from '../context.ts';
 import { openCursors } from '../cursors.ts';
 import { createWebhooks, type WebhooksOptions } from '../service.ts';
@@ -14,6 +22,7 @@ export interface BootedWebhooks {
   readonly bus: Bus;
   readonly database: TestDatabase;
   readonly nats: TestNats;
+  readonly callers: TestCallers;
   readonly keyRing: KeyRing;
   /** What handlers work with, for what is not reached over the lane. */
   readonly context: WebhooksContext;
@@ -68,6 +77,7 @@ export const bootWebhooks = async ({
   const db = database.connect<Tables>({ tenantTables });
   const bus = await connectBus({ url: nats.url, name: 'test' });
   cleanUp(() => bus.close());
+  const callers = await testCallers(bus);
   const keyRing = options.keyRing ?? makeKeyRing('test');
   for (let at = 0; at < services; at++) {
     const service = await createWebhooks({
@@ -104,8 +114,12 @@ export const bootWebhooks = async ({
     bus,
     database,
     nats,
+    callers,
     keyRing,
     ask: async (operation, companyId, { body, query = '', params = [], budgetMs = 10_000, role } = {}) => {
+      const caller = role
+        ? { actor: actorOf(callers, companyId, role) }
+        : { key: await callers.key(companyId) };
       const answer = await lane.request({
         operation,
         tenant: companyId,
@@ -116,7 +130,7 @@ export const bootWebhooks = async ({
         params: params.map(String),
         query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),
         body: bytesOf(body),
-        ...(role && { actor: actorOf(role) }),
+        ...caller,
       });
       const text = answer.body.toString();
       return { status: answer.status, text, body: text === '' ? undefined : JSON.parse(text) };
@@ -124,11 +138,10 @@ export const bootWebhooks = async ({
   };
 };
 
-const actorOf = (role: Role): Actor => ({
-  user: { id: 1, sessionId: 1, email: `${role}@example.com`, name: `The ${role}`, role },
-  address: '203.0.113.7',
-  userAgent: 'test',
-});
+const actorOf = (callers: TestCallers, companyId: number, role: Role): Actor => {
+  const user = { id: 1, sessionId: 1, email: `${role}@example.com`, name: `The ${role}`, role };
+  return { user, address: '203.0.113.7', userAgent: 'test', proof: callers.session(companyId, user) };
+};
 
 const bytesOf = (body: unknown): Uint8Array =>
   body === undefined ? new Uint8Array() : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));

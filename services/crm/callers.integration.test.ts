@@ -1,0 +1,80 @@
+import { type CallKey, hashKeyValue, keyEntryName, laneSubject, replyPrefix } from '@causeway/proto';
+import { connectBus, createLaneClient, type LaneCall } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { bootCrm } from './testing/boot.ts';
+
+const { callers, nats } = await bootCrm();
+const [mine, theirs] = [1001, 1002];
+
+/** A gateway that says what it likes. */
+const bus = await connectBus({ url: nats.url, name: 'gateway' });
+cleanUp(() => bus.close());
+const lane = createLaneClient({
+  bus,
+  lane: 'crm',
+  subject: laneSubject('crm'),
+  replySubject: `${replyPrefix('gateway')}.taken-over.crm`,
+});
+cleanUp(() => lane.close());
+
+const send = async (key: CallKey | undefined, fields: Partial<LaneCall> = {}) => {
+  const { status } = await lane.request({
+    operation: 'listClientStatuses',
+    tenant: mine,
+    caller: 1,
+    requestId: 'test',
+    traceparent: '',
+    budgetMs: 10_000,
+    params: [],
+    query: '',
+    body: new Uint8Array(),
+    ...(key && { key }),
+    ...fields,
+  });
+  return status;
+};
+const address = '203.0.113.9';
+
+test('a call with a key of its company is answered', async () => {
+  expect(await send(await callers.key(mine))).toBe(200);
+});
+
+test("issue 10, 15: a gateway that was taken over gets nothing in a company's name without a key of it", async () => {
+  expect(await send(undefined)).toBe(401);
+  expect(await send({ proof: hashKeyValue('made up'), address })).toBe(401);
+  expect(await send(await callers.key(theirs))).toBe(401);
+  // Every gateway can read the names of the key table.
+  expect(await send({ proof: keyEntryName((await callers.key(mine)).proof).slice(4), address })).toBe(401);
+  // A member's call, which crm has none of.
+  const user = { id: 1, sessionId: 1, email: 'a@example.com', name: 'A', role: 'owner' } as const;
+  const actor = { user, address, userAgent: '', proof: callers.session(mine, user) };
+  expect(await send(undefined, { actor })).toBe(401);
+});
+
+test('a key speaks for itself alone: under the id of another it is refused', async () => {
+  expect(await send(await callers.key(mine), { caller: 2 })).toBe(401);
+});
+
+test('a revoked key is refused', async () => {
+  const key = await callers.key(mine, { active: false });
+  expect(await send(key)).toBe(401);
+});
+
+test('a key without the scope of the operation is refused', async () => {
+  const key = await callers.key(mine, { scopes: ['integrations:read'] });
+  expect(await send(key)).toBe(200);
+  const body = Buffer.from(JSON.stringify({ first_name: 'Ann', last_name: 'Lee' }));
+  expect(await send(key, { operation: 'createLead', body })).toBe(403);
+});
+
+test('in one batch, only the calls without a proof are refused', async () => {
+  const key = await callers.key(mine);
+  expect(await Promise.all([send(key), send(undefined), send(await callers.key(theirs)), send(key)])).toEqual(
+    [200, 401, 401, 200],
+  );
+});
+
+test('a key works at once, however recently it was made', async () => {
+  for (let at = 0; at < 20; at++) expect(await send(await callers.key(mine, { version: at + 2 }))).toBe(200);
+});

@@ -1,0 +1,31 @@
+import type { Bus } from '../bus.ts';
+import { followKeyTable } from '../key-table/follow.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { type CallerGuard, createCallerGuard } from './guard.ts';
+
+/** A guard over a copy of the key table of its own. */
+export interface Callers extends CallerGuard {
+  /** Whether the copy can be relied on. */
+  ready(): boolean;
+  close(): void;
+}
+
+/** Begins to read the key table; calls that arrive before it has been read wait for it. */
+export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions): Callers => {
+  const table = followKeyTable({ bus, log, metrics });
+  bus.onReconnect(() => void table.reload('NATS is back'));
+  void table.reload('start');
+  return {
+    ...createCallerGuard({ table, log, metrics, now }),
+    ready: table.trusted,
+    close: table.close,
+  };
+};
+
+interface FollowCallersOptions {
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  readonly now: () => Date;
+}

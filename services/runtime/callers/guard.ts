@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type KeyEntry,
+  keyEntryName,
+  missingScope,
+  type OperationId,
+  operationById,
+  Problem,
+  problem,
+  type Scope,
+  signerEntryName,
+} from '@causeway/proto';
+import type { KeyTable } from '../key-table/follow.ts';
+import type { Answer } from '../lanes/call.ts';
+import type { Call, Handler } from '../lanes/server.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { readSessionProof, signerOf } from './session-proof.ts';
+
+/** Checks for a service that its calls are made by whom the gateways say. */
+export interface CallerGuard {
+  /** @returns the handler, which is then given only calls of callers that have proven who they are. */
+  guard(handler: Handler): Handler;
+}
+
+/** Why a call was refused: a label of the metric and a field of the log line. */
+type Refusal =
+  | 'no_proof'
+  | 'unknown_key'
+  | 'revoked_key'
+  | 'other_company'
+  | 'missing_scope'
+  | 'forged_session'
+  | 'expired_session';
+
+/** The gateway can have sent these in good faith: the key was revoked, or the request took long. */
+const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session']);
+
+/**
+ * A gateway that was taken over can name any company, so a call carries a proof that the service checks against its
+ * own copy of the key table, without a round trip: of an API key its hash (`CallKey`), of a session of the portal
+ * what `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from these alone.
+ */
+export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptions): CallerGuard => {
+  const refusals = metrics?.counter('caller_refusals_total', 'Calls whose caller was not proven', ['reason']);
+  let waiting = 0;
+
+  const refuse = (call: Call, reason: Refusal, answer: Problem): Problem => {
+    const { operation, tenant, caller, requestId, traceparent } = call;
+    const cell = refusals?.cell(reason);
+    if (cell) cell.value++;
+    const facts = { reason, operation, tenant, caller, requestId, traceparent };
+    if (innocent.has(reason)) log.info(facts, 'call refused');
+    else log.error(facts, 'call refused: a gateway sent it without a valid proof of its caller');
+    return answer;
+  };
+
+  /** A table that is being read is soon there, and an entry that it does not have may be new. */
+  const catchUp = async ({ deadlineMs }: Call, name: string): Promise<void> => {
+    if (waiting >= maxWaiting) throw problem('service_unavailable');
+    waiting++;
+    try {
+      const endMs = Math.min(deadlineMs, performance.now() + patienceMs);
+      while (!table.trusted()) {
+        if (performance.now() > endMs) throw problem('service_unavailable');
+        await sleep(pauseMs);
+      }
+      await table.fetch(name).catch((cause: unknown) => {
+        throw problem('service_unavailable', cause);
+      });
+    } finally {
+      waiting--;
+    }
+  };
+
+  const ofKey = (call: Call, scope: Scope, entry: KeyEntry | undefined): Call | Problem => {
+    if (!entry) return refuse(call, 'unknown_key', problem('unauthorized'));
+    if (!entry.active) return refuse(call, 'revoked_key', problem('unauthorized'));
+    if (entry.companyId !== call.tenant || entry.id !== call.caller)
+      return refuse(call, 'other_company', problem('unauthorized'));
+    if (!entry.scopes.includes(scope)) return refuse(call, 'missing_scope', missingScope(scope));
+    return call;
+  };
+
+  const checkKey = (call: Call, scope: Scope): Checked => {
+    const proof = call.key?.proof;
+    if (typeof proof !== 'string') return refuse(call, 'no_proof', problem('unauthorized'));
+    const name = keyEntryName(proof);
+    const entry = table.trusted() ? table.key(name) : undefined;
+    if (entry) return ofKey(call, scope, entry);
+    return catchUp(call, name).then(() => ofKey(call, scope, table.key(name)));
+  };
+
+  const ofSession = (call: Call, proof: string, publicKey: string | null | undefined): Call | Problem => {
+    const claims = publicKey ? readSessionProof(proof, publicKey) : undefined;
+    if (!claims || claims.companyId !== call.tenant)
+      return refuse(call, 'forged_session', problem('signed_out'));
+    if (claims.untilMs < now().getTime()) return refuse(call, 'expired_session', problem('signed_out'));
+    const { address, userAgent } = call.actor!;
+    return { ...call, caller: claims.user.id, actor: { user: claims.user, address, userAgent } };
+  };
+
+  const checkSession = (call: Call): Checked => {
+    const proof = call.actor?.proof;
+    const id = typeof proof === 'string' ? signerOf(proof) : undefined;
+    if (proof === undefined || id === undefined) return refuse(call, 'no_proof', problem('signed_out'));
+    const signer = table.trusted() ? table.signer(id) : undefined;
+    if (signer) return ofSession(call, proof, signer.publicKey);
+    return catchUp(call, signerEntryName(id)).then(() => ofSession(call, proof, table.signer(id)?.publicKey));
+  };
+
+  const check = (call: Call): Checked => {
+    const operation = operationById.get(call.operation as OperationId);
+    return operation ? checkKey(call, operation.scope) : checkSession(call);
+  };
+
+  return {
+    guard: (handler) => (calls) => {
+      const answers: Promise<Answer>[] = [];
+      const passed: Call[] = [];
+      const places: number[] = [];
+      calls.forEach((call, at) => {
+        const checked = check(call);
+        if (checked instanceof Promise) answers[at] = checked.then((late) => one(handler, late));
+        else if (checked instanceof Problem) answers[at] = Promise.reject(checked);
+        else {
+          passed.push(checked);
+          places.push(at);
+        }
+      });
+      if (passed.length > 0) {
+        const handled = together(handler, passed);
+        places.forEach((at, of) => {
+          answers[at] = handled[of] ?? Promise.reject(new Error(`no promise for call ${at}`));
+        });
+      }
+      return answers;
+    },
+  };
+};
+
+/** A handler that throws must not leave the promises of refused calls without anybody who waits for them. */
+const together = (handler: Handler, calls: readonly Call[]): readonly Promise<Answer>[] => {
+  try {
+    return handler(calls);
+  } catch (error) {
+    return calls.map(() => Promise.reject(error));
+  }
+};
+
+const one = (handler: Handler, checked: Call | Problem): Promise<Answer> => {
+  if (checked instanceof Problem) throw checked;
+  return handler([checked])[0]!;
+};
+
+type Checked = Call | Problem | Promise<Call | Problem>;
+
+/** Reading a large table takes a second or two. */
+const patienceMs = 3_000;
+const pauseMs = 25;
+/** Bounds what calls with made-up proofs cost: each is one message to NATS. */
+const maxWaiting = 512;
+
+export interface CallerGuardOptions {
+  readonly table: Pick<KeyTable, 'trusted' | 'key' | 'signer' | 'fetch'>;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  /** The database's clock, which `access` signs by. */
+  readonly now: () => Date;
+}

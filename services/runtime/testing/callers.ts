@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type ActorUser,
+  type CallKey,
+  hashKeyValue,
+  type KeyEntry,
+  type KeyRing,
+  keyBucket,
+  keyEntryName,
+  metaEntryName,
+  scopes,
+  signerEntryName,
+} from '@causeway/proto';
+import { type KV, Kvm } from '@nats-io/kv';
+import type { Bus } from '../bus.ts';
+import { createSessionSigner } from '../callers/session-proof.ts';
+
+/** Callers whom a service believes: a key table as `access` writes it, with keys and signed sessions of a test. */
+export interface TestCallers {
+  readonly bucket: KV;
+  /** A company's key with the id 1 and all scopes, unless told otherwise; made when it is first asked for. */
+  key(companyId: number, fields?: Partial<KeyEntry>): Promise<CallKey>;
+  /** What `access` signs for a session; valid for an hour by this process's clock unless told otherwise. */
+  session(companyId: number, user: ActorUser, lifeMs?: number): string;
+}
+
+export const testCallers = async ({ nc }: Bus): Promise<TestCallers> => {
+  const bucket = await new Kvm(nc).create(keyBucket, { history: 1, allow_direct: false });
+  const ring: KeyRing = { sealsWith: 'test', keys: new Map([['test', randomBytes(32)]]) };
+  const signer = createSessionSigner(ring);
+  for (const [id, entry] of signer.entries) await bucket.put(signerEntryName(id), JSON.stringify(entry));
+  await bucket.put(metaEntryName, JSON.stringify({ ready: true }));
+  const made = new Map<string, Promise<CallKey>>();
+  const make = async (companyId: number, fields: Partial<KeyEntry>): Promise<CallKey> => {
+    const proof = hashKeyValue(randomBytes(16).toString('hex'));
+    const entry: KeyEntry = { version: 1, id: 1, companyId, scopes, active: true, ...fields };
+    await bucket.put(keyEntryName(proof), JSON.stringify(entry));
+    return { proof, address: '203.0.113.7' };
+  };
+  return {
+    bucket,
+    key: (companyId, fields = {}) => {
+      const name = JSON.stringify([companyId, fields]);
+      const key = made.get(name) ?? make(companyId, fields);
+      made.set(name, key);
+      return key;
+    },
+    session: (companyId, user, lifeMs = 3_600_000) =>
+      signer.prove({ companyId, user, untilMs: Date.now() + lifeMs }),
+  };
+};
