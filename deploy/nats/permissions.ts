@@ -76,6 +76,11 @@ const readsStream = (stream: string): string[] => [
 ];
 const makesConsumer = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.CREATE.${stream}.${consumer}`;
+/** Reading a stream message by message, as JSON to the asker: without a consumer nothing of it is delivered anywhere. */
+const readsMessages = (stream: string): string[] => [
+  `$JS.API.STREAM.INFO.${stream}`,
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+];
 /** Following a bucket through a watch, and reading single entries. */
 const followsBucket = (bucket: string): string[] => [
   `$JS.API.STREAM.INFO.${bucketStream(bucket)}`,
@@ -113,10 +118,9 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       limitLogSubject('*'),
       writesBucket(gatewayBucket),
       '$JS.API.INFO',
-      ...makesStream(limitStream),
-      ...readsStream(limitStream),
+      ...readsMessages(limitStream),
       ...followsBucket(keyBucket),
-      ...makesStream(bucketStream(gatewayBucket)),
+      `$JS.API.STREAM.INFO.${bucketStream(gatewayBucket)}`,
     ],
     subscribe: [
       `${replyPrefix('gateway')}.>`,
@@ -137,6 +141,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       // Entries of keys that were revoked long ago.
       `$JS.API.STREAM.PURGE.${bucketStream(keyBucket)}`,
       ...makesStream(bucketStream(gatewayBucket)),
+      ...makesStream(limitStream),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
     subscribe: [keyUsedSubject, requestsCountedSubject],

@@ -1,4 +1,4 @@
-import type { Bus, Log } from '@causeway/runtime';
+import { type Bus, isNotice, type Log } from '@causeway/runtime';
 
 /** Reports of several gateways arrive close together; they become one batch. */
 const gatherMs = 1000;
@@ -44,7 +44,7 @@ export const gatherReports = <Row>({ bus, log, ...of }: ReportOptions<Row>): Rep
   const subscription = bus.nc.subscribe(of.subject, {
     queue: 'access',
     callback: (error, message) => {
-      if (error) return;
+      if (error || !isNotice(message)) return;
       try {
         take(of.read(message.data));
       } catch (cause) {

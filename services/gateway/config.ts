@@ -25,8 +25,6 @@ export const gatewayConfig = {
   RATE_LIMIT_PORTAL: limit().default(1200),
   /** Calls in flight to one service before the gateway sheds. */
   LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
-  /** Copies of the counts and of the list of gateways in a NATS cluster. */
-  NATS_REPLICAS: integer(1, 5).default(1),
   /** Where the built portal lies; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
   /** Proxies in front, each of which adds to X-Forwarded-For; what they say of the client is believed. */

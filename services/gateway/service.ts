@@ -33,9 +33,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
       withinMs: startPatienceMs,
       onError: (error) => log.info({ reason: String(error) }, 'NATS is not ready yet'),
     });
-  const limitLog = await atStart(() =>
-    openLimitLog(bus.nc, { timeoutMs: countTimeoutMs, replicas: config.NATS_REPLICAS }),
-  );
+  const limitLog = await atStart(() => openLimitLog(bus.nc, { timeoutMs: countTimeoutMs }));
   const counter = createCounter({
     bus,
     log: limitLog,
@@ -66,7 +64,6 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     keepPresence({
       bus,
       instance,
-      replicas: config.NATS_REPLICAS,
       log,
       onLapse: () => void table.reload('its presence had lapsed'),
     }),

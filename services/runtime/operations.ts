@@ -84,7 +84,8 @@ const guarded = (
  * consumer of a stream can have what is in it delivered to a lane. The answers to such a message would go back to
  * JetStream, never to where a client of lanes listens.
  */
-const answersTo = (lane: LaneName): string => replyPrefix(lane.startsWith('operator') ? 'operator.' : '');
+const answersTo = (lane: LaneName): string =>
+  replyPrefix(lane.startsWith('operator') ? 'operator.' : 'gateway.');
 
 const problemAnswer = ({ operation, requestId }: Call, thrown: Problem): Answer =>
   renderProblem(operationById.get(operation as OperationId)?.errorShape ?? 'general', thrown, { requestId });

@@ -13,3 +13,17 @@ export const isRequest = ({ reply }: Pick<Msg, 'reply'>): boolean => reply?.star
 /** Whether a client told something that nobody answers. */
 export const isNotice = ({ reply, headers }: Pick<Msg, 'reply' | 'headers'>): boolean =>
   !reply && !headers?.has('Nats-Stream') && !headers?.has('Nats-Sequence');
+
+/**
+ * What a notice lists, unchecked; undefined for what is none. Notices are JSON arrays: the answers of JetStream's
+ * interface, which whoever asks it may have sent to any subject, are objects.
+ */
+export const readNotice = <Item>(message: Msg): readonly Item[] | undefined => {
+  if (!isNotice(message)) return undefined;
+  try {
+    const items = message.json<Item[]>();
+    return Array.isArray(items) ? items : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliveryStream, eventStream, keyBucket, laneSubject, limitStream } from '@causeway/proto';
-import { type Bus, connectBus } from '@causeway/runtime';
+import { type Bus, connectBus, ensureLimitStream } from '@causeway/runtime';
 import { type Certificate, cleanUp, makeAuthority, provided } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -123,7 +123,8 @@ test('each service makes its streams with three copies, as its own user', async 
     ['webhooks', 'gateway', 'access', 'operator'].map(busOf),
   );
   await ensureStreams(webhooks!, 3);
-  await openLimitLog(gateway!.nc, { timeoutMs: 5000, replicas: 3 });
+  await ensureLimitStream(access!.nc, 3);
+  await openLimitLog(gateway!.nc, { timeoutMs: 5000 });
   await openKeyBucket(access!, 3);
   const manager = await jetstreamManager(operator!.nc);
   const copies = Object.fromEntries(

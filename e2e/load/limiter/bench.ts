@@ -1,4 +1,4 @@
-import { connectBus } from '@causeway/runtime';
+import { connectBus, ensureLimitStream } from '@causeway/runtime';
 import { startNats } from '../../../deploy/local/servers.ts';
 import { type Counter, createCounter } from '../../../services/gateway/limits/counter.ts';
 import { companySlot, keySlot } from '../../../services/gateway/limits/counts.ts';
@@ -31,7 +31,8 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
   onEnd(() => nats.stop());
   const bus = await connectBus({ url: nats.url, name: 'gateway' });
   onEnd(() => bus.close());
-  const log = await openLimitLog(bus.nc, { timeoutMs, replicas: 1 });
+  await ensureLimitStream(bus.nc, 1);
+  const log = await openLimitLog(bus.nc, { timeoutMs });
   const partitionLog = createCounter({ bus, log, partitions: 1, timeoutMs });
   await partitionLog.warm();
   const stream = await openStreamCounter(bus.nc);

@@ -1,5 +1,5 @@
 import { type KeyTableChange, Problem } from '@causeway/proto';
-import type { Bus } from '@causeway/runtime';
+import { type Bus, ensureLimitStream } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
 import { openGatewayBucket, openKeyBucket } from './bucket.ts';
 import { expireRevoked } from './expire.ts';
@@ -40,6 +40,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
   const checkNow = async (): Promise<void> => {
     const startedMs = performance.now();
     await openGatewayBucket(bus, replicas);
+    await ensureLimitStream(bus.nc, replicas);
     bucket = await openKeyBucket(bus, replicas);
     // Both sides as they are before they are read: a change on the way shows at the next check.
     const fingerprint = `${await bucketFingerprint(bucket)} ${await rowsFingerprint(options.db)}`;

@@ -12,6 +12,7 @@ import {
   acrossTenants,
   type Bus,
   type Database,
+  isRequest,
   type Log,
   repeat,
   type Tracer,
@@ -48,7 +49,7 @@ export const serveIngest = ({ bus, db, runner, log, now, tracer }: IngestOptions
   const subscription = bus.nc.subscribe(ingestSubject, {
     queue: 'crm',
     callback: (error, message) => {
-      if (error || !message.reply) return;
+      if (error || !isRequest(message)) return;
       inFlight++;
       void tracedAnswer(tracer, message, { root: true }, async () => {
         message.respond(JSON.stringify(await answer(message.data)));

@@ -3,6 +3,7 @@ import {
   acrossTenants,
   type Bus,
   type Database,
+  isRequest,
   type Log,
   type Tracer,
   tracedAnswer,
@@ -46,7 +47,7 @@ export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliverie
   const subscription = bus.nc.subscribe(testDeliverySubject, {
     queue: 'dispatchers',
     callback: (error, message) => {
-      if (error || !message.reply) return;
+      if (error || !isRequest(message)) return;
       inFlight++;
       void tracedAnswer(tracer, message, { root: false }, async () => {
         message.respond(JSON.stringify(await answer(message.string())));

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type GatewayAnswer,
   gatewayBucket,
+  gatewayBucketSettings,
   type KeyEntry,
   type KeyTableChange,
   keyBucket,
@@ -39,6 +40,7 @@ beforeEach(async () => {
     await access.nc.close();
   });
   bucket = await openBucket();
+  await new Kvm(access.nc).create(gatewayBucket, gatewayBucketSettings);
 });
 
 const openBucket = (by: Bus = access) =>
@@ -204,7 +206,7 @@ describe('the key table', () => {
 
 describe('presence', () => {
   test('is listed while the gateway lives, is renewed, and is gone when it leaves', async () => {
-    const presence = await keepPresence({ bus, instance: 'gateway-1', replicas: 1, log, onLapse: () => {} });
+    const presence = await keepPresence({ bus, instance: 'gateway-1', log, onLapse: () => {} });
     const registry = await new Kvm(access.nc).open(gatewayBucket);
     const first = await registry.get('gateway-1');
     expect(first?.operation).toBe('PUT');
@@ -221,7 +223,6 @@ describe('presence', () => {
     const presence = await keepPresence({
       bus,
       instance: 'gateway-1',
-      replicas: 1,
       log,
       onLapse: () => {
         lapses++;

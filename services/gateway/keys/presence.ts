@@ -17,15 +17,8 @@ const doubtMs = 4000;
  * Lists this gateway and keeps it listed. If its entry may have lapsed, `onLapse` runs after it is listed
  * again: whatever happened meanwhile was not told to this gateway.
  */
-export const keepPresence = async ({
-  bus,
-  instance,
-  replicas,
-  log,
-  onLapse,
-}: PresenceOptions): Promise<Presence> => {
-  const open = (): Promise<KV> =>
-    new Kvm(bus.nc).create(gatewayBucket, { ...gatewayBucketSettings, replicas });
+export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOptions): Promise<Presence> => {
+  const open = (): Promise<KV> => new Kvm(bus.nc).open(gatewayBucket);
   let bucket = await open();
   let renewedAtMs = performance.now();
   let busy = false;
@@ -35,7 +28,7 @@ export const keepPresence = async ({
     try {
       await bucket.put(instance, new Date().toISOString());
     } catch {
-      // The bucket is in memory: a restarted server has lost it.
+      // The bucket is in memory: a restarted server has lost it, and `access` makes it again.
       bucket = await open();
       await bucket.put(instance, new Date().toISOString());
     }
@@ -67,7 +60,6 @@ export const keepPresence = async ({
 export interface PresenceOptions {
   readonly bus: Bus;
   readonly instance: string;
-  readonly replicas: number;
   readonly log: Log;
   readonly onLapse: () => void;
 }

@@ -1,5 +1,5 @@
 import { limitCountSubject } from '@causeway/proto';
-import type { Bus, CounterFamily, Log, Metrics } from '@causeway/runtime';
+import { type Bus, type CounterFamily, isRequest, type Log, type Metrics } from '@causeway/runtime';
 import { type Msg, NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
 import { type Positions, partitionOf, positionLength, type Takes } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
@@ -113,7 +113,7 @@ export const createCounter = ({
     (owned: Partition): Listener => {
       const subscription = bus.nc.subscribe(limitCountSubject(route.partition, owned.epoch), {
         callback: (error: Error | null, message: Msg) => {
-          if (error) return;
+          if (error || !isRequest(message)) return;
           const asked = message.json<CountRequest | FormerRequest>();
           answer(owned, asked).then(
             (positions) => message.respond(JSON.stringify(positions)),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitLogSubject, limitStream } from '@causeway/proto';
-import { type Bus, connectBus } from '@causeway/runtime';
+import { type Bus, connectBus, ensureLimitStream } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -29,7 +29,8 @@ interface Gateway {
 const startGateway = async (url = nats.url): Promise<Gateway> => {
   const bus = await connectBus({ url, name: 'gateway' });
   onTestFinished(() => bus.close());
-  const log = await openLimitLog(bus.nc, { timeoutMs: 500, replicas: 1 });
+  await ensureLimitStream(bus.nc, 1);
+  const log = await openLimitLog(bus.nc, { timeoutMs: 500 });
   const counter = createCounter({ bus, log, partitions: 1, timeoutMs: 500 });
   return { bus, counter, limiter: createLimiter(counter, () => clock) };
 };
@@ -245,7 +246,7 @@ describe('counts survive', () => {
     }
     await drained;
     expect(longestMs).toBeLessThan(250);
-    const log = await openLimitLog(staying.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(staying.bus.nc, { timeoutMs: 500 });
     expect((await log.tail(0)).epoch).not.toBeNull();
     await staying.counter.drain();
     // Free for whoever needs it next, with all that was counted in its last message.
@@ -296,7 +297,7 @@ describe('ownership', () => {
 
   test('keeps a window for as long as anybody counts in it, whatever the clocks of the others say', async () => {
     const gateway = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     let nowMs = 0;
     const owner = await claimPartition(log, 902, listen, () => nowMs);
     const [behind, present] = [1000, 1003];
@@ -314,7 +315,7 @@ describe('ownership', () => {
 
   test('is taken by exactly one of many that want it at once', async () => {
     const gateway = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     // Nobody appends before all have read the same tail, or one could rightly take over from another.
     const all = Promise.withResolvers<void>();
     let readers = 0;
@@ -337,7 +338,7 @@ describe('ownership', () => {
 
   test('is lost to whoever takes over, and the loser counts nothing more', async () => {
     const gateway = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const former = await claimPartition(log, 901, listen);
     const window = Math.floor(Date.now() / 60_000);
     expect(await former.count(window, requests(4, 2))).toEqual([1, 0]);
@@ -350,7 +351,7 @@ describe('ownership', () => {
 
   test('of an owner that was slow for a while, and is at work, stays with it and is found again', async () => {
     const [gateway, other] = [await startGateway(), await startGateway()];
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const window = Math.floor(Date.now() / 60_000);
     let asked = 0;
     const owner = await claimPartition(log, 0, (partition) => {
@@ -388,7 +389,7 @@ describe('ownership', () => {
   test('of an owner that hangs is taken from it, and exactness holds when it wakes', async () => {
     const gateway = await startGateway();
     const other = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const window = Math.floor(Date.now() / 60_000);
     // An owner that listens and never answers, as a frozen process would.
     let asked = 0;

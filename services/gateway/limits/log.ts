@@ -5,8 +5,7 @@ import {
   type JetStreamManager,
   jetstream,
   jetstreamManager,
-  RetentionPolicy,
-  StorageType,
+  type SeqMsgRequest,
 } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { applyDeltas, type Counts, createCounts, type Deltas } from './counts.ts';
@@ -47,13 +46,14 @@ export interface LimitLog {
   append(partition: number, entry: LogEntry, expectedSequence: number): Promise<number>;
 }
 
-/** Twice the window and a margin: older counts belong to windows that nobody asks for any more. */
-const maxAgeSeconds = 180;
+/** Messages asked for at once in a replay: each is a round trip to the server. */
+const readsAtOnce = 256;
 
+/** @throws where the stream does not exist: `access` makes it. */
 export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions): Promise<LimitLog> => {
   const js: JetStreamClient = jetstream(nc, { timeout: options.timeoutMs });
   const jsm: JetStreamManager = await jetstreamManager(nc, { checkAPI: false });
-  await ensureStream(jsm, options.replicas);
+  await jsm.streams.info(limitStream);
 
   const readLast = async (partition: number): Promise<{ tail: Tail; entry: LogEntry | undefined }> => {
     const message = await jsm.streams.getMessage(limitStream, { last_by_subj: limitLogSubject(partition) });
@@ -63,16 +63,7 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
   };
 
   return {
-    tail: async (partition) => {
-      try {
-        return (await readLast(partition)).tail;
-      } catch (error) {
-        // The whole store was lost: an empty stream is all there is to go on from.
-        if (!isMissingStream(error)) throw error;
-        await ensureStream(jsm, options.replicas);
-        return (await readLast(partition)).tail;
-      }
-    },
+    tail: async (partition) => (await readLast(partition)).tail,
     replay: async (partition) => {
       const counts = createCounts();
       const { tail: last, entry } = await readLast(partition);
@@ -82,24 +73,28 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
         applyDeltas(counts, entry);
         return { tail: last, counts };
       }
-      const consumer = await js.consumers.get(limitStream, {
-        filter_subjects: limitLogSubject(partition),
-        deliver_policy: 'all',
-      });
-      for (let reached = 0; reached < last.sequence; ) {
-        const batch = await consumer.fetch({ max_messages: 2000, expires: 1000 });
-        let received = 0;
-        for await (const message of batch) {
-          received++;
+      // No consumer: whoever may make one can have JetStream deliver what is in the stream to any subject.
+      // The server takes this question; only the client's type does not know it.
+      const first = await jsm.streams.getMessage(limitStream, {
+        next_by_subj: limitLogSubject(partition),
+        seq: 1,
+      } as SeqMsgRequest);
+      let reached = 0;
+      for (let from = first?.seq ?? last.sequence; from <= last.sequence; from += readsAtOnce) {
+        const count = Math.min(readsAtOnce, last.sequence - from + 1);
+        const messages = await Promise.all(
+          Array.from({ length: count }, (_, at) => jsm.streams.getMessage(limitStream, { seq: from + at })),
+        );
+        for (const message of messages) {
+          // One that is missing was replaced by a snapshot; others are another partition's.
+          if (message?.subject !== limitLogSubject(partition)) continue;
           reached = message.seq;
           applyDeltas(counts, message.json<LogEntry>());
-          if (reached >= last.sequence) break;
         }
-        // Whoever counts on from a part of the log lets requests in twice. If it is because the rest has
-        // aged out, the next try finds the log empty.
-        if (received === 0) throw new Error(`limit log ${partition} was not read to its end`);
       }
-      await consumer.delete().catch(() => {});
+      // Whoever counts on from a part of the log lets requests in twice. If it is because the rest has
+      // aged out, the next try finds the log empty.
+      if (reached !== last.sequence) throw new Error(`limit log ${partition} was not read to its end`);
       return { tail: last, counts };
     },
     append: async (partition, entry, expectedSequence) => {
@@ -124,23 +119,6 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
 /** "wrong last sequence", which an R3 stream also reports as "wrong last sequence, in flight". */
 const fencedCodes: ReadonlySet<number> = new Set([10071, 10164]);
 
-const isMissingStream = (error: unknown): boolean =>
-  error instanceof JetStreamApiError && error.code === 10059;
-
-const ensureStream = async (jsm: JetStreamManager, replicas: number): Promise<void> => {
-  await jsm.streams.add({
-    name: limitStream,
-    subjects: [limitLogSubject('*')],
-    storage: StorageType.File,
-    retention: RetentionPolicy.Limits,
-    max_age: maxAgeSeconds * 1e9,
-    duplicate_window: 1e9,
-    allow_rollup_hdrs: true,
-    num_replicas: replicas,
-  });
-};
-
 export interface LimitLogOptions {
   readonly timeoutMs: number;
-  readonly replicas: number;
 }

@@ -49,7 +49,7 @@ export const createPortal = (options: PortalOptions): Portal => {
     ...options,
     files,
     bounds: createBounds(),
-    tails: createTails({ bus, log, metrics }),
+    tails: createTails({ bus, metrics }),
     route: createRouter<PortalOperation>(portalOperations, portalBasePath),
     takes: (path) =>
       path.startsWith(`${portalBasePath}/`) ||

@@ -4,7 +4,7 @@ import {
   type ResolvedSession,
   sessionsEndedSubject,
 } from '@causeway/proto';
-import type { Bus, Log, Metrics } from '@causeway/runtime';
+import { type Bus, type Metrics, readNotice } from '@causeway/runtime';
 import type { Subscription } from '@nats-io/transport-node';
 import type { HttpResponse } from '../http/uws.ts';
 
@@ -33,7 +33,7 @@ const maxTails = 500;
 /** Also shorter than any proxy's patience with a silent answer. */
 const beatMs = 5000;
 
-export const createTails = ({ bus, log, metrics }: TailsOptions): Tails => {
+export const createTails = ({ bus, metrics }: TailsOptions): Tails => {
   const tails = new Map<HttpResponse, Tail>();
   const feeds = new Map<number, { readonly subscription: Subscription; open: number }>();
   metrics.gauge('gateway_portal_tails', 'Live tails open', () => tails.size);
@@ -68,14 +68,8 @@ export const createTails = ({ bus, log, metrics }: TailsOptions): Tails => {
     }
     const subscription = bus.nc.subscribe(deliveryTailSubject(companyId), {
       callback: (error, message) => {
-        if (error) return;
-        let entries: unknown[];
-        try {
-          entries = message.json<unknown[]>();
-        } catch (cause) {
-          log.warn({ error: cause, company: companyId }, 'tail of deliveries cannot be read');
-          return;
-        }
+        const entries = error ? undefined : readNotice(message);
+        if (!entries) return;
         const text = `event: attempts\ndata: ${JSON.stringify(entries)}\n\n`;
         for (const tail of [...tails.values()]) {
           if (tail.companyId !== companyId) continue;
@@ -92,7 +86,8 @@ export const createTails = ({ bus, log, metrics }: TailsOptions): Tails => {
   };
   const ends = bus.nc.subscribe(sessionsEndedSubject, {
     callback: (error, message) => {
-      if (!error) endSessions(message.json<number[]>());
+      const ids = error ? undefined : readNotice<number>(message);
+      if (ids) endSessions(ids);
     },
   });
 
@@ -155,6 +150,5 @@ const ended = 'event: end\ndata: {}\n\n';
 
 interface TailsOptions {
   readonly bus: Bus;
-  readonly log: Log;
   readonly metrics: Metrics;
 }

@@ -16,6 +16,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { isRequest } from '../requests.ts';
 
 /** The API keys and company limits, in memory; written by `access`, followed through a KV watch. */
 export interface KeyTable {
@@ -171,7 +172,7 @@ export const followKeyTable = ({
   };
 
   const onChange = (error: Error | null, message: Msg): void => {
-    if (error) return;
+    if (error || !isRequest(message)) return;
     const { name, version } = message.json<KeyTableChange>();
     if ((entries.get(name)?.version ?? -1) >= version) {
       answer(message);

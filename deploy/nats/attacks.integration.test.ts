@@ -1,0 +1,285 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  deliveryConsumer,
+  deliveryStream,
+  deliverySubject,
+  deliveryTailSubject,
+  eventStream,
+  eventSubject,
+  fanOutConsumer,
+  gatewayBucket,
+  gatewayBucketSettings,
+  ingestSubject,
+  keyBucket,
+  keyRevokedSubject,
+  keyUsedSubject,
+  type LaneName,
+  laneSubject,
+  limitCountSubject,
+  limitLogSubject,
+  limitStream,
+  metaEntryName,
+  replyPrefix,
+  requestsCountedSubject,
+  sessionsEndedSubject,
+  testDeliverySubject,
+} from '@causeway/proto';
+import {
+  type Bus,
+  connectBus,
+  createLog,
+  each,
+  ensureLimitStream,
+  followKeyTable,
+  isRequest,
+  json,
+  readNotice,
+  serveOperations,
+} from '@causeway/runtime';
+import { cleanUp, testNats } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
+import { ensureStreams } from '../../services/webhooks/fan-out/streams.ts';
+import { renderNatsConfig } from './config.ts';
+import { natsUsers } from './permissions.ts';
+
+// Every user tries to be heard on every subject on which somebody acts, by every way that NATS has. Who listens
+// looks at a message as the services do.
+
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
+const users = natsUsers((name) => `secret of ${name}`);
+const { authorization } = JSON.parse(
+  renderNatsConfig({ port: 0, monitorPort: 0, storeDir: '', portsDir: '', pidFile: '', users }),
+);
+const nats = await testNats({ authorization });
+const urlOf = (user: string): string =>
+  nats.url.replace('nats://', `nats://${user}:${encodeURIComponent(`secret of nats ${user}`)}@`);
+const busOf = async (user: string): Promise<Bus> => {
+  const bus = await connectBus({ url: urlOf(user), name: user, log });
+  cleanUp(() => bus.close());
+  return bus;
+};
+const operator = await busOf('operator');
+const manager = await jetstreamManager(operator.nc);
+await ensureStreams(operator, 1);
+await ensureLimitStream(operator.nc, 1);
+const keys = await new Kvm(operator.nc).create(keyBucket, { history: 1, allow_direct: false });
+await new Kvm(operator.nc).create(gatewayBucket, gatewayBucketSettings);
+await keys.put(metaEntryName, JSON.stringify({ ready: true }));
+
+const forged = 'key.forged';
+const forgedEntry = JSON.stringify({ version: 9, id: 1, companyId: 1001, scopes: ['admin'], active: true });
+const table = followKeyTable({ bus: await busOf('crm'), log });
+cleanUp(() => table.close());
+await table.reload('start');
+
+const isTold = (message: Msg): boolean => readNotice(message) !== undefined;
+
+/** On which subjects something was acted on. */
+const heard = new Set<string>();
+
+const lanes: Readonly<Record<LaneName, string>> = {
+  crm: 'crm',
+  webhooks: 'webhooks',
+  access: 'access',
+  operator: 'access',
+  'operator-webhooks': 'webhooks',
+};
+const operation = 'attack';
+for (const [lane, user] of Object.entries(lanes) as [LaneName, string][]) {
+  const handlers = {
+    [operation]: each(async () => {
+      heard.add(laneSubject(lane));
+      return json(200, {});
+    }),
+  };
+  const server = await serveOperations({ bus: await busOf(user), lane, instance: lane, handlers, log });
+  cleanUp(() => server.drain());
+}
+
+const listen = async (user: string, subject: string, accepts: (message: Msg) => boolean, answer?: string) => {
+  const { nc } = await busOf(user);
+  nc.subscribe(subject, {
+    callback: (error, message) => {
+      if (error || !accepts(message)) return;
+      heard.add(subject);
+      if (answer) message.respond(answer);
+    },
+  });
+  await nc.flush();
+};
+const countSubject = limitCountSubject(0, 'epoch');
+await listen('crm', ingestSubject, isRequest, '{"id":1}');
+await listen('dispatcher', testDeliverySubject, isRequest, '{"error":"none"}');
+await listen('gateway', keyRevokedSubject, isRequest, '{}');
+await listen('gateway', countSubject, isRequest, '[1]');
+await listen('access', keyUsedSubject, isTold);
+await listen('access', requestsCountedSubject, isTold);
+await listen('gateway', sessionsEndedSubject, isTold);
+await listen('gateway', deliveryTailSubject(1001), isTold);
+
+const entrySubject = `$KV.${keyBucket}.${forged}`;
+const targets = [
+  ...Object.keys(lanes).map((lane) => laneSubject(lane as LaneName)),
+  ...[ingestSubject, testDeliverySubject, keyRevokedSubject, countSubject],
+  ...[keyUsedSubject, requestsCountedSubject, sessionsEndedSubject, deliveryTailSubject(1001)],
+  entrySubject,
+];
+const streams = [limitStream, eventStream, deliveryStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
+/** Where a user may have its own words stored; who may not is refused. */
+const stored = [
+  limitLogSubject(0),
+  eventSubject(1001, 'client.created'),
+  deliverySubject,
+  `$KV.${gatewayBucket}.mine`,
+];
+
+const frame = encodeCalls([
+  {
+    id: 1,
+    call: {
+      ...{ operation, tenant: 0, caller: 0, requestId: '', traceparent: '', budgetMs: 10_000 },
+      ...{ params: [], query: '', body: Buffer.from('{}') },
+    },
+  },
+]);
+const words = [frame, Buffer.from(forgedEntry), Buffer.from('[]')];
+
+/** Does not wait for answers; what is not allowed is refused by the server. */
+const attack = async (nc: NatsConnection, user: string): Promise<void> => {
+  const send = (subject: string, body: unknown, reply?: string): void =>
+    nc.publish(subject, JSON.stringify(body), reply ? { reply } : {});
+  for (const subject of stored) for (const word of words) nc.publish(subject, word);
+  targets.forEach((target, at) => {
+    // As it is, and as an answer to each kind of asker.
+    const replies = [undefined, `_INBOX_${user}.x`, `${replyPrefix('gateway')}.x.1`];
+    for (const word of words)
+      for (const reply of [...replies, `${replyPrefix('operator')}.x.1`])
+        nc.publish(target, word, reply ? { reply } : {});
+    // As the answer of somebody else.
+    for (const asked of targets) for (const word of words) nc.publish(asked, word, { reply: target });
+    for (const stream of streams) {
+      const thief = `thief-${user}-${at}`;
+      const consumer = { ack_policy: 'none', deliver_policy: 'all' };
+      const makers: [string, object][] = [
+        [thief, { name: thief }],
+        [`${thief}.$KV.${keyBucket}.>`, { name: thief, filter_subject: `$KV.${keyBucket}.>` }],
+        [fanOutConsumer, { durable_name: fanOutConsumer }],
+        [deliveryConsumer, { durable_name: deliveryConsumer }],
+      ];
+      for (const [name, config] of makers)
+        send(
+          `$JS.API.CONSUMER.CREATE.${stream}.${name}`,
+          { stream_name: stream, config: { ...consumer, ...config, deliver_subject: target } },
+          `_INBOX_${user}.x`,
+        );
+      for (const name of [thief, fanOutConsumer, deliveryConsumer])
+        send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, { batch: 9, no_wait: true }, target);
+      for (const name of [stream, `EVIL_${at}`])
+        for (const way of ['CREATE', 'UPDATE'])
+          for (const config of [
+            { subjects: [`evil.${at}`], republish: { src: `evil.${at}`, dest: target } },
+            { subjects: stored, republish: { src: stored[0], dest: target } },
+            { subjects: [target] },
+            { mirror: { name: stream, external: { api: '$JS.API', deliver: target } } },
+            { sources: [{ name: stream, subject_transforms: [{ src: stored[0], dest: target }] }] },
+          ])
+            send(`$JS.API.STREAM.${way}.${name}`, { name, ...config }, `_INBOX_${user}.x`);
+      for (const seq of [1, 2, 3])
+        for (const way of ['STREAM.MSG.GET', 'DIRECT.GET']) send(`$JS.API.${way}.${stream}`, { seq }, target);
+      send(`$JS.API.STREAM.INFO.${stream}`, {}, target);
+    }
+  });
+  await nc.flush();
+  // Through the streams and consumers that it has made.
+  await sleep(500);
+  for (const subject of [...stored, ...targets.map((_, at) => `evil.${at}`)])
+    for (const word of words) nc.publish(subject, word);
+  await nc.flush();
+};
+
+beforeEach(async () => {
+  heard.clear();
+  for (const stream of [limitStream, eventStream, deliveryStream]) await manager.streams.purge(stream);
+});
+
+const connectAs = async (user: string): Promise<NatsConnection> => {
+  const connection = await connect({
+    servers: nats.url.replace('nats://', ''),
+    user,
+    pass: `secret of nats ${user}`,
+    inboxPrefix: `_INBOX_${user}`,
+    reconnect: false,
+  });
+  cleanUp(() => connection.close());
+  return connection;
+};
+
+test.each<[user: string, subjects: readonly string[]]>([
+  [
+    'gateway',
+    [
+      laneSubject('crm'),
+      laneSubject('webhooks'),
+      laneSubject('access'),
+      countSubject,
+      keyUsedSubject,
+      requestsCountedSubject,
+    ],
+  ],
+  ['webhooks', [ingestSubject, testDeliverySubject]],
+  ['dispatcher', [deliveryTailSubject(1001)]],
+  ['crm', []],
+  ['access', [keyRevokedSubject, sessionsEndedSubject, entrySubject]],
+])(
+  'issue 10, 14: by any way of NATS, %s is heard on its own subjects alone',
+  async (user, subjects) => {
+    const connection = await connectAs(user);
+    await attack(connection, user);
+    // What JetStream delivers comes later; a message of the operator's through a consumer is as late as any.
+    await deliveredByJetStream();
+    if (table.key(forged)) heard.add(entrySubject);
+    expect([...heard].sort()).toEqual([...subjects].sort());
+  },
+  60_000,
+);
+
+/** Resolves when a message has gone through a stream and a push consumer, twice. */
+const deliveredByJetStream = async (): Promise<void> => {
+  for (let round = 0; round < 2; round++) {
+    const name = `control-${Math.random()}`.replace('.', '');
+    let delivered = 0;
+    const subscription = operator.nc.subscribe(name, { callback: () => void delivered++ });
+    await manager.consumers.add(limitStream, { name, deliver_subject: name });
+    await vi.waitFor(
+      () => {
+        operator.nc.publish(limitLogSubject(7), 'control');
+        expect(delivered).toBeGreaterThan(0);
+      },
+      { timeout: 10_000, interval: 300 },
+    );
+    subscription.unsubscribe();
+    await manager.consumers.delete(limitStream, name);
+  }
+};
+
+test('the same ways do lead there for whoever may do everything, so that a refusal says something', async () => {
+  const seen = new Set<string>();
+  for (const target of targets)
+    operator.nc.subscribe(target, {
+      callback: (_, { reply, headers }) =>
+        void seen.add(
+          headers?.has('Nats-Stream') ? 'republished' : reply?.startsWith('$JS.ACK') ? 'consumer' : '',
+        ),
+    });
+  await operator.nc.flush();
+  const { nc } = await busOf('operator');
+  await attack(nc, 'operator');
+  await vi.waitFor(
+    () => expect([...seen]).toEqual(expect.arrayContaining(['consumer', 'republished'])),
+    10_000,
+  );
+}, 60_000);
