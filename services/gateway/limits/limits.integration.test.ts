@@ -151,7 +151,7 @@ describe('limits are exact', () => {
     const key = newKey();
     const window = Math.floor(clock / 60_000);
     await take(gateway, key, 60);
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const { epoch } = await log.tail(0);
     const slot = keySlot(key, 'read');
     const reply = await gateway.bus.nc.request(
@@ -165,7 +165,7 @@ describe('limits are exact', () => {
     const own = await testNats();
     onTestFinished(() => own.stop());
     const gateway = await startGateway(own.url);
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500, replicas: 1 });
+    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const window = Math.floor(clock / 60_000);
     const slot = keySlot(newKey(), 'read');
     await log.append(0, { epoch: '0123456789abcdef', counts: { [window]: [slot, 7] } }, 0);

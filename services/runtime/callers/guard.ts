@@ -24,14 +24,16 @@ export interface CallerGuard {
 }
 
 /** Why a call was refused: a label of the metric and a field of the log line. */
-type Refusal =
-  | 'no_proof'
-  | 'unknown_key'
-  | 'revoked_key'
-  | 'other_company'
-  | 'missing_scope'
-  | 'forged_session'
-  | 'expired_session';
+const reasons = [
+  'no_proof',
+  'unknown_key',
+  'revoked_key',
+  'other_company',
+  'missing_scope',
+  'forged_session',
+  'expired_session',
+] as const;
+type Refusal = (typeof reasons)[number];
 
 /** The gateway can have sent these in good faith: the key was revoked, or the request took long. */
 const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session']);
@@ -43,6 +45,8 @@ const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session'
  */
 export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptions): CallerGuard => {
   const refusals = metrics?.counter('caller_refusals_total', 'Calls whose caller was not proven', ['reason']);
+  // Each series begins at 0, or Prometheus would see no increase at the first refusal.
+  for (const reason of reasons) refusals?.cell(reason);
   let waiting = 0;
 
   const refuse = (call: Call, reason: Refusal, answer: Problem): Problem => {
