@@ -1,4 +1,4 @@
-import { keyBucket, keyEntryName } from '@causeway/proto';
+import { keyBucket, keyEntryPrefix } from '@causeway/proto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -19,12 +19,10 @@ export const expireRevoked = async (nc: NatsConnection, bucket: KV, nowMs: numbe
   const { streams } = await jetstreamManager(nc, { checkAPI: false });
   let removed = 0;
   for (const [name, { text, revision, createdMs }] of await readTable(bucket)) {
-    if (!name.startsWith(keyPrefix) || createdMs > nowMs - keepRevokedMs || !isRefusal(text)) continue;
+    if (!name.startsWith(keyEntryPrefix) || createdMs > nowMs - keepRevokedMs || !isRefusal(text)) continue;
     // Up to this revision: whoever has written a newer entry meanwhile keeps it.
     await streams.purge(`KV_${keyBucket}`, { filter: `$KV.${keyBucket}.${name}`, seq: revision + 1 });
     removed++;
   }
   return removed;
 };
-
-const keyPrefix = keyEntryName('');

@@ -242,7 +242,7 @@ test('a key revoked a week ago leaves the table for good, ends again without wai
   expect(await table.get(nameOf(old))).toBeNull();
   expect((await table.get(nameOf(kept)))?.json()).toMatchObject({ active: true });
   // A check of that time expects nothing else, and so writes nothing.
-  const later = { db: world.openDb(), log, now: () => new Date(Date.now() + week + 60_000) };
+  const later = { db: world.openDb(), log, signers, now: () => new Date(Date.now() + week + 60_000) };
   expect(await reconcile(later, table)).toBe(0);
   expect(await table.get(nameOf(old))).toBeNull();
   // Ending it again makes the same promise as ever.

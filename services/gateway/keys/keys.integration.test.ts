@@ -81,7 +81,7 @@ describe('the key table', () => {
     await fill();
     const table = followKeyTable({
       bus,
-      instance: 'gateway-1',
+      confirmsAs: 'gateway-1',
       log,
       metrics: createMetrics(),
       keepRevokedMs: 250,
