@@ -36,7 +36,7 @@ interface Document extends Json {
 }
 
 const document = openApiDocument() as unknown as Document;
-const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+const ajv = new Ajv2020({ strict: false, multipleOfPrecision: 6, validateFormats: false, allErrors: true });
 ajv.addSchema(document, 'document');
 
 const described = (id: string): Described => {
@@ -219,4 +219,27 @@ test('a property of a request that has a default is not required, and its defaul
   });
   const requests = Object.entries(document.components.schemas).filter(([name]) => name.endsWith('Request'));
   expect(JSON.stringify(requests)).not.toMatch(/"default":/);
+});
+
+test('the bounds of fields are said so that a validator can hold them', () => {
+  const { schemas } = document.components;
+  const takes = (name: string, value: unknown): boolean =>
+    ajv.getSchema(`document#/components/schemas/${name}`)!(value) as boolean;
+  const lead = { first_name: 'Ada', last_name: 'B', email: 'a@b.co' };
+  expect(takes('CreateLeadRequest', { ...lead, phone: '+1 (555) 010-4477' })).toBe(true);
+  expect(takes('CreateLeadRequest', { ...lead, phone: ' ' })).toBe(true);
+  expect(takes('CreateLeadRequest', { ...lead, phone: '+1-2' })).toBe(false);
+  expect(takes('CreateLeadRequest', { ...lead, first_name: 'a\nb' })).toBe(false);
+  expect(takes('CreateAffiliateRequest', { ...lead, commission_rate: 0.29 })).toBe(true);
+  expect(takes('CreateAffiliateRequest', { ...lead, commission_rate: 0.295 })).toBe(false);
+  for (const name of [
+    'UpdateLead',
+    'UpdateClient',
+    'UpdateAffiliate',
+    'UpdateSubscription',
+    'UpdateLeadStatus',
+  ])
+    expect(takes(`${name}Request`, {}), name).toBe(false);
+  const text = JSON.stringify(schemas);
+  expect(text.match(/"format":"int64"/g)!.length).toBe(text.match(/"maximum":9007199254740991/g)!.length);
 });

@@ -117,7 +117,8 @@ export const updateSubscription = defineOperation({
       id: pathId,
       ...readOnly(...w.subscriptionReadOnly),
     })
-    .check(setsSomething),
+    .check(setsSomething)
+    .meta({ minProperties: 1 }),
   bodyExample: { eventTypes: ['client.created'], enabled: false },
   answers: {
     200: {

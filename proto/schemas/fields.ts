@@ -15,7 +15,10 @@ const positive = { error: unlessMissing('must be a positive integer') };
 export const recordId = z.int(positive).min(1, positive);
 export const optionalRecordId = recordId.nullish();
 
-export const personName = text({ min: 1, max: 100, oneLine: true });
+export const personName = text({ min: 1, max: 100, oneLine: true }).meta({
+  pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$',
+  description: 'At least one visible character, no control characters.',
+});
 
 // One address: a dot-atom (RFC 5322, letters of any script as in RFC 6531), and a domain of at least two labels,
 // which may have combining marks and joiners, as scripts of Asia do (RFC 5892).
@@ -42,15 +45,22 @@ export const email = z
 const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
 
 const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
+/** In the syntax that all engines of regular expressions share: no look-ahead. */
+const phonePattern = '[ +()./x-]*[0-9][ +()./x-]*[0-9][ +()./x-]*[0-9][0-9 +()./x-]*';
 export const phone = z
   .string()
   .trim()
   .refine((value) => /^[0-9 +()\-./x]{3,32}$/.test(value) && phoneDigits(value).length >= 3, {
     error: phoneRule,
   })
-  .meta({ minLength: 3, maxLength: 32, description: 'Digits, space and +()-./x, at least 3 digits.' });
+  .meta({
+    minLength: 3,
+    maxLength: 32,
+    pattern: `^${phonePattern}$`,
+    description: 'Digits, space and +()-./x, at least 3 digits.',
+  });
 /** A blank one is null, so the document must allow it. */
-export const optionalPhone = phone.meta({ minLength: 0 }).nullish();
+export const optionalPhone = phone.meta({ minLength: 0, pattern: `^(${phonePattern}|\\s*)$` }).nullish();
 
 export const city = optionalText({ max: 100 });
 export const state = optionalText({ max: 64 });
@@ -73,7 +83,7 @@ export const commissionRate = z
   .min(0, rateRule)
   .max(100, rateRule)
   .refine((value) => Math.round(value * 100) / 100 === value, rateRule)
-  .meta({ description: 'Per cent, at most 2 decimals.' })
+  .meta({ multipleOf: 0.01, description: 'Per cent, at most 2 decimals.' })
   .nullish();
 
 export const flag = z.boolean();

@@ -35,7 +35,8 @@ export const updatePerson = z
     // What the finds show besides, and what updates answer.
     ...readOnly('status', 'is_lead', 'created_utc', 'updated_utc'),
   })
-  .check(setsSomething);
+  .check(setsSomething)
+  .meta({ minProperties: 1 });
 
 export const updateAffiliateBody = z
   .strictObject({
@@ -51,7 +52,8 @@ export const updateAffiliateBody = z
     external_id: f.externalId,
     ...readOnly('affiliate_code', 'created_utc', 'updated_utc'),
   })
-  .check(setsSomething);
+  .check(setsSomething)
+  .meta({ minProperties: 1 });
 
 export const changeStatus = z
   .strictObject({
@@ -68,7 +70,8 @@ export const changeStatus = z
         ? { field: 'new_status', message: 'new_status or new_status_id is required' }
         : undefined,
     ),
-  );
+  )
+  .meta({ minProperties: 1, description: 'At least one of `new_status` and `new_status_id` is required.' });
 
 export const noteBody = z.strictObject({
   client_id: pathId,
