@@ -27,6 +27,12 @@ export type ErrorClass = (typeof errorClasses)[number];
 export const unresolvedHost = (host: string): string =>
   `The host ${host} does not resolve to an address that deliveries can go to.`;
 
+/**
+ * After deliveries were held, their rows are counted so much later: attempts that were under way have ended by then.
+ * Longer than the lease of an attempt.
+ */
+export const countHeldAfterMs = 60_000;
+
 /** Upper bounds in milliseconds of the histogram columns of `delivery_minutes`. */
 export const elapsedBoundsMs = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const;
 

@@ -31,6 +31,9 @@ export interface DeliveryQueueRow {
   readonly subscription_id: number;
   readonly next_due_utc: Date | null;
   readonly consecutive_failures: number;
+  /** At most a few too many until `count_held_utc`, when the rows are counted. */
+  readonly held_deliveries: number;
+  readonly count_held_utc: Date | null;
 }
 
 /** What names a delivery. `created_utc` is the event's. */

@@ -60,7 +60,12 @@ export const createSubscription = defineOperation({
       example: { ...w.subscriptionExample, signingSecret: secret },
     },
   },
-  errors: { 400: actionInvalid('eventTypes', 'at least one event type is required') },
+  errors: {
+    400: {
+      ...actionInvalid('eventTypes', 'at least one event type is required'),
+      description: 'Or the company has reached its quota of subscriptions: then with `quota` and `limit`.',
+    },
+  },
 });
 
 export const listSubscriptions = defineOperation({
@@ -105,7 +110,7 @@ export const updateSubscription = defineOperation({
   bucket: 'admin',
   summary: 'Change a subscription',
   description:
-    'Only the sent fields change. Switched off, its waiting deliveries are held; switched on, its failures are forgotten. A subscription that is managed by a tool cannot be edited.',
+    'Only the sent fields change. On disabling, waiting deliveries are held; on enabling, the failure count is reset, and held deliveries stay held until they are released or discarded. A subscription that is managed by a tool cannot be edited.',
   params: path,
   body: z
     .strictObject({
@@ -161,6 +166,55 @@ export const rotateSubscriptionSecret = defineOperation({
     404: missing,
     409: w.overlapLasts,
   },
+});
+
+const cannotRelease = {
+  description: 'The subscription is disabled, or held deliveries are being released, discarded or replayed.',
+  example: { error: 'the subscription is disabled; enable it first' },
+};
+const cannotDiscard = {
+  description: 'Held deliveries are being released, discarded or replayed.',
+  example: {
+    error:
+      'held deliveries are being released for this subscription (7); wait for it, or cancel it in the portal',
+  },
+};
+const heldCount = {
+  202: {
+    description: 'How many deliveries were held when this began; 0 where there was nothing to do.',
+    schema: z.object({ count: z.int().min(0) }),
+    example: { count: 310 },
+  },
+};
+
+export const releaseHeldDeliveries = defineOperation({
+  ...subscriptions,
+  id: 'releaseHeldDeliveries',
+  method: 'POST',
+  path: '/webhooks/subscriptions/{id}/held/release',
+  bucket: 'admin',
+  summary: 'Release held deliveries',
+  description:
+    'Delivers what was held while the subscription was disabled, the oldest first and beside live traffic. Enable the subscription first. `heldDeliveries` of the subscription falls to 0 as they are released. Works for a subscription that is managed by a tool too.',
+  params: path,
+  body: null,
+  answers: heldCount,
+  errors: { 404: missing, 409: cannotRelease },
+});
+
+export const discardHeldDeliveries = defineOperation({
+  ...subscriptions,
+  id: 'discardHeldDeliveries',
+  method: 'POST',
+  path: '/webhooks/subscriptions/{id}/held/discard',
+  bucket: 'admin',
+  summary: 'Discard held deliveries',
+  description:
+    'Gives up what was held while the subscription was disabled, whether it is enabled now or not. The events stay in the event log, and the portal can replay them. Works for a subscription that is managed by a tool too.',
+  params: path,
+  body: null,
+  answers: heldCount,
+  errors: { 404: missing, 409: cannotDiscard },
 });
 
 export const deleteSubscription = defineOperation({

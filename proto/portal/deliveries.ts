@@ -230,7 +230,7 @@ export const resendDelivery = definePortalOperation({
     404: missing,
     409: {
       description: 'The subscription is off, or the event is on its way to it already.',
-      example: { error: 'the subscription is off; switch it on first', reason: 'conflict' },
+      example: { error: 'the subscription is disabled; enable it first', reason: 'conflict' },
     },
   },
 });

@@ -107,7 +107,14 @@ export const subscription = z.object({
   createdUtc: instant,
   updatedUtc: instant,
   disabledReason: z.string().nullable(),
-  consecutiveFailures: z.int().min(0),
+  consecutiveFailures: z.int().min(0).meta({
+    description:
+      'Counted failed attempts in a row, over all events; a success sets it to 0, and 20 disable the subscription. From 5 on there is one attempt at a time, and each counts; attempts that were already under way then count no further than 5, so more attempts may have failed than are counted.',
+  }),
+  heldDeliveries: z.int().min(0).meta({
+    description:
+      'Deliveries that are held since the subscription was disabled, until they are released or discarded. May be a few too many for a minute after disabling, until attempts that were under way have ended.',
+  }),
 });
 
 /** What the record shows beside what an update can set. */
@@ -130,6 +137,7 @@ export const subscriptionExample = {
   updatedUtc: '2026-01-15T09:30:00.000Z',
   disabledReason: null,
   consecutiveFailures: 0,
+  heldDeliveries: 0,
 };
 
 /** In the order in which the bytes of a delivery have them. */

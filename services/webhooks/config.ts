@@ -1,6 +1,7 @@
 import { retentionDays } from '@causeway/proto';
 import { commonConfig, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
+import { defaultQuotas } from './context.ts';
 
 /** What the webhooks service reads from its environment. */
 export const webhooksConfig = {
@@ -18,6 +19,8 @@ export const webhooksConfig = {
   WEBHOOKS_PORTS: ports().optional(),
   /** For how many whole days events, deliveries and attempts are kept. */
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
+  /** How many subscriptions a company may have. */
+  QUOTA_SUBSCRIPTIONS: integer(1, 100_000).default(defaultQuotas.subscriptions),
   /** Copies of each NATS stream: 1 on a single server, 3 in a cluster. */
   NATS_REPLICAS: integer(1, 5).default(1),
 } as const;

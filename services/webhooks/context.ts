@@ -11,6 +11,7 @@ export interface WebhooksContext {
   readonly tracer: Tracer | undefined;
   readonly keyRing: KeyRing;
   readonly targets: TargetRules;
+  readonly quotas: Quotas;
   readonly cursors: Cursors;
   readonly now: () => Date;
   /** Secure random bytes. */
@@ -24,3 +25,10 @@ export interface TargetRules {
   /** The ports that are named, if any are (`deliveryPorts`). */
   readonly ports?: DeliveryPorts | undefined;
 }
+
+/** How much a company may have (contract, "Quotas"). */
+export interface Quotas {
+  readonly subscriptions: number;
+}
+
+export const defaultQuotas: Quotas = { subscriptions: 1_000 };

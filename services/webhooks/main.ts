@@ -24,6 +24,7 @@ await runProcess(
         allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,
         ports: config.WEBHOOKS_PORTS,
       },
+      quotas: { subscriptions: config.QUOTA_SUBSCRIPTIONS },
       retentionDays: config.RETENTION_DAYS,
       replicas: config.NATS_REPLICAS,
     });

@@ -11,8 +11,9 @@ import {
   serveOperations,
   type Tracer,
 } from '@causeway/runtime';
-import type { TargetRules, WebhooksContext } from './context.ts';
+import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
+import { startHeldCount } from './deliveries/held.ts';
 import * as deliveries from './deliveries/index.ts';
 import * as events from './events/index.ts';
 import { startFanOut } from './fan-out/startFanOut.ts';
@@ -42,6 +43,8 @@ export interface WebhooksOptions {
   readonly keyRing: KeyRing;
   /** https and public hosts only, unless given. */
   readonly targets?: TargetRules;
+  /** The defaults, unless given. */
+  readonly quotas?: Quotas;
   readonly retentionDays?: number;
   /** Copies of each stream in the NATS cluster; 1 unless given. */
   readonly replicas?: number;
@@ -64,8 +67,20 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   } = options;
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   const cursors = openCursors({ db, keyRing, random });
-  const context: WebhooksContext = { bus, db, log, tracer, keyRing, targets, cursors, now, random };
   const callers = followCallers({ bus, log, metrics, now });
+  const quotas = options.quotas ?? defaultQuotas;
+  const context: WebhooksContext = {
+    bus,
+    db,
+    log,
+    tracer,
+    keyRing,
+    targets,
+    quotas,
+    cursors,
+    now,
+    random,
+  };
   const lane = await serveOperations({
     lane: 'webhooks',
     handlers: handlersOf(context),
@@ -87,10 +102,17 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
   const fanOut = await startFanOut({ bus, db, log, metrics, tracer, replicas: options.replicas ?? 1, now });
   const replayer = startReplayer({ db, log, metrics, now });
+  const heldCount = startHeldCount({ db, log, now });
   return {
     ready: callers.ready,
     drain: async () => {
-      await Promise.all([lane.drain(), operatorLane.drain(), fanOut.drain(), replayer.stop()]);
+      await Promise.all([
+        lane.drain(),
+        operatorLane.drain(),
+        fanOut.drain(),
+        replayer.stop(),
+        heldCount.stop(),
+      ]);
       callers.close();
       await retention.stop();
     },

@@ -20,7 +20,11 @@ export interface Tables {
     WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled' | 'auto_disabled'>,
     'event_types'
   >;
-  delivery_queues: WithDefaults<DeliveryQueueRow, 'consecutive_failures'>;
+  delivery_queues: WithDefaults<
+    DeliveryQueueRow,
+    'consecutive_failures' | 'held_deliveries' | 'count_held_utc'
+  >;
+  webhook_companies: { readonly company_id: number; readonly subscriptions_created: number };
   deliveries: WithDefaults<DeliveryRow, 'replay_id' | 'state' | 'attempts'>;
   delivery_attempts: WithJson<
     WithDefaults<DeliveryAttemptRow, 'replay_id' | 'response_truncated'>,
@@ -42,6 +46,7 @@ export interface Tables {
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
   'delivery_queues',
+  'webhook_companies',
   'deliveries',
   'delivery_attempts',
   'replays',

@@ -1,4 +1,4 @@
-import type { DeliveryState } from '@causeway/proto';
+import { countHeldAfterMs, type DeliveryState } from '@causeway/proto';
 import { tenantIn } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
@@ -21,7 +21,14 @@ export const putAside = async (
     WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
       AND state = 'waiting'
     LIMIT ${sql.lit(chunk)}`.execute(db);
-  return Number(numAffectedRows) < chunk;
+  const count = Number(numAffectedRows);
+  if (state === 'held' && count > 0)
+    await sql`
+      UPDATE delivery_queues
+      SET held_deliveries = held_deliveries + ${count},
+        count_held_utc = ${new Date(now.getTime() + countHeldAfterMs)}
+      WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}`.execute(db);
+  return count < chunk;
 };
 
 const chunk = 1_000;

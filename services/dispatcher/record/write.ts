@@ -86,7 +86,7 @@ export const createWriter = (): ((
 const isPlain = ({ decision, job }: Finished): boolean =>
   decision.outcome === 'succeeded' && job.replay_id === 0;
 
-type Queue = Omit<DeliveryQueueRow, 'next_due_utc'> & { readonly next_due_utc: Date | null };
+type Queue = Omit<DeliveryQueueRow, 'held_deliveries' | 'count_held_utc'>;
 
 const lockQueues = async (
   db: Kysely<Tables>,

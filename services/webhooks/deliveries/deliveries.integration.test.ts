@@ -414,7 +414,7 @@ describe('resending', () => {
         ]);
         return makeOne();
       },
-      /the subscription is off; switch it on first/,
+      /the subscription is disabled; enable it first/,
     ],
     [
       'is of a subscription that was deleted',

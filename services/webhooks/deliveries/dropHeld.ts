@@ -1,7 +1,20 @@
-import { portalContract } from '@causeway/proto';
-import { type Handler, portalHandler } from '@causeway/runtime';
+import { conflict, portalContract } from '@causeway/proto';
+import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { seeToHeld } from './releaseHeld.ts';
+import { replayAnswer } from '../replays/record.ts';
+import { throughPortal } from '../subscriptions/editor.ts';
+import { seeToHeld } from './seeToHeld.ts';
 
 export const dropHeld = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.dropHeld, (call) => seeToHeld(context, call, 'drop'));
+  portalHandler(portalContract.dropHeld, async (call) => {
+    const { companyId } = call;
+    const id = call.id('subscription');
+    const replay = await seeToHeld(context, throughPortal(call), {
+      companyId,
+      id,
+      kind: 'drop',
+      refuse: conflict,
+    });
+    if (!replay) throw conflict('nothing is held');
+    return json(201, replayAnswer(replay));
+  });

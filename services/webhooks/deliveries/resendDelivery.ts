@@ -1,5 +1,5 @@
 import { conflict, portalContract } from '@causeway/proto';
-import { type Handler, json, portalHandler, transaction } from '@causeway/runtime';
+import { auditSource, type Handler, json, portalHandler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/readEvent.ts';
 import { assertOn, beginReplay } from '../replays/begin.ts';
@@ -25,7 +25,7 @@ export const resendDelivery = ({ db, now }: WebhooksContext): Handler =>
       const at = now();
       const filter = JSON.stringify({ eventId: name.eventId });
       const begun = { kind: 'resend', filter, total: 1, made: 1 } as const;
-      const replay = await beginReplay(trx, subscription, begun, { call, now: at });
+      const replay = await beginReplay(trx, subscription, begun, { by: auditSource(call), now: at });
       const { company_id, subscription_id } = subscription;
       const delivery = {
         company_id,

@@ -235,17 +235,7 @@ describe('A cursor', () => {
       letters[at] = letter === 'A' ? 'B' : 'A';
       return letters.join('');
     });
-    const wrong = [
-      foreign,
-      other,
-      ...changed,
-      cursor.slice(1),
-      `${cursor}A`,
-      `${cursor}==`,
-      'x',
-      '!!',
-      '1',
-    ];
+    const wrong = [foreign, other, ...changed, cursor.slice(1), `${cursor}A`, `${cursor}==`, 'x', '!!', '1'];
     for (const text of wrong) {
       const { status, body } = await ask('listEvents', mine, { query: { order: 'asc', cursor: text } });
       expect([text, status, body.error]).toEqual([text, 400, 'invalid cursor']);

@@ -19,14 +19,13 @@ export const portalSubscriptions = async (
   if (records.length === 0) return [];
   const ids = records.map((record) => record.subscription_id);
   const at = now();
-  const [outcomes, states, overlaps] = await Promise.all([
+  const [outcomes, waiting, overlaps] = await Promise.all([
     readOutcomes(db, companyId, ids, at),
-    readStates(db, companyId, ids),
+    readWaiting(db, companyId, ids),
     readOverlaps(db, companyId, ids, at),
   ]);
   return records.map((record) => {
     const outcome = outcomes.get(record.subscription_id);
-    const count = (state: string): number => states.get(`${record.subscription_id} ${state}`) ?? 0;
     const { createdUtc, updatedUtc, ...shown } = subscriptionAnswer(record);
     return {
       ...shown,
@@ -39,8 +38,8 @@ export const portalSubscriptions = async (
       health: {
         succeeded24h: Number(outcome?.succeeded ?? 0),
         failed24h: Number(outcome?.failed ?? 0),
-        held: count('held'),
-        waiting: count('waiting'),
+        held: record.held_deliveries,
+        waiting: waiting.get(record.subscription_id) ?? 0,
         lastSuccessUtc: outcome?.last_success?.toISOString() ?? null,
         lastFailureUtc: outcome?.last_failure?.toISOString() ?? null,
       },
@@ -73,16 +72,16 @@ const readOutcomes = async (db: Kysely<Tables>, companyId: number, ids: readonly
   return new Map(rows.map((row) => [row.subscription_id, row]));
 };
 
-const readStates = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
+const readWaiting = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
   const rows = await db
     .selectFrom('deliveries')
-    .select((eb) => ['subscription_id', 'state', eb.fn.countAll<number>().as('count')])
+    .select((eb) => ['subscription_id', eb.fn.countAll<number>().as('count')])
     .where('company_id', '=', companyId)
     .where('subscription_id', 'in', ids)
-    .where('state', 'in', ['held', 'waiting'])
-    .groupBy(['subscription_id', 'state'])
+    .where('state', '=', 'waiting')
+    .groupBy('subscription_id')
     .execute();
-  return new Map(rows.map((row) => [`${row.subscription_id} ${row.state}`, Number(row.count)]));
+  return new Map(rows.map((row) => [row.subscription_id, Number(row.count)]));
 };
 
 /** Until when the secret before signs too, where it still does. */

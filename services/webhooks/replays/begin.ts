@@ -1,11 +1,17 @@
-import { conflict, type ReplayKind, type ReplayRow, type SubscriptionRow } from '@causeway/proto';
-import { type AuditEntry, auditSource, type Trx, writeAudit } from '@causeway/runtime';
+import {
+  conflict,
+  type Problem,
+  type ReplayKind,
+  type ReplayRow,
+  type SubscriptionRow,
+} from '@causeway/proto';
+import { type AuditEntry, type AuditSource, type Trx, writeAudit } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 import { readReplay } from './record.ts';
 
 /** What every beginning of a replay knows of its call. */
 export interface Beginner {
-  readonly call: Parameters<typeof auditSource>[0];
+  readonly by: AuditSource;
   readonly now: Date;
 }
 
@@ -19,8 +25,11 @@ interface Begun {
 }
 
 /** @throws Problem `conflict` */
-export const assertOn = ({ enabled }: Pick<SubscriptionRow, 'enabled'>): void => {
-  if (enabled !== 1) throw conflict('the subscription is off; switch it on first');
+export const assertOn = (
+  { enabled }: Pick<SubscriptionRow, 'enabled'>,
+  refuse: (message: string) => Problem = conflict,
+): void => {
+  if (enabled !== 1) throw refuse('the subscription is disabled; enable it first');
 };
 
 /**
@@ -33,6 +42,7 @@ export const assertNoOther = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: SubscriptionRow,
   kind: ReplayKind,
+  refuse: (message: string) => Problem = conflict,
 ): Promise<void> => {
   const other = await trx
     .selectFrom('replays')
@@ -46,8 +56,10 @@ export const assertNoOther = async (
     .executeTakeFirst();
   if (!other) return;
   const what =
-    other.kind === 'release' || other.kind === 'drop' ? 'what was held is being seen to' : 'a replay runs';
-  throw conflict(`${what} for this subscription (${other.replay_id}); wait for it, or cancel it`);
+    other.kind === 'release' || other.kind === 'drop'
+      ? `held deliveries are being ${other.kind === 'release' ? 'released' : 'discarded'}`
+      : 'a replay is running';
+  throw refuse(`${what} for this subscription (${other.replay_id}); wait for it, or cancel it in the portal`);
 };
 
 const besides = (kind: ReplayKind): readonly ReplayKind[] => {
@@ -60,10 +72,9 @@ export const beginReplay = async (
   trx: Trx<Tables>,
   subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>,
   { kind, filter, total, made = 0 }: Begun,
-  { call, now }: Beginner,
+  { by, now }: Beginner,
 ): Promise<ReplayRow> => {
   const { company_id, subscription_id } = subscription;
-  const by = auditSource(call);
   const { insertId } = await trx
     .insertInto('replays')
     .values({

@@ -1,5 +1,5 @@
 import { conflict, portalContract } from '@causeway/proto';
-import { type Handler, json, portalHandler, transaction } from '@causeway/runtime';
+import { auditSource, type Handler, json, portalHandler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import { assertNoOther, assertOn, beginReplay } from './begin.ts';
@@ -20,7 +20,7 @@ export const createReplay = ({ db, now }: WebhooksContext): Handler =>
       assertOn(subscription);
       await assertNoOther(trx, subscription, body.kind);
       const begun = { kind: body.kind, filter: filterOf(selection), total };
-      return beginReplay(trx, subscription, begun, { call, now: at });
+      return beginReplay(trx, subscription, begun, { by: auditSource(call), now: at });
     });
     return json(201, replayAnswer(replay));
   });

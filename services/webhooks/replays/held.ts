@@ -1,6 +1,7 @@
 import type { DeliveryRow, ReplayRow } from '@causeway/proto';
 import { bigint, datetime, jsonTable, sqlTime, type Trx, tenantIn } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { addHeld } from '../deliveries/held.ts';
 import { noteDue } from '../deliveries/noteDue.ts';
 import type { Tables } from '../tables.ts';
 
@@ -14,6 +15,7 @@ export const releasePage = async (
   const held = await lockHeld(trx, replay, limit);
   if (held.length === 0) return 0;
   await setState(trx, replay, held, { state: 'waiting', due: now, now });
+  await addHeld(trx, replay, -held.length, now);
   await noteDue(trx, [{ ...replay, due_utc: now }]);
   return held.length;
 };
@@ -27,6 +29,7 @@ export const dropHeldPage = async (
   const held = await lockHeld(trx, replay, dropChunk);
   if (held.length === 0) return { count: 0, more: false };
   await setState(trx, replay, held, { state: 'dropped', due: null, now });
+  await addHeld(trx, replay, -held.length, now);
   const made = Map.groupBy(
     held.filter(({ replay_id }) => replay_id > 0),
     ({ replay_id }) => replay_id,

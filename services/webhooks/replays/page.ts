@@ -2,6 +2,7 @@ import type { ReplayRow } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addDeliveries } from '../deliveries/addDeliveries.ts';
+import { addHeld } from '../deliveries/held.ts';
 import { noteDue } from '../deliveries/noteDue.ts';
 import type { Tables } from '../tables.ts';
 import { lastPosition } from './begin.ts';
@@ -94,7 +95,7 @@ const make = async (
   if (page.length === 0) return;
   if (kind === 'missed') {
     // What was held of these events is delivered by this replay instead.
-    await trx
+    const { numUpdatedRows } = await trx
       .updateTable('deliveries')
       .set({ state: 'dropped', updated_utc: now })
       .where('company_id', '=', company_id)
@@ -105,7 +106,8 @@ const make = async (
         'in',
         page.map(({ event_id }) => event_id),
       )
-      .execute();
+      .executeTakeFirst();
+    await addHeld(trx, { company_id, subscription_id }, -Number(numUpdatedRows), now);
   }
   const key = { company_id, subscription_id, replay_id, due_utc: now };
   await addDeliveries(

@@ -320,7 +320,7 @@ describe('a replay', () => {
     await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
     expect(await webhooks.portal('createReplay', company, ask('missed'))).toMatchObject({
       status: 409,
-      body: { error: 'the subscription is off; switch it on first' },
+      body: { error: 'the subscription is disabled; enable it first' },
     });
   });
 

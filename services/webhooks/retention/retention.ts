@@ -8,6 +8,7 @@ import {
   repeat,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import { recountHeld } from '../deliveries/held.ts';
 import type { Tables } from '../tables.ts';
 import { addDays, datedTables, dropPartition, planPartitions, readPartitions } from './partitions.ts';
 
@@ -52,6 +53,7 @@ export const keepDays = ({ db, log, days, now }: RetentionOptions): Promise<bool
           const { add, drop } = planPartitions(await readPartitions(alone, table), now(), days);
           if (add.length > 0) await addDays(alone, table, add);
           for (const name of drop) await dropPartition(alone, table, name);
+          if (table === 'deliveries' && drop.length > 0) await recountHeld(alone, now());
           if (add.length + drop.length > 0)
             log.info({ table, added: add, dropped: drop }, 'days of a table changed');
         }

@@ -1,4 +1,4 @@
-import { type BodyOf, contract, invalidField, parseCall } from '@causeway/proto';
+import { type BodyOf, contract, parseCall, quotaExceeded } from '@causeway/proto';
 import { each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
@@ -30,7 +30,7 @@ export const addSubscription = (
   const secret = makeSecret(context, companyId);
   const now = context.now();
   return transaction(context.db, async (trx) => {
-    await assertRoom(trx, companyId);
+    await assertRoom(trx, companyId, context.quotas.subscriptions);
     const { insertId } = await trx
       .insertInto('subscriptions')
       .values({
@@ -64,20 +64,25 @@ export const addSubscription = (
 export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;
 
 /**
- * Every event is compared with all of its company's subscriptions, so their number has a bound. Creates at the
- * same moment may exceed it by their own number, which does no harm.
+ * The company's row is locked first, so that creates at the same moment cannot exceed the quota together (contract,
+ * "Quotas").
+ * @throws Problem `quota_exceeded`
  */
-const assertRoom = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
+const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
+  await trx
+    .insertInto('webhook_companies')
+    .values({ company_id: companyId, subscriptions_created: 1 })
+    .onDuplicateKeyUpdate(({ eb }) => ({ subscriptions_created: eb('subscriptions_created', '+', 1) }))
+    .execute();
   const { made } = await trx
     .selectFrom('subscriptions')
     .select((eb) => eb.fn.countAll<number>().as('made'))
     .where('company_id', '=', companyId)
     .executeTakeFirstOrThrow();
-  if (made >= maxSubscriptions)
-    throw invalidField(
-      'url',
-      `a company can have ${maxSubscriptions} subscriptions; delete one that is not needed`,
+  if (made >= limit)
+    throw quotaExceeded(
+      'subscriptions',
+      limit,
+      `the company has reached its quota of ${limit} subscriptions; delete one that is not needed`,
     );
 };
-
-const maxSubscriptions = 1_000;

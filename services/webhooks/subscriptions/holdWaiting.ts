@@ -1,6 +1,7 @@
 import type { DeliveryQueueRow } from '@causeway/proto';
 import { type Trx, tenantIn } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { addHeld } from '../deliveries/held.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -13,12 +14,13 @@ export const holdWaiting = async (
   { company_id, subscription_id }: Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'>,
   now: Date,
 ): Promise<void> => {
-  await sql`
+  const { numAffectedRows = 0n } = await sql`
     UPDATE deliveries FORCE INDEX (by_state)
     SET state = 'held', due_utc = NULL, updated_utc = ${now}
     WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
       AND state = 'waiting'
     LIMIT ${sql.lit(chunk)}`.execute(trx);
+  await addHeld(trx, { company_id, subscription_id }, Number(numAffectedRows), now);
   await makeDue(trx, { company_id, subscription_id }, now);
 };
 

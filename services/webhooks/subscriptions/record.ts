@@ -3,11 +3,11 @@ import type { Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** A subscription as it is shown: without its secrets, with the count that its queue keeps. */
+/** A subscription as it is shown: without its secrets, with the counts that its queue keeps. */
 export type SubscriptionRecord = Omit<
   SubscriptionRow,
   'secret' | 'previous_secret' | 'previous_secret_until'
-> & { readonly consecutive_failures: number };
+> & { readonly consecutive_failures: number; readonly held_deliveries: number };
 
 /** All of a company's, in the order in which they were made. */
 export const readSubscriptions = (
@@ -63,6 +63,7 @@ export const subscriptionAnswer = (record: SubscriptionRecord) => ({
   updatedUtc: record.updated_utc,
   disabledReason: record.disabled_reason,
   consecutiveFailures: record.consecutive_failures,
+  heldDeliveries: record.held_deliveries,
 });
 
 const shown = [
@@ -90,5 +91,5 @@ const records = (db: Kysely<Tables>, companyId: number) =>
         .on('delivery_queues.company_id', '=', companyId),
     )
     .select(shown.map((column) => `subscriptions.${column}` as const))
-    .select('delivery_queues.consecutive_failures')
+    .select(['delivery_queues.consecutive_failures', 'delivery_queues.held_deliveries'])
     .where('subscriptions.company_id', '=', companyId);

@@ -10,7 +10,7 @@ import {
   testDatabase,
   testNats,
 } from '@causeway/runtime/testing';
-import type { WebhooksContext } from '../context.ts';
+import { defaultQuotas, type WebhooksContext } from '../context.ts';
 import { openCursors } from '../cursors.ts';
 import { createWebhooks, type WebhooksOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
@@ -107,6 +107,7 @@ export const bootWebhooks = async ({
       log,
       tracer: undefined,
       targets,
+      quotas: options.quotas ?? defaultQuotas,
       cursors: openCursors(secrets),
       now: () => new Date(),
     },

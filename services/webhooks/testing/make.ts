@@ -24,6 +24,13 @@ export const makeDelivery = async (
       })),
     )
     .execute();
+  if (fields.state !== 'held') return;
+  await db
+    .updateTable('delivery_queues')
+    .set(({ eb }) => ({ held_deliveries: eb('held_deliveries', '+', count) }))
+    .where('company_id', '=', fields.company_id)
+    .where('subscription_id', '=', fields.subscription_id)
+    .execute();
 };
 
 /** Events as crm writes them: numbered on, in one transaction with the company's count. */

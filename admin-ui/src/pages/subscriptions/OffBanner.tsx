@@ -18,7 +18,8 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
     if (consecutiveFailures < 5) return null;
     return (
       <Notice tone="warn" title={`The last ${plural(consecutiveFailures, 'attempt')} failed`}>
-        It is tried once a second until it answers again. After 20 failures in a row it is switched off.
+        The subscription gets one attempt at a time until one succeeds. After 20 counted failures in a row it
+        is disabled. Attempts that were already under way at the fifth failure are not counted.
         {health.waiting > 0 && ` ${plural(health.waiting, 'delivery', 'deliveries')} wait.`}
       </Notice>
     );

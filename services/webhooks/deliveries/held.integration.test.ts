@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { makeSubscription, until } from '../testing/events.ts';
+import { makeDelivery } from '../testing/make.ts';
+import { bootPortal } from '../testing/portal.ts';
+import { correctHeld } from './held.ts';
+
+const webhooks = await bootPortal({ services: 2 });
+const { ask, context, database, db } = webhooks;
+let company = 0;
+
+const subscribe = async (waiting = 0) => {
+  company++;
+  const id = await makeSubscription(db, company);
+  if (waiting > 0) await makeDelivery(db, { company_id: company, subscription_id: id }, waiting);
+  const call = (operation: string, body?: unknown) => ask(operation, company, { params: [id], body });
+  return {
+    id,
+    switchTo: (enabled: boolean) => call('updateSubscription', { enabled }),
+    release: () => call('releaseHeldDeliveries'),
+    discard: () => call('discardHeldDeliveries'),
+    held: async (): Promise<number> => (await call('getSubscription')).body.heldDeliveries,
+    states: async () => {
+      const rows = await database.query<{ state: string; count: number }>(
+        'SELECT state, COUNT(*) AS count FROM deliveries WHERE subscription_id = ? GROUP BY state',
+        [id],
+      );
+      return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+    },
+  };
+};
+
+describe('heldDeliveries', () => {
+  test('counts what was held by disabling, in the record and in the list', async () => {
+    const one = await subscribe(7);
+    expect(await one.held()).toBe(0);
+    expect((await one.switchTo(false)).body.heldDeliveries).toBe(7);
+    expect(await one.held()).toBe(7);
+    const { subscriptions } = (await ask('listSubscriptions', company)).body;
+    expect(subscriptions[0].heldDeliveries).toBe(7);
+    await one.switchTo(true);
+    expect(await one.held()).toBe(7);
+  });
+
+  test('is corrected when attempts that were under way have ended', async () => {
+    const one = await subscribe(5);
+    await one.switchTo(false);
+    await database.query("UPDATE deliveries SET state = 'succeeded' WHERE subscription_id = ? LIMIT 2", [
+      one.id,
+    ]);
+    await database.query('UPDATE delivery_queues SET count_held_utc = NOW(3) WHERE subscription_id = ?', [
+      one.id,
+    ]);
+    await until('the correction', async () => {
+      await correctHeld(context);
+      return (await one.held()) === 3;
+    });
+    const [queue] = await database.query<{ count_held_utc: Date | null }>(
+      'SELECT count_held_utc FROM delivery_queues WHERE subscription_id = ?',
+      [one.id],
+    );
+    expect(queue!.count_held_utc).toBeNull();
+  });
+});
+
+describe('Held deliveries', () => {
+  test('are released once the subscription is enabled, and not before', async () => {
+    const one = await subscribe(7);
+    await one.switchTo(false);
+    const early = await one.release();
+    expect([early.status, early.body]).toEqual([
+      409,
+      { error: 'the subscription is disabled; enable it first' },
+    ]);
+    await one.switchTo(true);
+    const released = await one.release();
+    expect([released.status, released.body]).toEqual([202, { count: 7 }]);
+    await until('all are released', async () => (await one.held()) === 0);
+    expect(await one.states()).toEqual({ waiting: 7 });
+    expect((await one.release()).body).toEqual({ count: 0 });
+  });
+
+  test('are discarded, also while the subscription is disabled', async () => {
+    const one = await subscribe(7);
+    await one.switchTo(false);
+    const discarded = await one.discard();
+    expect([discarded.status, discarded.body]).toEqual([202, { count: 7 }]);
+    await until('all are discarded', async () => (await one.held()) === 0);
+    expect(await one.states()).toEqual({ dropped: 7 });
+    const log = await database.query('SELECT action, actor_kind FROM audit_log WHERE company_id = ?', [
+      company,
+    ]);
+    expect(log).toContainEqual({ action: 'held.dropped', actor_kind: 'key' });
+  });
+
+  test('are not decided about twice at once: the second is told what is under way', async () => {
+    const one = await subscribe(250);
+    await one.switchTo(false);
+    await one.switchTo(true);
+    expect((await one.release()).status).toBe(202);
+    const second = await one.discard();
+    expect([second.status, second.body]).toEqual([
+      409,
+      {
+        error: expect.stringMatching(
+          /^held deliveries are being released for this subscription \(\d+\); wait for it, or cancel it in the portal$/,
+        ),
+      },
+    ]);
+  });
+
+  test('of another company are not there', async () => {
+    const { id } = await subscribe(3);
+    for (const operation of ['releaseHeldDeliveries', 'discardHeldDeliveries'])
+      expect((await ask(operation, company + 1000, { params: [id] })).status).toBe(404);
+  });
+});
