@@ -24,6 +24,8 @@ const expected: Readonly<Record<string, string>> = {
   getSubscription: 'GET /webhooks/subscriptions/{id} webhooks webhooks:write read',
   updateSubscription: 'PATCH /webhooks/subscriptions/{id} webhooks webhooks:write admin',
   rotateSubscriptionSecret: 'POST /webhooks/subscriptions/{id}/rotate-secret webhooks webhooks:write admin',
+  releaseHeldDeliveries: 'POST /webhooks/subscriptions/{id}/held/release webhooks webhooks:write admin',
+  discardHeldDeliveries: 'POST /webhooks/subscriptions/{id}/held/discard webhooks webhooks:write admin',
   deleteSubscription: 'DELETE /webhooks/subscriptions/{id} webhooks webhooks:write write',
   testSubscription: 'POST /webhooks/subscriptions/{id}/test webhooks admin admin',
   listEvents: 'GET /events webhooks events:read read',
