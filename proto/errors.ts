@@ -156,5 +156,12 @@ export const tooManyRequests = (limit: number, retryAfterSeconds: number): Probl
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
+/** 413 for a body over what its operation takes. */
+export const payloadTooLarge = (maxBytes: number): Problem =>
+  new Problem({
+    code: 'payload_too_large',
+    publicMessage: `the request body exceeds ${maxBytes} bytes`,
+  });
+
 /** 409 of the portal: what is asked for does not go with the state of things. */
 export const conflict = (publicMessage: string): Problem => new Problem({ code: 'conflict', publicMessage });

@@ -59,10 +59,15 @@ export interface Operation<Id extends string = string> {
   /** A strict object of strings-in, values-out; null where no query parameter is known. */
   readonly query: ZodType | null;
   readonly body: ZodType | null;
+  /** Longer bodies get 413, unread beyond it; `maxBodyBytes` where it is not given. */
+  readonly maxBodyBytes?: number;
   readonly bodyExample?: unknown;
   readonly answers: Readonly<Record<number, SuccessAnswer>>;
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }
+
+/** Bytes that a body of the interface may have (contract, "Requests and errors"). */
+export const maxBodyBytes = 1024 * 1024;
 
 /** The one version of the interface (specification, "Versioning"). */
 export const basePath = '/api/v1';

@@ -5,6 +5,11 @@ import type { ServiceName } from './subjects.ts';
 /** Where the portal's operations are served, for browsers with a session; API keys mean nothing there. */
 export const portalBasePath = '/portal/api/v1';
 
+/** Bytes that a body of the portal's operations may have, unless they say otherwise. */
+export const portalBodyBytes = 16 * 1024;
+/** For what somebody may send who has not proved anything yet, and for passwords and codes. */
+export const credentialBodyBytes = 4 * 1024;
+
 /** Each may do what those before it may. A viewer sees personal data masked. */
 export const roles = ['viewer', 'developer', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];
@@ -53,6 +58,8 @@ export interface PortalOperation<Id extends string = string> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: ZodType | null;
   readonly body: ZodType | null;
+  /** Longer bodies get 413, unread beyond it; `portalBodyBytes` where it is not given. */
+  readonly maxBodyBytes?: number;
   readonly answers: Readonly<Record<number, SuccessAnswer>>;
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { cleanUp } from '@causeway/runtime/testing';
@@ -6,6 +7,7 @@ import { Client } from 'undici';
 import { expect, test } from 'vitest';
 import { freePort } from '../../deploy/local/ports.ts';
 import { runService } from '../../deploy/local/service-run.ts';
+import { until } from './support/clock.ts';
 import { metric } from './support/processes.ts';
 import { openWorld, send } from './support/world.ts';
 
@@ -16,6 +18,7 @@ const gatewayBehind = async (proxies: number) => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-gateway-'));
   const port = await freePort();
   const name = `behind-${proxies}`;
+  const logFile = join(folder, 'gateway.log');
   const run = await runService({
     name,
     entry: resolve(import.meta.dirname, '../../services/gateway/main.ts'),
@@ -27,7 +30,7 @@ const gatewayBehind = async (proxies: number) => {
       PORT: String(port),
       TRUSTED_PROXIES: String(proxies),
     },
-    logFile: join(folder, 'gateway.log'),
+    logFile,
   });
   const client = new Client(`http://127.0.0.1:${port}`);
   cleanUp(async () => {
@@ -46,6 +49,18 @@ const gatewayBehind = async (proxies: number) => {
       const { status } = await send(client, '/events', { headers });
       return [status, (await failures()) - before];
     },
+    /** @returns the address in the log's line of a request. */
+    logged: async (path: string, forwardedFor: string): Promise<unknown> => {
+      const requestId = randomUUID();
+      const headers = { 'x-forwarded-for': forwardedFor, 'x-request-id': requestId };
+      await send(client, path, { headers });
+      const line = () =>
+        readFileSync(logFile, 'utf8')
+          .split('\n')
+          .find((one) => one.includes(requestId));
+      await until('the request is in the log', () => line() !== undefined);
+      return (JSON.parse(line()!) as { address?: unknown }).address;
+    },
   };
 };
 
@@ -63,4 +78,13 @@ test('Behind a proxy it counts for the client that the proxy names, and for nobo
   expect(await gateway.refuse('203.0.113.7', ['198.51.100.1', '203.0.113.7'])).toEqual([401, 1]);
   expect(await gateway.refuse('198.51.100.1', '198.51.100.1, 203.0.113.7')).toEqual([401, 0]);
   expect(await gateway.refuse('127.0.0.1', 'neither name nor number')).toEqual([401, 1]);
+});
+
+test('The line that the log has of a request names its client, at the interface and at the portal', async () => {
+  const direct = await gatewayBehind(0);
+  const behind = await gatewayBehind(1);
+  for (const path of ['/events', '//portal/api/v1/session']) {
+    expect(await direct.logged(path, '203.0.113.7')).toBe('127.0.0.1');
+    expect(await behind.logged(path, '198.51.100.1, 203.0.113.7')).toBe('203.0.113.7');
+  }
 });

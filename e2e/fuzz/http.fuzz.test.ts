@@ -90,6 +90,26 @@ afterAll(() => {
   strict.close();
 });
 
+/** Sends each when the one before may have been answered, as a proxy does. */
+const oneAfterTheOther = async (messages: readonly string[]): Promise<{ readonly text: string }> => {
+  const socket = rawSocket(world.baseUrl).setNoDelay(true);
+  let text = '';
+  socket
+    .on('error', () => {})
+    .on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+  for (const message of messages) {
+    const answers = statusesOf(text).length;
+    if (socket.writable) socket.write(Buffer.from(message, 'latin1'));
+    for (let left = 20; left > 0 && statusesOf(text).length === answers && !socket.closed; left--)
+      await sleep(10);
+  }
+  await sleep(100);
+  socket.destroy();
+  return { text };
+};
+
 /** The ids of the requests that were answered. */
 const idsOf = (text: string): string[] =>
   [...text.matchAll(/\r\nx-request-id: \d+\.(\w+)\r\n/gi)].map(([, id]) => id!);
@@ -171,6 +191,10 @@ const sizes = (count: number) => {
       'ffffffffffffffff',
       `${hex};\n`,
       `${hex}\t;a`,
+      `${hex};`,
+      `\t${hex}`,
+      `${hex}:`,
+      `${hex} G`,
     ],
   ];
 };
@@ -192,7 +216,7 @@ const message = (dice: Dice, stream: number, id: string): string => {
   const body = dice.pick(['', '{}', hidden, `0\r\n\r\n${hidden}`]);
   const chunk = (text: string) =>
     `${mostly(dice, text.length.toString(16), sizes(text.length))}${mostly(dice, '\r\n', ends)}${text}${mostly(dice, '\r\n', ends)}`;
-  const chunks = `${body === '' ? '' : chunk(body)}${mostly(dice, '0', ['00', '0;x', '', ' 0', '0 '])}${mostly(dice, '\r\n', ends)}${mostly(dice, '', trailers)}${mostly(dice, '\r\n', ['', '\n', '\r', 'X'])}`;
+  const chunks = `${body === '' ? '' : chunk(body)}${mostly(dice, '0', ['00', '0;x', '0;', '', ' 0', '\t0', '0 ', '0 x'])}${mostly(dice, '\r\n', ends)}${mostly(dice, '', trailers)}${mostly(dice, '\r\n', ['', '\n', '\r', 'X'])}`;
   const isChunked = dice.oneIn(2);
   const framing = isChunked
     ? [mostly(dice, encodings[0]!, encodings)]
@@ -213,6 +237,8 @@ const message = (dice: Dice, stream: number, id: string): string => {
       `POST http://x/${id} HTTP/1.1`,
     ],
   ]);
+  // With a GET it is not noticed (SECURITY.md, "What the HTTP parser leaves to us").
+  if (line.startsWith('POST /') && dice.oneIn(20)) framing.unshift(': nameless');
   const headers = ['Host: x', `X-Request-Id: ${stream}.${id}`, ...framing];
   return `${[line, ...headers].map((one) => one + end()).join('')}${end()}${isChunked ? chunks : body}`;
 };
@@ -221,23 +247,31 @@ test('Nothing is taken for a request that a strict reader does not take for one'
   const dice = createDice(seed);
   const streams = Array.from({ length: 1_000 }, (_, at) => ({
     name: String(at),
-    text: ['r1', 'r2', 'r3'].map((id) => message(dice, at, id)).join(''),
+    messages: ['r1', 'r2', 'r3'].map((id) => message(dice, at, id)),
+    paced: at % 2 === 0,
   }));
   const { port } = strict.address() as AddressInfo;
   const found: unknown[] = [];
   let understood = 0;
-  await atATime(48, streams, async ({ name, text }) => {
+  await atATime(48, streams, async ({ name, messages, paced }) => {
+    const text = messages.join('');
     const bytes = Buffer.from(text, 'latin1');
     const [gateway] = await Promise.all([
-      // One that waits for more is not waited for.
-      rawExchange(world.baseUrl, bytes, { answers: 4, timeoutMs: 600 }),
+      paced
+        ? oneAfterTheOther(messages)
+        : // One that waits for more is not waited for.
+          rawExchange(world.baseUrl, bytes, { answers: 4, timeoutMs: 600 }),
       rawExchange(`http://127.0.0.1:${port}`, bytes, { answers: 4, end: true, timeoutMs: 10_000 }),
     ]);
     const ours = idsOf(gateway.text);
     const theirs = taken.get(name) ?? [];
     understood += ours.length;
     // It may stop sooner, by closing; it may not go on where the other stops, nor read something else.
-    const isBeginning = ours.every((id, at) => id === theirs[at]);
+    // A header without a name cannot be seen: its request is answered, and is the last.
+    const unseen = messages.findIndex((one) => one.includes('\r\n: nameless'));
+    const isLastUnseen = (id: string, at: number) =>
+      at === unseen && id === `r${at + 1}` && at === ours.length - 1;
+    const isBeginning = ours.every((id, at) => id === theirs[at] || isLastUnseen(id, at));
     const strange = statusesOf(gateway.text).filter((status) => !documented.has(status));
     if (!isBeginning || strange.length > 0) found.push({ text, ours, theirs, strange });
   });

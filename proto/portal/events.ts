@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxBodyBytes } from '../operation.ts';
 import { createTestEvent } from '../operations/events.ts';
 import { definePortalOperation } from '../portal.ts';
 import { limitParameter } from '../schemas/query.ts';
@@ -54,6 +55,7 @@ export const createPortalTestEvent = definePortalOperation({
   role: 'developer',
   summary: 'Make a real event, delivered to all who subscribe to its type',
   body: createTestEvent.body,
+  maxBodyBytes,
   answers: createTestEvent.answers,
   errors: { 400: actionInvalid('type') },
 });

@@ -1,11 +1,18 @@
 import { z } from 'zod';
-import { definePortalOperation } from '../portal.ts';
+import { credentialBodyBytes, definePortalOperation } from '../portal.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import * as f from './fields.ts';
 import { oneFactor, sessionExample, sessionFacts } from './session.ts';
 
-const profile = { service: 'access', role: 'viewer', deadlineMs: 10_000, query: null, params: {} } as const;
+const profile = {
+  service: 'access',
+  role: 'viewer',
+  deadlineMs: 10_000,
+  query: null,
+  params: {},
+  maxBodyBytes: credentialBodyBytes,
+} as const;
 
 const wrongPassword = {
   description: 'The password given is not right, or too many were tried (429).',

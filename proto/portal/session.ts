@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { scopes } from '../operation.ts';
-import { definePortalOperation, roles } from '../portal.ts';
+import { credentialBodyBytes, definePortalOperation, roles } from '../portal.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { rule } from '../schemas/rule.ts';
 import { fieldName, text } from '../schemas/text.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import * as f from './fields.ts';
 
-const session = { service: 'access', deadlineMs: 10_000, query: null, params: {} } as const;
+const session = {
+  service: 'access',
+  deadlineMs: 10_000,
+  query: null,
+  params: {},
+  maxBodyBytes: credentialBodyBytes,
+} as const;
 
 const limit = z.int().min(1).meta({ description: 'Requests a minute.' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { elapsedBoundsMs, errorClasses } from '../deliveries/states.ts';
+import { maxBodyBytes } from '../operation.ts';
 import {
   rotateSubscriptionSecret,
   testSubscription,
@@ -250,6 +251,7 @@ export const testPortalSubscription = definePortalOperation({
   deadlineMs: 15_000,
   summary: 'Send a test delivery and see all of it',
   body: testSubscription.body,
+  maxBodyBytes,
   answers: {
     200: {
       description: 'What was sent and what came back, whatever the receiver did.',

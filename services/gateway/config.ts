@@ -25,6 +25,10 @@ export const gatewayConfig = {
   RATE_LIMIT_PORTAL: limit().default(1200),
   /** Calls in flight to one service before the gateway sheds. */
   LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
+  /** Bytes of all bodies that are being read or worked on, before the gateway sheds. */
+  BODY_BYTES_IN_FLIGHT: integer(2 ** 20, 2 ** 40).default(64 * 2 ** 20),
+  /** Chunks that one body may come in. */
+  BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
   /** Where the built portal lies; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
   /** Proxies in front, each of which adds to X-Forwarded-For; what they say of the client is believed. */

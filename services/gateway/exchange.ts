@@ -3,10 +3,12 @@ import {
   basePath,
   type ErrorShape,
   type KeyEntry,
+  maxBodyBytes,
   methodNotAllowed,
   missingScope,
   type Operation,
   type OperationId,
+  Problem,
   problem,
   renderLimitExceeded,
   renderProblem,
@@ -23,9 +25,9 @@ import {
   type Tracer,
 } from '@causeway/runtime';
 import { authenticate, stillValid } from './authenticate.ts';
-import { toProblem } from './failures.ts';
+import { invalidHost, pageWithChunks, toProblem } from './failures.ts';
 import { writeAnswer } from './http/answer.ts';
-import { type Body, noBody, readBody } from './http/body.ts';
+import { type Bodies, noBody, type Reading } from './http/body.ts';
 import { addressOf } from './http/client-address.ts';
 import { type Head, readHead } from './http/head.ts';
 import type { HttpRequest, HttpResponse } from './http/uws.ts';
@@ -55,6 +57,7 @@ export interface Gateway {
   readonly portal: Portal;
   readonly requests: RequestCounts;
   readonly traffic: Traffic;
+  readonly bodies: Bodies;
   readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;
   readonly trustedProxies: number;
@@ -79,36 +82,24 @@ export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRe
     return;
   }
   const exchange = openExchange(gateway, response, head);
-  if (head.bodyBytes >= 0) {
-    decide(gateway, exchange, response, undefined);
-    return;
-  }
-  // The parser of uWebSockets.js 20.56 is loose about where the last chunk ends, so what it reads next may
-  // be part of this message. It closes a connection on which a request arrives while another is at work;
-  // so a chunked request is at work until what came with it has been parsed.
-  readBody(response, head.bodyBytes).then((body) => setImmediate(decide, gateway, exchange, response, body));
-};
-
-/** @param read the body where it has been read already. */
-const decide = (
-  gateway: Gateway,
-  exchange: Exchange,
-  response: HttpResponse,
-  read: Body | undefined,
-): void => {
-  const { head } = exchange;
-  if (exchange.over()) return;
   try {
+    if (!head.hasHost) throw invalidHost();
     const page = gateway.pages.find(head.method, head.path);
     if (page) {
+      if (head.bodyBytes < 0) throw pageWithChunks();
       exchange.answer(page.status, page.body, page.headers);
       return;
     }
     if (!head.path.startsWith(apiPrefix)) throw problem('not_found');
-    const admitted = admit(gateway, head, response);
-    exchange.identify(admitted.key, admitted.match.operation);
-    const body = read ?? (head.bodyBytes === 0 ? noBody : readBody(response, head.bodyBytes));
-    forward(gateway, exchange, admitted, body).catch((error: unknown) => exchange.fail(error));
+    const admitted = admit(gateway, exchange);
+    const { operation } = admitted.match;
+    exchange.identify(admitted.key, operation);
+    const reading =
+      head.bodyBytes === 0
+        ? undefined
+        : gateway.bodies.read(response, head.bodyBytes, operation.maxBodyBytes ?? maxBodyBytes);
+    if (reading) exchange.reads(reading);
+    forward(gateway, exchange, admitted, reading).catch((error: unknown) => exchange.fail(error));
   } catch (error) {
     exchange.fail(error);
   }
@@ -117,11 +108,11 @@ const decide = (
 const apiPrefix = `${basePath}/`;
 
 /** Authentication, route and scope: all that needs no waiting. */
-const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted => {
+const admit = (gateway: Gateway, { head, address }: Exchange): Admitted => {
   const identity = authenticate(head.apiKey, gateway.keyPrefix, gateway.table, gateway.bus.connected());
   if (identity.outcome === 'undecided') throw problem('keys_unavailable');
   if (identity.outcome === 'refused') {
-    gateway.traffic.refused(addressOf(response, head, gateway.trustedProxies));
+    gateway.traffic.refused(address);
     throw problem('unauthorized');
   }
   const routed = gateway.route(head.method, head.path);
@@ -135,8 +126,7 @@ const admit = (gateway: Gateway, head: Head, response: HttpResponse): Admitted =
   const company = gateway.table.company(key.companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
   const limits = keyLimits(bucket, key, company, gateway.limits);
-  const address = addressOf(response, head, gateway.trustedProxies);
-  return { ...identity, address, match: routed.match, bucket, limits };
+  return { ...identity, match: routed.match, bucket, limits };
 };
 
 /**
@@ -148,13 +138,13 @@ const forward = async (
   gateway: Gateway,
   exchange: Exchange,
   admitted: Admitted,
-  incoming: Body | Promise<Body>,
+  incoming: Reading | undefined,
 ): Promise<void> => {
   const { key, match, bucket, limits } = admitted;
   const { operation } = match;
   let reading: Promise<LaneAnswer> | undefined;
   // Where a limit has been reached, the service is not asked for what will be thrown away.
-  const ahead = operation.method === 'GET' && incoming === noBody && !gateway.limiter.likelyRefused(limits);
+  const ahead = operation.method === 'GET' && !incoming && !gateway.limiter.likelyRefused(limits);
   const taken = gateway.limiter.take(limits);
   if (ahead) {
     reading = callService(gateway, exchange, admitted, noBody);
@@ -168,16 +158,16 @@ const forward = async (
   gateway.lastUsed.note(key, Date.now());
   if (!verdict.admitted) return exchange.refuse(verdict);
 
-  const body = incoming instanceof Promise ? await incoming : incoming;
-  if (body === 'too_large') throw problem('payload_too_large');
+  const body = incoming ? await incoming.body : noBody;
+  if (body instanceof Problem) throw body;
   if (exchange.over()) return; // The client has gone: nobody waits for the work.
   exchange.pass(await (reading ?? callService(gateway, exchange, admitted, body)));
 };
 
 const callService = (
   { lanes }: Gateway,
-  { requestId, traceparent, head }: Exchange,
-  { proof, address, key, match: { operation, params } }: Admitted,
+  { requestId, traceparent, address, head }: Exchange,
+  { proof, key, match: { operation, params } }: Admitted,
   body: Buffer,
 ): Promise<LaneAnswer> =>
   lanes[operation.service].request({
@@ -197,7 +187,6 @@ const ignore = (): void => {};
 
 interface Admitted {
   readonly proof: string;
-  readonly address: string;
   readonly name: string;
   readonly key: KeyEntry;
   readonly match: Match;
@@ -211,9 +200,13 @@ interface Exchange {
   readonly requestId: string;
   readonly traceparent: string;
   readonly span: Span | undefined;
+  /** The client's. */
+  readonly address: string;
   /** Whether it has been answered or its client has gone. */
   over(): boolean;
   identify(key: KeyEntry, operation: Operation<OperationId>): void;
+  /** A body is held for it until it is over. */
+  reads(reading: Reading): void;
   counted(bucket: Bucket, verdict: Verdict): void;
   answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
   pass(answer: LaneAnswer): void;
@@ -224,6 +217,7 @@ interface Exchange {
 const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exchange => {
   const startedMs = performance.now();
   const requestId = head.requestId || randomHex(12);
+  const address = addressOf(response, head, gateway.trustedProxies);
   const { span, traceparent } = startRequest(gateway.tracer, head);
   let operation: Operation<OperationId> | undefined;
   let key: KeyEntry | undefined;
@@ -231,11 +225,15 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
   let rateLimit: readonly Header[] = [];
   let countedAs: Bucket | undefined;
   let over = false;
+  let reading: Reading | undefined;
+  let stopSending: (() => void) | undefined;
 
   gateway.traffic.opened();
   response.onAborted(() => {
+    stopSending?.();
     if (over) return;
     over = true;
+    reading?.release();
     gateway.traffic.finished(operation?.id, 499, performance.now() - startedMs);
     endSpan(499);
   });
@@ -252,11 +250,16 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
   const answer: Exchange['answer'] = (status, body, headers) => {
     if (over) return;
     over = true;
+    reading?.release();
     const all: Header[] = [['X-Request-Id', requestId], ...headers, ...rateLimit];
-    writeAnswer(
+    stopSending = writeAnswer(
       response,
       { status, body, headers: all },
-      { head: head.method === 'HEAD', close: gateway.draining },
+      {
+        head: head.method === 'HEAD',
+        after: head.loose ? 'sealed' : head.closes ? 'close' : gateway.draining ? 'drain' : 'open',
+        unsent: gateway.traffic.unsent,
+      },
     );
     const elapsedMs = performance.now() - startedMs;
     gateway.traffic.finished(operation?.id, status, elapsedMs);
@@ -266,6 +269,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
       {
         requestId,
         traceparent,
+        address,
         method: head.method,
         operation: operation?.id,
         company: key?.companyId,
@@ -282,11 +286,15 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
     requestId,
     traceparent,
     span,
+    address,
     over: () => over,
     answer,
     identify: (identified, found) => {
       key = identified;
       operation = found;
+    },
+    reads: (started) => {
+      reading = started;
     },
     counted: (bucket, verdict) => {
       countedAs = bucket;

@@ -22,3 +22,10 @@ const laneProblems = {
 /** The portal takes nothing but JSON: a form of another site cannot send that without being asked about. */
 export const invalidContentType = (): Problem =>
   invalidField('Content-Type', 'Content-Type must be application/json');
+
+export const invalidHost = (): Problem =>
+  new Problem({ code: 'invalid_request', publicMessage: 'the Host header is not valid' });
+
+/** Its answer would be held in memory whole (`writeAnswer`, sealed), and nobody has reason to send a body. */
+export const pageWithChunks = (): Problem =>
+  new Problem({ code: 'invalid_request', publicMessage: 'a page takes no body' });

@@ -2,6 +2,7 @@ import { basePath, laneSubject, operations, replyPrefix, type ServiceName, servi
 import { type Bus, createLaneClient, followKeyTable, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
 import { type Gateway, handle } from './exchange.ts';
+import { createBodies } from './http/body.ts';
 import { loadUws, type us_listen_socket } from './http/uws.ts';
 import { reportLastUsed } from './keys/last-used.ts';
 import { keepPresence } from './keys/presence.ts';
@@ -19,6 +20,8 @@ import { reportRequests } from './usage/request-counts.ts';
 const countTimeoutMs = 500;
 /** Owners the counting is spread over. */
 const limitPartitions = 1;
+/** After a SIGTERM, how long slow clients may still take their answers. */
+const unsentPatienceMs = 5000;
 /** An election takes up to nine seconds where a server has just died. */
 const startPatienceMs = 30_000;
 
@@ -82,7 +85,13 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     companyFactor: config.RATE_LIMIT_COMPANY_FACTOR,
     portal: config.RATE_LIMIT_PORTAL,
   };
+  const bodies = createBodies({
+    bytesInFlight: config.BODY_BYTES_IN_FLIGHT,
+    chunks: config.BODY_MAX_CHUNKS,
+  });
+  metrics.gauge('gateway_body_bytes_in_flight', 'Bytes held for bodies of requests', bodies.bytesInFlight);
   const portal = createPortal({
+    bodies,
     limiter,
     limits,
     bus,
@@ -109,6 +118,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     pages: createPages(),
     portal,
     requests,
+    bodies,
     keyPrefix: config.API_KEY_PREFIX,
     trustedProxies: config.TRUSTED_PROXIES,
     draining: false,
@@ -148,6 +158,8 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     uws.us_listen_socket_close(socket);
     await delay(config.DRAIN_LINGER_MS);
     while (gateway.traffic.inFlight() > 0) await delay(5);
+    const untilMs = performance.now() + unsentPatienceMs;
+    while (gateway.traffic.unsent.answers > 0 && performance.now() < untilMs) await delay(5);
     app.close();
   });
   return uws.us_socket_local_port(socket);

@@ -10,6 +10,8 @@ export interface Traffic {
   /** A connection closed for its framing. */
   broken(): void;
   inFlight(): number;
+  /** Answers given that their clients have not taken yet. */
+  readonly unsent: { answers: number };
 }
 
 /** Addresses named in the metric; what comes after is counted together, so that nobody can swell it. */
@@ -28,6 +30,8 @@ export const countTraffic = (metrics: Metrics): Traffic => {
     .counter('gateway_broken_framing_total', 'Connections closed for their framing')
     .cell();
   const addresses = new Map<string, Cell>();
+  const unsent = { answers: 0 };
+  metrics.gauge('gateway_answers_unsent', 'Answers that wait for their clients', () => unsent.answers);
   metrics.gauge('gateway_requests_in_flight', 'Requests not yet answered', () => inFlight);
 
   return {
@@ -51,5 +55,6 @@ export const countTraffic = (metrics: Metrics): Traffic => {
       broken.value++;
     },
     inFlight: () => inFlight,
+    unsent,
   };
 };

@@ -8,6 +8,125 @@ export interface Outgoing {
   readonly headers: Iterable<readonly [name: string, value: string]>;
 }
 
+export interface Sending {
+  /** HEAD gets what GET would, without the body. */
+  readonly head: boolean;
+  /**
+   * - `open`: the connection serves further requests.
+   * - `close`: the client has asked for its end, and uWebSockets.js or the client closes it.
+   * - `drain`: it is closed when the client has taken the answer.
+   * - `sealed`: nothing that arrives on it is read as a request any more; for requests whose end is not certain.
+   */
+  readonly after: 'open' | 'close' | 'drain' | 'sealed';
+  /** Counts the answers that their clients have not taken yet. */
+  readonly unsent: { answers: number };
+}
+
+/**
+ * Announced to clients. uWebSockets.js closes a connection that has been idle for 8 to 12 seconds (its timer
+ * ticks every four).
+ */
+const keepAliveSeconds = 8;
+/** uWebSockets.js collects what is written in one tick in a buffer of 16 KiB, heads included. */
+const smallBytes = 8 * 1024;
+/** How long a sealed connection is kept for its client to take the answer: small ones, and larger ones. */
+const sealedMs = { small: 1000, large: 10_000 } as const;
+
+/**
+ * Writes an answer no faster than its client takes it. A request counts as unanswered until the kernel has taken
+ * the whole answer, and uWebSockets.js closes a connection on which a request arrives before the last one is
+ * answered: so at most one small answer (16 KiB) and one head wait in memory for a connection. A larger body is not
+ * copied; it is written from where it lies.
+ *
+ * Two kinds of answers never count as answered; their connection ends instead: sealed ones, and those without a
+ * body (HEAD, 204, 304), as the library does not tell whether a head alone was taken.
+ * @returns what must be called when the client has gone.
+ */
+export const writeAnswer = (
+  response: HttpResponse,
+  { status, body, headers }: Outgoing,
+  { head, after, unsent }: Sending,
+): (() => void) => {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? nothing);
+  const hasNoBody = status === 204 || status === 304;
+  if (head || hasNoBody || bytes.byteLength === 0 || after === 'sealed') {
+    const shown = head || hasNoBody ? nothing : bytes;
+    return writeSealed(response, { status, headers, body: shown }, hasNoBody ? undefined : bytes.byteLength);
+  }
+
+  let done = false;
+  response.cork(() => {
+    writeHead(response, status, headers);
+    if (after === 'open') {
+      response.writeHeader('Connection', 'keep-alive');
+      response.writeHeader('Keep-Alive', `timeout=${keepAliveSeconds}`);
+    } else if (after === 'drain' && bytes.byteLength <= smallBytes) {
+      response.end(bytes, true);
+      done = true;
+      return;
+    } else response.writeHeader('Connection', 'close');
+    [, done] = response.tryEnd(bytes, bytes.byteLength);
+  });
+  if (done) return ignore;
+
+  unsent.answers++;
+  const release = (): void => {
+    if (done) return;
+    done = true;
+    unsent.answers--;
+  };
+  const held = withoutItsFrame(bytes);
+  response.onWritable((offset) => {
+    const [taken, over] = response.tryEnd(held.subarray(offset), held.byteLength);
+    if (over) release();
+    return taken;
+  });
+  return release;
+};
+
+/**
+ * Writes the whole answer as a head: the request then stays unanswered for uWebSockets.js, until the connection is
+ * closed here or by its client. What is written as a header ends with a line end, which JSON may have.
+ * @param bytes of the body, for Content-Length; undefined where an answer has none (RFC 9110, 8.6).
+ */
+const writeSealed = (
+  response: HttpResponse,
+  {
+    status,
+    headers,
+    body,
+  }: { readonly status: number; readonly headers: Outgoing['headers']; body: Uint8Array },
+  bytes: number | undefined,
+): (() => void) => {
+  const hasBody = body.byteLength > 0;
+  response.cork(() => {
+    writeHead(response, status, headers);
+    response.writeHeader('Date', new Date().toUTCString());
+    if (bytes !== undefined)
+      response.writeHeader('Content-Length', String(hasBody ? bytes + lineEnd.length : bytes));
+    response.writeHeader('Connection', hasBody ? Buffer.concat([closeAndBody, body]) : `close${lineEnd}`);
+  });
+  const timer = setTimeout(
+    () => response.close(),
+    body.byteLength > smallBytes ? sealedMs.large : sealedMs.small,
+  );
+  return () => clearTimeout(timer);
+};
+
+const writeHead = (response: HttpResponse, status: number, headers: Outgoing['headers']): void => {
+  response.writeStatus(statusLine(status));
+  for (const [name, value] of headers) response.writeHeader(name, value);
+};
+
+/** The answer of a service is part of the frame it came in, which is not to be kept for a slow client's sake. */
+const withoutItsFrame = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteLength * 2 < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes;
+
+const nothing = Buffer.alloc(0);
+const lineEnd = '\r\n';
+const closeAndBody = Buffer.from(`close${lineEnd}${lineEnd}`);
+const ignore = (): void => {};
+
 const statusLines = new Map<number, string>();
 const statusLine = (status: number): string => {
   let line = statusLines.get(status);
@@ -16,29 +135,4 @@ const statusLine = (status: number): string => {
     statusLines.set(status, line);
   }
   return line;
-};
-
-/** Writes an answer in one system call. HEAD gets what GET would, without the body. */
-export const writeAnswer = (
-  response: HttpResponse,
-  { status, body, headers }: Outgoing,
-  { head, close }: { readonly head: boolean; readonly close: boolean },
-): void => {
-  response.cork(() => {
-    response.writeStatus(statusLine(status));
-    for (const [name, value] of headers) response.writeHeader(name, value);
-    if (close) response.writeHeader('Connection', 'close');
-    if (status === 204 || status === 304) endWithNothing(response, close);
-    else if (head) response.endWithoutBody(body === null ? 0 : Buffer.byteLength(body), close);
-    else response.end(body ?? '', close);
-  });
-};
-
-/**
- * Such an answer has no Content-Length (RFC 9110, 8.6). An argument that is there but undefined is written as
- * 2^63, and closing takes an argument: then the length is said to be 0.
- */
-const endWithNothing = (response: HttpResponse, close: boolean): void => {
-  if (close) response.endWithoutBody(0, true);
-  else response.endWithoutBody();
 };

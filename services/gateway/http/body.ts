@@ -1,31 +1,95 @@
+import { Problem, payloadTooLarge, problem } from '@causeway/proto';
 import type { HttpResponse } from './uws.ts';
 
-/** Larger bodies get 413 (decisions, "Over-large request"). */
-export const maxBodyBytes = 1024 * 1024;
+/** Reads the bodies of requests, each into one buffer that grows, and all together within a bound. */
+export interface Bodies {
+  /**
+   * Must be called before the request's handler returns.
+   * @param declaredBytes -1 where the body comes in chunks.
+   * @param maxBytes what the operation takes.
+   */
+  read(response: HttpResponse, declaredBytes: number, maxBytes: number): Reading;
+  bytesInFlight(): number;
+}
 
-export type Body = Buffer | 'too_large';
+/** A body that is being read, and held until its request is over. */
+export interface Reading {
+  /**
+   * Resolves with the body, or with what to answer instead; never, where the client goes away. What comes after a
+   * refusal is dropped unread.
+   */
+  readonly body: Promise<Buffer | Problem>;
+  /** Drops the body and gives its room back. */
+  release(): void;
+}
+
+export interface BodyBounds {
+  /** Room for the bodies of all requests that are not over. */
+  readonly bytesInFlight: number;
+  /** Chunks of one body: each costs a call, however small it is. */
+  readonly chunks: number;
+}
 
 export const noBody = Buffer.alloc(0);
 
-/**
- * Collects a request's body. Must be called before the request's handler returns. What comes after the
- * limit is read and dropped, so that the connection survives; a client that sends slower than 16 KB/s is
- * disconnected by uWebSockets.js.
- */
-export const readBody = (response: HttpResponse, declaredBytes: number): Promise<Body> =>
-  new Promise((resolve) => {
-    let chunks: Buffer[] | undefined = declaredBytes > maxBodyBytes ? undefined : [];
+/** A buffer begins with this, or with what is declared. */
+const firstBytes = 16 * 1024;
+
+export const createBodies = (bounds: BodyBounds): Bodies => {
+  let inFlight = 0;
+
+  const read: Bodies['read'] = (response, declaredBytes, maxBytes) => {
+    let buffer: Buffer | undefined = noBody;
     let receivedBytes = 0;
-    if (chunks === undefined) resolve('too_large');
+    let chunks = 0;
+    const { promise, resolve } = Promise.withResolvers<Buffer | Problem>();
+
+    const release = (): void => {
+      inFlight -= buffer?.byteLength ?? 0;
+      buffer = undefined;
+    };
+    const refuse = (why: Problem): void => {
+      release();
+      resolve(why);
+    };
+    /** @returns false where there is no room for so many bytes. */
+    const grow = (held: Buffer, bytes: number): Buffer | undefined => {
+      if (inFlight + bytes - held.byteLength > bounds.bytesInFlight) return undefined;
+      const grown = Buffer.allocUnsafeSlow(bytes);
+      held.copy(grown, 0, 0, receivedBytes);
+      inFlight += bytes - held.byteLength;
+      return grown;
+    };
+
+    if (declaredBytes > maxBytes) refuse(payloadTooLarge(maxBytes));
     response.onData((chunk, last) => {
-      if (chunks === undefined) return;
-      receivedBytes += chunk.byteLength;
-      if (receivedBytes > maxBodyBytes) {
-        chunks = undefined;
-        return resolve('too_large');
+      if (++chunks > bounds.chunks && declaredBytes < 0) {
+        if (buffer) refuse(tooManyChunks(bounds.chunks));
+        // It goes on after it was refused: each chunk costs as much as before.
+        else if (chunks > 2 * bounds.chunks) response.close();
+      }
+      if (!buffer) return;
+      const bytes = receivedBytes + chunk.byteLength;
+      if (bytes > maxBytes) return refuse(payloadTooLarge(maxBytes));
+      if (bytes > buffer.byteLength) {
+        const wanted = last ? bytes : Math.max(bytes, 2 * buffer.byteLength, Math.min(firstBytes, maxBytes));
+        const grown = grow(buffer, Math.min(wanted, declaredBytes < 0 ? maxBytes : declaredBytes));
+        if (!grown) return refuse(problem('service_unavailable'));
+        buffer = grown;
       }
       // The chunk's memory is taken back when this function returns.
-      chunks.push(Buffer.from(Buffer.from(chunk)));
-      if (last) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+      buffer.set(new Uint8Array(chunk), receivedBytes);
+      receivedBytes = bytes;
+      if (last) resolve(buffer.subarray(0, receivedBytes));
     });
+    return { body: promise, release };
+  };
+
+  return { read, bytesInFlight: () => inFlight };
+};
+
+const tooManyChunks = (most: number): Problem =>
+  new Problem({
+    code: 'payload_too_large',
+    publicMessage: `the request body has more than ${most} chunks`,
   });

@@ -8,7 +8,11 @@ export const addressOf = (
   { forwardedFor }: Pick<Head, 'forwardedFor'>,
   trustedProxies: number,
 ): string =>
-  clientAddress(Buffer.from(response.getRemoteAddressAsText()).toString(), forwardedFor, trustedProxies);
+  clientAddress(
+    Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
+    forwardedFor,
+    trustedProxies,
+  );
 
 /**
  * The client's address. What proxies say is believed as far as there are proxies: of `X-Forwarded-For` the entry

@@ -19,6 +19,16 @@ export interface Head {
    * another's request behind a proxy that sees it otherwise (RFC 9112, section 6.3).
    */
   readonly broken: boolean;
+  /**
+   * Where the message ends is not certain, though it is not provably wrong: its connection serves nothing after it.
+   * uWebSockets.js 20.57 reads chunk extensions as sizes and takes anything for the end of a chunk; and it stops
+   * reading headers at one without a name, so that a body without a visible length may still have one.
+   */
+  readonly loose: boolean;
+  /** The client asks for the connection to be closed after the answer. */
+  readonly closes: boolean;
+  /** Whether its `Host` can be one; else it is answered with 400 (RFC 9112, 3.2). */
+  readonly hasHost: boolean;
 }
 
 /** Reads everything needed out of the request object, which is only valid until its handler returns. */
@@ -30,6 +40,8 @@ export const readHead = (request: HttpRequest): Head => {
   let length: string | undefined;
   let encoding: string | undefined;
   let broken = false;
+  let closes = false;
+  let host = '';
   request.forEach((name, value) => {
     switch (name) {
       case 'x-api-key':
@@ -43,6 +55,12 @@ export const readHead = (request: HttpRequest): Head => {
       case 'transfer-encoding':
         broken ||= encoding !== undefined || value.toLowerCase() !== 'chunked';
         encoding = value;
+        break;
+      case 'host':
+        host = value;
+        break;
+      case 'connection':
+        closes ||= closeToken.test(value);
         break;
       case 'x-request-id':
         requestId = saneRequestId.test(value) ? value : '';
@@ -70,10 +88,18 @@ export const readHead = (request: HttpRequest): Head => {
     forwardedFor,
     bodyBytes: encoding !== undefined ? -1 : length === undefined ? 0 : Number(length),
     broken,
+    loose: encoding !== undefined || (length === undefined && withBody.has(method)),
+    closes,
+    hasHost: hostName.test(host),
   };
 };
 
 const known: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
+/** Clients say how long a body of these is, even where it is empty (RFC 9110, 8.6). */
+const withBody: ReadonlySet<string> = new Set(['POST', 'PATCH', 'PUT']);
+/** RFC 9110, 7.2: a name or an address, and a port. The library refuses requests without any. */
+const hostName = /^(?:[\w.~%!$&'()*+,;=-]+|\[[\da-fA-F:.]+\])(?::\d*)?$/;
+const closeToken = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 /** RFC 9110, 5.6.2. */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const digits = /^\d{1,15}$/;

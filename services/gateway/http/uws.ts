@@ -6,9 +6,14 @@ export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 
 /**
  * Loads uWebSockets.js with a header block of 16 KiB: its own 4 KiB is less than one long token or trace
- * state. The library reads the setting when it is loaded, so it cannot be imported statically.
+ * state. The library reads the setting when it is loaded, so it cannot be imported statically. Its answers do not
+ * name it, but for those of its parser (contract, "Connection level").
  */
 export const loadUws = (): typeof uWebSockets => {
   readEnv().UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';
-  return createRequire(import.meta.url)('uWebSockets.js') as typeof uWebSockets;
+  const uws = createRequire(import.meta.url)('uWebSockets.js') as typeof uWebSockets & {
+    _cfg(setting: 'silent'): void;
+  };
+  uws._cfg('silent');
+  return uws;
 };

@@ -2,6 +2,7 @@ import { type ResolvedSession, renderProblem, sessionTokenHeader } from '@causew
 import { type LaneAnswer, randomHex } from '@causeway/runtime';
 import { toProblem } from '../failures.ts';
 import { writeAnswer } from '../http/answer.ts';
+import type { Reading } from '../http/body.ts';
 import type { Head } from '../http/head.ts';
 import type { HttpResponse } from '../http/uws.ts';
 import type { Header } from '../limits/policy.ts';
@@ -23,6 +24,8 @@ export interface Exchange {
   /** @param route the path with its parameters in braces. */
   identify(operation: string, route: string): void;
   signedIn(session: ResolvedSession): void;
+  /** A body is held for it until it is over. */
+  reads(reading: Reading): void;
   answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
   pass(answer: LaneAnswer): void;
   fail(error: unknown): void;
@@ -45,10 +48,14 @@ export const openExchange = (
   let route: string | undefined;
   let session: ResolvedSession | undefined;
   let over = false;
+  let reading: Reading | undefined;
+  let stopSending: (() => void) | undefined;
 
   traffic.opened();
   response.onAborted(() => {
+    stopSending?.();
     if (!over) {
+      reading?.release();
       traffic.finished(operation, 499, performance.now() - startedMs);
       endSpan(499);
     }
@@ -62,6 +69,7 @@ export const openExchange = (
   };
   const finish = (status: number): void => {
     over = true;
+    reading?.release();
     const elapsedMs = performance.now() - startedMs;
     traffic.finished(operation, status, elapsedMs);
     endSpan(status);
@@ -69,6 +77,7 @@ export const openExchange = (
       {
         requestId,
         traceparent,
+        address: client.address,
         method: head.method,
         operation: operation ?? 'portalPage',
         company: session?.companyId,
@@ -84,10 +93,14 @@ export const openExchange = (
   const answer: Exchange['answer'] = (status, body, headers) => {
     if (over) return;
     const all = [...common, ...headers];
-    writeAnswer(
+    stopSending = writeAnswer(
       response,
       { status, body, headers: all },
-      { head: head.method === 'HEAD', close: portal.draining() },
+      {
+        head: head.method === 'HEAD',
+        after: head.loose ? 'sealed' : head.closes ? 'close' : portal.draining() ? 'drain' : 'open',
+        unsent: traffic.unsent,
+      },
     );
     finish(status);
   };
@@ -105,6 +118,9 @@ export const openExchange = (
     },
     signedIn: (found) => {
       session = found;
+    },
+    reads: (started) => {
+      reading = started;
     },
     answer,
     pass: ({ status, body, headers = {} }) => {

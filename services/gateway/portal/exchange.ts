@@ -3,15 +3,17 @@ import {
   deliveryTailPath,
   methodNotAllowed,
   type PortalOperation,
+  Problem,
   portalBasePath,
+  portalBodyBytes,
   problem,
   type ResolvedSession,
   roleAllows,
   roleRequired,
 } from '@causeway/proto';
 import type { LaneAnswer } from '@causeway/runtime';
-import { invalidContentType } from '../failures.ts';
-import { type Body, noBody, readBody } from '../http/body.ts';
+import { invalidContentType, invalidHost, pageWithChunks } from '../failures.ts';
+import { noBody } from '../http/body.ts';
 import { addressOf } from '../http/client-address.ts';
 import type { Head } from '../http/head.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
@@ -39,19 +41,9 @@ export const handlePortal = (
   const address = addressOf(response, head, portal.trustedProxies);
   const client = clientOf(portalHead, address, portal.trustedProxies);
   const exchange = openExchange(portal, response, head, portalHead, client);
-  if (!head.path.startsWith(`${portalBasePath}/`)) {
-    servePage(portal, exchange);
-    return;
-  }
-  if (head.bodyBytes >= 0) {
-    const body = head.bodyBytes === 0 ? noBody : readBody(response, head.bodyBytes);
-    serve(portal, exchange, body).catch(exchange.fail);
-    return;
-  }
-  // As for every chunked request (`handle` of the interface): it is at work until its chunks are parsed.
-  readBody(response, head.bodyBytes).then((body) =>
-    setImmediate(() => void serve(portal, exchange, body).catch(exchange.fail)),
-  );
+  if (!head.hasHost) exchange.fail(invalidHost());
+  else if (head.path.startsWith(`${portalBasePath}/`)) serve(portal, exchange, response).catch(exchange.fail);
+  else servePage(portal, exchange);
 };
 
 const servePage = ({ files }: Portal, { head, portalHead, answer, fail }: Exchange): void => {
@@ -59,11 +51,15 @@ const servePage = ({ files }: Portal, { head, portalHead, answer, fail }: Exchan
     fail(methodNotAllowed('GET, HEAD'));
     return;
   }
+  if (head.bodyBytes < 0) {
+    fail(pageWithChunks());
+    return;
+  }
   const { status, body, headers } = files.answer(head.path.slice('/portal'.length), portalHead);
   answer(status, body, headers);
 };
 
-const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Body>): Promise<void> => {
+const serve = async (portal: Portal, exchange: Exchange, response: HttpResponse): Promise<void> => {
   const { head, portalHead, client } = exchange;
   const isTail = head.path === tailPath && head.method === 'GET';
   const routed = isTail ? undefined : portal.route(head.method, head.path);
@@ -82,7 +78,7 @@ const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Bo
   if (operation?.role !== null && token === '') throw problem('signed_out');
 
   // Before a place is taken: a client that goes away amid its body would keep it.
-  const received = await body;
+  const received = head.bodyBytes === 0 ? noBody : await readBody(portal, exchange, response, operation);
   if (exchange.over()) return;
   const leave = portal.bounds.enter(operation?.role === null ? `address ${client.address}` : token);
   try {
@@ -95,12 +91,23 @@ const serve = async (portal: Portal, exchange: Exchange, body: Body | Promise<Bo
     const { match } = routed;
     if (session && match.operation.role && !roleAllows(session.user.role, match.operation.role))
       throw roleRequired(match.operation.role);
-    if (received === 'too_large') throw problem('payload_too_large');
+    if (received instanceof Problem) throw received;
     if (exchange.over()) return; // The client has gone: nobody waits for the work.
     exchange.pass(await callService(portal, exchange, match, session && { ...session, token }, received));
   } finally {
     leave();
   }
+};
+
+const readBody = (
+  { bodies }: Portal,
+  exchange: Exchange,
+  response: HttpResponse,
+  operation: PortalOperation | undefined,
+): Promise<Buffer | Problem> => {
+  const reading = bodies.read(response, exchange.head.bodyBytes, operation?.maxBodyBytes ?? portalBodyBytes);
+  exchange.reads(reading);
+  return reading.body;
 };
 
 const tailPath = portalBasePath + deliveryTailPath;

@@ -9,6 +9,7 @@ import {
   type ServiceName,
 } from '@causeway/proto';
 import type { Bus, LaneClient, Log, Metrics, Tracer } from '@causeway/runtime';
+import type { Bodies } from '../http/body.ts';
 import { createRouter, type Routed } from '../routes.ts';
 import type { Traffic } from '../traffic.ts';
 import { type Bounds, createBounds } from './bounds.ts';
@@ -22,6 +23,7 @@ export interface Portal extends MemberLimit {
   readonly tracer: Tracer | undefined;
   readonly traffic: Traffic;
   readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
+  readonly bodies: Bodies;
   readonly trustedProxies: number;
   readonly files: PortalFiles;
   readonly bounds: Bounds;
@@ -79,6 +81,7 @@ export const createPortal = (options: PortalOptions): Portal => {
 const resolveBudgetMs = 5000;
 
 export interface PortalOptions extends MemberLimit {
+  readonly bodies: Bodies;
   readonly bus: Bus;
   readonly log: Log;
   readonly metrics: Metrics;

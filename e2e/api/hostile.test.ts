@@ -1,0 +1,387 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'undici';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { until } from './support/clock.ts';
+import { metric, processesOf } from './support/processes.ts';
+import { rawExchange, rawRequest, rawSocket, statusesOf } from './support/raw.ts';
+import { openWorld, send } from './support/world.ts';
+
+// What a stranger can do to a gateway with a connection or a few, none of whose answers he has to read.
+
+const world = await openWorld();
+const lookup = '/api/v1/integrations/lookups/employees';
+const leads = '/api/v1/integrations/leads';
+const contract = '/api/v1/openapi.json';
+const signIn = '/portal/api/v1/session';
+const json = ['Content-Type: application/json', 'Sec-Fetch-Site: same-origin'];
+
+let key = '';
+beforeAll(async () => {
+  key = (await (await world.company({ read: 1e9, write: 1e9 })).key()).value;
+});
+
+const gateways = () => processesOf(world, 'gateway');
+const sumOf = async (name: string): Promise<number> => {
+  const values = await Promise.all(gateways().map((gateway) => metric(gateway, name)));
+  return values.reduce((sum, value) => sum + value, 0);
+};
+/** Resident memory of all gateways, in MiB. */
+const memory = (): number =>
+  gateways().reduce(
+    (sum, { pid }) =>
+      sum + Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
+    0,
+  );
+/** The most that was added to it while `work` was under way. */
+const addedBy = async (work: () => Promise<void>): Promise<number> => {
+  const before = memory();
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, memory());
+  }, 20);
+  try {
+    await work();
+  } finally {
+    clearInterval(watch);
+  }
+  return Math.max(most, memory()) - before;
+};
+
+/** A connection that writes what it is told and reads nothing until it is asked to. */
+const deaf = () => {
+  const socket = rawSocket(world.baseUrl);
+  let closed = false;
+  socket
+    .on('error', () => {})
+    .on('close', () => {
+      closed = true;
+    })
+    .pause();
+  return {
+    socket,
+    closed: () => closed,
+    /** Writes until it is all written, nothing more is taken for a while, or the connection is closed. */
+    write: async (bytes: Buffer): Promise<void> => {
+      if (closed || socket.write(bytes)) return;
+      for (let left = 50; left > 0 && socket.writableNeedDrain && !closed; left--) await sleep(10);
+    },
+  };
+};
+
+describe('Answers that nobody reads', () => {
+  test.each([
+    ['of a large page', `GET ${contract} HTTP/1.1`, [], 2_000],
+    ['of refusals', `GET ${lookup} HTTP/1.1`, [], 600_000],
+    ['without a body', `HEAD ${contract} HTTP/1.1`, [], 600_000],
+    ['of the portal', `GET /portal/api/v1/session HTTP/1.1`, [], 600_000],
+    ['to chunked requests', `GET ${contract} HTTP/1.1`, ['Transfer-Encoding: chunked'], 2_000],
+  ])(
+    '%s: pipelined, they are written no further than the client takes them, and the connection ends',
+    async (_, line, headers, count) => {
+      const request = rawRequest(line, headers, headers.length > 0 ? '0\r\n\r\n' : '');
+      const batch = Buffer.from(request.repeat(500));
+      const connection = deaf();
+      const added = await addedBy(async () => {
+        for (let sent = 0; sent < count && !connection.closed(); sent += 500) await connection.write(batch);
+        await sleep(300);
+        // What was written before the end can be read, and nothing of what would have come.
+        connection.socket.resume();
+        await until('the connection has ended', connection.closed, { timeoutMs: 15_000 });
+      });
+      connection.socket.destroy();
+      expect(added).toBeLessThan(96);
+      await until('nothing waits for it', async () => (await sumOf('gateway_answers_unsent')) === 0);
+    },
+    60_000,
+  );
+
+  test('by fifty clients at once cost no more than what lies in memory anyway', async () => {
+    const connections = Array.from({ length: 50 }, deaf);
+    const added = await addedBy(async () => {
+      await Promise.all(
+        connections.map(({ write }) =>
+          write(Buffer.from(rawRequest(`GET ${contract} HTTP/1.1`, []).repeat(40))),
+        ),
+      );
+      await sleep(500);
+    });
+    for (const { socket } of connections) socket.destroy();
+    expect(added).toBeLessThan(96);
+  });
+
+  test('and then are read arrive whole', async () => {
+    const whole = await rawExchange(world.baseUrl, rawRequest(`GET ${contract} HTTP/1.1`, []));
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(whole.text)?.[1]);
+    expect(length).toBeGreaterThan(100_000);
+    const { socket, write } = deaf();
+    await write(Buffer.from(rawRequest(`GET ${contract} HTTP/1.1`, [])));
+    await sleep(300);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+    });
+    socket.resume();
+    const bodyOf = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4);
+    await until('it is there', () => bodyOf(received).length >= length);
+    expect(bodyOf(received)).toBe(bodyOf(whole.text));
+    socket.destroy();
+  });
+});
+
+describe('Bodies in chunks of one byte', () => {
+  const started = (apiKey: string, path = leads, more: readonly string[] = []) =>
+    rawRequest(`POST ${path} HTTP/1.1`, [`X-Api-Key: ${apiKey}`, 'Transfer-Encoding: chunked', ...more]);
+  const chunks = (count: number) => '1\r\na\r\n'.repeat(count);
+
+  test('without a key are refused before any of them is read', async () => {
+    const held = sumOf('gateway_body_bytes_in_flight');
+    const added = await addedBy(async () => {
+      const ends = await Promise.all(
+        Array.from({ length: 30 }, () =>
+          rawExchange(world.baseUrl, started('nonsense') + chunks(200_000), {
+            answers: 2,
+            timeoutMs: 15_000,
+          }),
+        ),
+      );
+      for (const { statuses, closed } of ends) {
+        expect(statuses.filter((status) => status !== 401)).toEqual([]);
+        expect(closed).toBe(true);
+      }
+    });
+    expect(added).toBeLessThan(96);
+    expect(await held).toBe(0);
+  }, 60_000);
+
+  test('are not waited for where the key is missing: the answer comes before the body', async () => {
+    const { statuses, text } = await rawExchange(world.baseUrl, started('nonsense') + chunks(1));
+    expect(statuses).toEqual([401]);
+    expect(text).toMatch(/\r\nconnection: close\r\n/i);
+  });
+
+  test.each([
+    ['of the interface', () => started(key)],
+    ['of the portal', () => started('', signIn, json)],
+  ])(
+    '%s are refused when they are too many, whatever they come to',
+    async (_, head) => {
+      const added = await addedBy(async () => {
+        const { statuses, text, closed } = await rawExchange(world.baseUrl, head() + chunks(8_300), {
+          answers: 2,
+          timeoutMs: 15_000,
+        });
+        expect([statuses, closed]).toEqual([[413], true]);
+        expect(text).toMatch(/has more than 8192 chunks|exceeds 4096 bytes/);
+        // Those who go on are not waited for.
+        const gone = await rawExchange(world.baseUrl, head() + chunks(300_000), {
+          answers: 2,
+          timeoutMs: 15_000,
+        });
+        expect(gone.closed).toBe(true);
+      });
+      expect(added).toBeLessThan(96);
+      await until('no body is held', async () => (await sumOf('gateway_body_bytes_in_flight')) === 0);
+    },
+    60_000,
+  );
+
+  test('as many as a body may have are read', async () => {
+    const body = `${'1\r\n \r\n'.repeat(8_000)}2\r\n{}\r\n0\r\n\r\n`;
+    const { statuses, text } = await rawExchange(world.baseUrl, started(key) + body);
+    expect(statuses).toEqual([400]);
+    expect(text).toContain('first_name is required');
+  });
+});
+
+describe('Bodies that are held', () => {
+  test('are given back when their clients go, and when they are refused', async () => {
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = rawSocket(world.baseUrl).on('error', () => {});
+      socket.write(
+        rawRequest(`POST ${leads} HTTP/1.1`, [`X-Api-Key: ${key}`, 'Content-Length: 900000'], '{'),
+      );
+      return socket;
+    });
+    await until('they are held', async () => (await sumOf('gateway_body_bytes_in_flight')) >= 20 * 16_384);
+    // What is declared is not what is held.
+    expect(await sumOf('gateway_body_bytes_in_flight')).toBeLessThan(20 * 65_536);
+    for (const socket of sockets) socket.destroy();
+    await until('none is held', async () => (await sumOf('gateway_body_bytes_in_flight')) === 0);
+  });
+
+  test.each([
+    ['declared', (bytes: number) => ({ headers: [`Content-Length: ${bytes}`], body: ' '.repeat(bytes) })],
+    [
+      'in chunks',
+      (bytes: number) => ({
+        headers: ['Transfer-Encoding: chunked'],
+        body: `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n0\r\n\r\n`,
+      }),
+    ],
+  ])('by somebody who has not signed in are 4 KiB at most (%s)', async (_, framed) => {
+    for (const [bytes, status] of [
+      [4096, 400],
+      [4097, 413],
+    ] as const) {
+      const { headers, body } = framed(bytes);
+      const answer = await rawExchange(
+        world.baseUrl,
+        rawRequest(`POST ${signIn} HTTP/1.1`, [...json, ...headers], body),
+      );
+      expect(answer.statuses).toEqual([status]);
+      if (status === 413) expect(answer.text).toContain('the request body exceeds 4096 bytes');
+    }
+  });
+});
+
+describe('A request that two readers could end in different places', () => {
+  // What a strict reader takes for a request of its own, or for none. Sent when the first has been answered, too.
+  const second = rawRequest('GET /api/v1/second HTTP/1.1', ['X-Request-Id: second']);
+  const chunked = (body: string) =>
+    rawRequest(
+      `POST ${leads} HTTP/1.1`,
+      [`X-Api-Key: ${key}`, 'X-Request-Id: first', 'Transfer-Encoding: chunked'],
+      body,
+    );
+  const cases: readonly [string, () => string][] = [
+    ['a chunk extension', () => chunked('2;a=b\r\n{}\r\n0\r\n\r\n')],
+    ['a chunk extension without a name', () => chunked('2;\r\n{}\r\n0\r\n\r\n')],
+    ['an extension of the last chunk', () => chunked('2\r\n{}\r\n0;a\r\n\r\n')],
+    ['an extension of a last chunk that is all', () => chunked('0;a\r\n\r\n')],
+    ['a blank before a size', () => chunked(' 2\r\n{}\r\n0\r\n\r\n')],
+    ['a tab before a size', () => chunked('\t2\r\n{}\r\n0\r\n\r\n')],
+    ['a blank behind a size', () => chunked('2 \r\n{}\r\n0\r\n\r\n')],
+    ['something behind a size', () => chunked('2 x\r\n{}\r\n0\r\n\r\n')],
+    ['a digit that is none', () => chunked(`G\r\n${' '.repeat(16)}\r\n2\r\n{}\r\n0\r\n\r\n`)],
+    ['something in place of the line end after a chunk', () => chunked('2\r\n{}XX0\r\n\r\n')],
+    ['a request in place of it', () => chunked('2\r\n{}GE0\r\n\r\n')],
+    ['bare line feeds', () => chunked('2\n{}\n\n0\n\n')],
+    ['something in place of the last line end', () => chunked('2\r\n{}\r\n0\r\nXX')],
+    ['a trailer', () => chunked('2\r\n{}\r\n0\r\nX: y\r\n\r\n')],
+    ['a trailer that names a length', () => chunked('0\r\nContent-Length: 5\r\n\r\n')],
+    ['chunks and nothing odd', () => chunked('2\r\n{}\r\n0\r\n\r\n')],
+    [
+      'a header without a name, before the length',
+      () =>
+        rawRequest(
+          `POST ${leads} HTTP/1.1`,
+          [`X-Api-Key: ${key}`, 'X-Request-Id: first', ': x', 'Content-Length: 2'],
+          '{}',
+        ),
+    ],
+    [
+      'a header without a name, before the coding',
+      () =>
+        rawRequest(
+          `POST ${leads} HTTP/1.1`,
+          [`X-Api-Key: ${key}`, 'X-Request-Id: first', ': x', 'Transfer-Encoding: chunked'],
+          '0\r\n\r\n',
+        ),
+    ],
+    [
+      'a header without a name, before the host',
+      () => `POST ${leads} HTTP/1.1\r\n: x\r\nHost: x\r\nX-Request-Id: first\r\nContent-Length: 2\r\n\r\n{}`,
+    ],
+  ];
+
+  test.each(cases)(
+    '%s: the connection ends, and nothing that comes behind is run',
+    async (_, first) => {
+      const ids = (text: string) => [...text.matchAll(/\r\nx-request-id: (\w+)/gi)].map(([, id]) => id);
+      const atOnce = await rawExchange(world.baseUrl, first() + second, { answers: 2, timeoutMs: 14_000 });
+      expect([atOnce.closed, ids(atOnce.text).includes('second')]).toEqual([true, false]);
+
+      // Behind a proxy the rest comes when the first has been answered.
+      const socket = rawSocket(world.baseUrl)
+        .setNoDelay(true)
+        .on('error', () => {});
+      let text = '';
+      let closed = false;
+      socket
+        .on('data', (chunk) => {
+          text += chunk.toString('latin1');
+        })
+        .on('close', () => {
+          closed = true;
+        });
+      socket.write(first());
+      await Promise.race([until('an answer', () => statusesOf(text).length > 0 || closed), sleep(400)]);
+      socket.write(second);
+      await until('the connection ends', () => closed, { timeoutMs: 14_000 });
+      expect(ids(text)).not.toContain('second');
+    },
+    60_000,
+  );
+});
+
+describe('A head', () => {
+  test.each(['', ' ', 'a b', 'a/b', 'a@b', 'a:b', '[::1', 'é'])(
+    'whose Host is none (%o) is a 400 in JSON, with the id of the request',
+    async (host) => {
+      const bytes = Buffer.from(
+        `GET ${lookup} HTTP/1.1\r\nHost: ${host}\r\nX-Request-Id: odd\r\n\r\n`,
+        'latin1',
+      );
+      const { statuses, text } = await rawExchange(world.baseUrl, bytes);
+      expect(statuses).toEqual([400]);
+      expect(text).toMatch(/\r\nx-request-id: odd\r\n/i);
+      expect(text).toContain('"the Host header is not valid"');
+    },
+  );
+
+  test.each(['x', 'localhost:8080', '127.0.0.1', '[::1]:80', 'a-b.example.', 'x:'])(
+    'whose Host is %s is taken',
+    async (host) => {
+      const bytes = `GET ${lookup} HTTP/1.1\r\nHost: ${host}\r\nX-Api-Key: ${key}\r\n\r\n`;
+      expect((await rawExchange(world.baseUrl, bytes)).statuses).toEqual([200]);
+    },
+  );
+});
+
+describe('Every answer', () => {
+  const asks: readonly [string, string, object][] = [
+    ['of the interface', '/integrations/lookups/employees', {}],
+    ['that refuses', '/nothing', {}],
+    ['of a page', '/openapi.json', {}],
+    ['of the portal', '//portal/api/v1/session', {}],
+    ['without a body', '/integrations/lookups/employees', { method: 'HEAD' }],
+  ];
+  test.each(asks)('%s tells no product, and how long the connection is kept', async (_, path, ask) => {
+    const client = new Client(world.baseUrl);
+    try {
+      const { headers } = await send(client, path, { key, ...ask });
+      expect(Object.keys(headers).filter((name) => /server|uwebsockets|powered/i.test(name))).toEqual([]);
+      if ('method' in ask) expect([headers.connection, headers['keep-alive']]).toEqual(['close', undefined]);
+      else expect([headers.connection, headers['keep-alive']]).toEqual(['keep-alive', 'timeout=8']);
+    } finally {
+      await client.destroy();
+    }
+  });
+
+  test('to a client that wants the connection closed says that it is, once', async () => {
+    for (const wish of ['close', 'Close', 'TE, close']) {
+      const { text } = await rawExchange(
+        world.baseUrl,
+        rawRequest(`GET ${lookup} HTTP/1.1`, [`X-Api-Key: ${key}`, `Connection: ${wish}`]),
+      );
+      expect(text.match(/\r\nconnection: close\r\n/gi)).toHaveLength(1);
+      expect(text).not.toMatch(/keep-alive/i);
+    }
+  });
+
+  test('comes while the connection is kept as long as it was told', async () => {
+    const socket = rawSocket(world.baseUrl);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    const ask = () => socket.write(rawRequest(`GET ${lookup} HTTP/1.1`, [`X-Api-Key: ${key}`]));
+    ask();
+    await until('an answer', () => statusesOf(text).length === 1);
+    await sleep(7_000);
+    ask();
+    await until('another', () => statusesOf(text).length === 2);
+    socket.destroy();
+  }, 20_000);
+});
