@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls';
-import { addressProblem, hostProblem, portOf } from '@causeway/proto';
+import { addressProblem, hostProblem, portOf, unresolvedHost } from '@causeway/proto';
 import { Failure, ofConnect, ofLookup, ofTls } from './failure.ts';
 import type { Resolve } from './resolve.ts';
 
@@ -50,7 +50,7 @@ export const createConnect = (context: ConnectContext): Connect => {
     if (problem) throw new Failure('blocked_address', `The host is ${problem}, which is not delivered to.`);
     const addresses = isIP(host) ? [host] : await timed(opening, now, () => resolve(host));
     if (addresses.length === 0) throw ofLookup(host, { code: 'ENODATA' });
-    assertAllowed(context, addresses);
+    assertAllowed(context, host, addresses);
     if (closed()) throw new Failure('timeout', 'No answer came in time.');
 
     opening.doing = 'connect';
@@ -67,7 +67,8 @@ export const createConnect = (context: ConnectContext): Connect => {
       opening.connectMs = now() - startMs;
       opening.address = socket.remoteAddress ?? null;
     };
-    if (url.protocol === 'http:') return established(openTcp(target), 'connect', connected, context, opening);
+    if (url.protocol === 'http:')
+      return established(openTcp(target), 'connect', connected, { ...context, host }, opening);
 
     secureContext ??= createSecureContext(context.ca ? { ca: context.ca } : {});
     const socket = openTls({
@@ -85,18 +86,20 @@ export const createConnect = (context: ConnectContext): Connect => {
     const secured = () => {
       opening.tlsMs = now() - startMs - (opening.connectMs ?? 0);
     };
-    return established(socket, 'secureConnect', secured, context, opening);
+    return established(socket, 'secureConnect', secured, { ...context, host }, opening);
   };
 };
 
-/** @throws Failure of class `blocked_address` */
-const assertAllowed = ({ allowPrivate }: ConnectContext, addresses: readonly string[]): void => {
-  if (allowPrivate) return;
-  for (const address of addresses) {
-    const problem = addressProblem(address);
-    if (problem)
-      throw new Failure('blocked_address', `The host resolves to ${problem}, which is not delivered to.`);
-  }
+/**
+ * @throws Failure in the words of a name that does not exist: a tenant does not learn that there is one inside.
+ */
+const assertAllowed = (
+  { allowPrivate }: ConnectContext,
+  host: string,
+  addresses: readonly string[],
+): void => {
+  if (!allowPrivate && addresses.some((address) => addressProblem(address) !== undefined))
+    throw new Failure('dns', unresolvedHost(host));
 };
 
 /** The socket once `event` says it is ready. @throws Failure */
@@ -104,7 +107,7 @@ const established = (
   socket: Socket,
   event: 'connect' | 'secureConnect',
   done: (socket: Socket) => void,
-  context: ConnectContext,
+  context: ConnectContext & { readonly host: string },
   opening: Opening,
 ): Promise<Socket> =>
   new Promise((resolve, reject) => {
@@ -121,7 +124,7 @@ const established = (
       try {
         done(socket);
         // What the look-up answered was checked; this is where the connection really leads.
-        assertAllowed(context, [socket.remoteAddress ?? '']);
+        assertAllowed(context, context.host, [socket.remoteAddress ?? '']);
         resolve(socket);
       } catch (error) {
         socket.destroy();

@@ -1,4 +1,4 @@
-import type { ErrorClass } from '@causeway/proto';
+import { type ErrorClass, unresolvedHost } from '@causeway/proto';
 
 /** Why no answer came, as it is kept and shown: its message is one sentence for people. */
 export class Failure extends Error {
@@ -16,12 +16,11 @@ export const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : '';
 };
 
-/** Of a name that did not resolve. */
+/** Of a name that did not resolve, or whose addresses are blocked: the same words (`unresolvedHost`). */
 export const ofLookup = (host: string, error: unknown): Failure => {
   const code = codeOf(error);
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return new Failure('dns', unresolvedHost(host));
   const what: Readonly<Record<string, string>> = {
-    ENOTFOUND: 'does not exist',
-    ENODATA: 'has no address',
     ESERVFAIL: 'could not be resolved: its name servers failed',
     EREFUSED: 'could not be resolved: its name servers refused to answer',
     EBADNAME: 'is not a name that can be looked up',

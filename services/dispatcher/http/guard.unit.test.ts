@@ -1,3 +1,4 @@
+import { unresolvedHost } from '@causeway/proto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type NameServer, startNameServer, type Zone } from '../testing/name-server.ts';
 import { answer, type RawReceiver, startRawReceiver } from '../testing/raw-receiver.ts';
@@ -73,13 +74,13 @@ describe('an address that is not to be reached', () => {
     expect([inside.connections(), server.asked]).toEqual([0, []]);
   });
 
-  test('is refused as the answer of a name server, which the error does not tell', async () => {
+  test('is refused as the answer of a name server, in the words of a name that does not exist', async () => {
     const { inside, from, url } = await setUp(only4([10, 1, 2, 3]));
     const result = await post(from, url);
-    expect(result).toMatchObject({
-      errorClass: 'blocked_address',
-      error: 'The host resolves to a private address, which is not delivered to.',
-    });
+    expect(result).toMatchObject({ errorClass: 'dns', error: unresolvedHost('hooks.example.com') });
+    const unknown = await setUp(() => 'nxdomain');
+    const { errorClass, error } = await post(unknown.from, unknown.url);
+    expect({ errorClass, error }).toEqual({ errorClass: result.errorClass, error: result.error });
     expect(JSON.stringify(result)).not.toContain('10.1.2.3');
     expect(inside.connections()).toBe(0);
   });
@@ -91,7 +92,7 @@ describe('an address that is not to be reached', () => {
     ['of an AAAA record that is all there is', (_name, type) => (type === 'A' ? [] : [loopback6])],
   ])('makes the whole answer refused %s', async (_where, zone) => {
     const { inside, from, url } = await setUp(zone);
-    expect(await post(from, url)).toMatchObject({ errorClass: 'blocked_address', connectMs: null });
+    expect(await post(from, url)).toMatchObject({ errorClass: 'dns', connectMs: null });
     expect(inside.connections()).toBe(0);
   });
 
@@ -102,10 +103,7 @@ describe('an address that is not to be reached', () => {
     const results = [await post(from, url), await post(from, url), await post(from, url)];
     // The first went where nothing answers, and did not ask a second time.
     expect(results.map(({ errorClass }) => errorClass)[0]).toMatch(/timeout|connect/);
-    expect(results.slice(1).map(({ errorClass }) => errorClass)).toEqual([
-      'blocked_address',
-      'blocked_address',
-    ]);
+    expect(results.slice(1).map(({ errorClass }) => errorClass)).toEqual(['dns', 'dns']);
     expect(server.asked.filter((one) => one.startsWith('A '))).toHaveLength(3);
     expect(inside.connections()).toBe(0);
   });
@@ -168,8 +166,8 @@ describe('a name', () => {
   });
 
   test.each<[string, Zone, string]>([
-    ['does not exist', () => 'nxdomain', 'The host hooks.example.com does not exist.'],
-    ['has no address', () => [], 'The host hooks.example.com has no address.'],
+    ['does not exist', () => 'nxdomain', unresolvedHost('hooks.example.com')],
+    ['has no address', () => [], unresolvedHost('hooks.example.com')],
     [
       'whose servers fail',
       () => 'servfail',

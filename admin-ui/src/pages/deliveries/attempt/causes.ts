@@ -20,7 +20,8 @@ type OtherClass = Exclude<NonNullable<Failure['errorClass']>, 'status'>;
 const classes: Readonly<Record<OtherClass, Cause>> = {
   dns: {
     title: 'The host name could not be found',
-    advice: 'Check the spelling of the URL, and that the domain still exists and has an address in DNS.',
+    advice:
+      'Check the spelling of the URL, and that the domain still exists and has a public address in DNS.',
   },
   connect: {
     title: 'No connection could be made',
@@ -46,9 +47,9 @@ const classes: Readonly<Record<OtherClass, Cause>> = {
     advice: 'Redirects are not followed. Put the final address into the subscription.',
   },
   blocked_address: {
-    title: 'The address must not be delivered to',
+    title: 'Deliveries do not go to this URL',
     advice:
-      'The host leads to a private or internal network. Use an address that can be reached from the internet.',
+      'Its host is a private address or name, or its scheme or port is not allowed. Use a URL that can be reached from the internet.',
   },
 };
 
