@@ -32,6 +32,8 @@ export interface Actor {
   readonly token?: string;
   /** What `access` has signed of the session (`SessionClaims`), in calls to the other services: they go by that alone. */
   readonly proof?: string;
+  /** The cookie of known devices, in calls to `access` without a session: it opens nothing. */
+  readonly device?: string;
 }
 
 export interface ActorUser {

@@ -22,7 +22,10 @@ test('A member signs in with a cookie that scripts cannot read, and learns who t
     limits: { read: 60, write: 100, admin: 200, lookup: null },
     features: { allowHttp: true, allowPrivate: true },
   });
-  expect(reply.headers['set-cookie']).toMatch(/^causeway=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+  expect(reply.headers['set-cookie']).toEqual([
+    expect.stringMatching(/^causeway=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
+    expect.stringMatching(/^causeway-device=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=34560000$/),
+  ]);
   expect(reply.text).not.toContain(browser.cookie()!);
   const session = await browser.ask('GET', '/session');
   expect(session.status).toBe(200);
@@ -107,6 +110,20 @@ describe('A wrong password and an unknown address', () => {
 });
 
 describe('Attempts that fail', () => {
+  test('do not delay a browser that the member has signed in with before', async () => {
+    const { owner } = await openTeam(world);
+    const known = await openBrowser(world).signIn(owner);
+    const [, device = ''] = /causeway-device=([^;]+)/.exec(String(known.headers['set-cookie'])) ?? [];
+    expect((await openBrowser(world).signIn({ ...owner, password: wrong })).status).toBe(401);
+    await world.sql(
+      'UPDATE sign_in_delays SET failures = 12, next_attempt_utc = UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE',
+    );
+    expect((await openBrowser(world).signIn(owner)).status).toBe(429);
+    const headers = { 'sec-fetch-site': 'same-origin', cookie: `causeway-device=${device}` };
+    const { email, password } = owner;
+    expect((await openBrowser(world).ask('POST', '/session', { email, password }, headers)).status).toBe(200);
+  });
+
   test('made all at once are counted one by one', async () => {
     const { owner } = await openTeam(world);
     const replies = await Promise.all(

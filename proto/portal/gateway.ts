@@ -31,6 +31,9 @@ export interface ResolvedSession {
  */
 export const sessionTokenHeader = 'Session-Token';
 
+/** Likewise the cookie by which the browser is known as a device of the member's from now on. */
+export const deviceHeader = 'Device';
+
 /** What a gateway counted for one key in one bucket in one minute (Unix time in minutes), since its last report. */
 export type RequestCount = readonly [
   companyId: number,

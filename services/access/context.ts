@@ -3,6 +3,7 @@ import type { Bus, Database, Log, SessionSigner } from '@causeway/runtime';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './portal/hasher.ts';
 import type { AccessTables } from './schema.ts';
+import type { Devices } from './sessions/devices.ts';
 import type { Gate } from './sessions/gate.ts';
 import type { Refusals } from './sessions/refusals.ts';
 import type { Signer } from './sessions/signer.ts';
@@ -24,6 +25,7 @@ export interface Access {
   readonly sessionTokens: Signer;
   /** Signs for other services whose session a call is made in. */
   readonly sessionProofs: SessionSigner;
+  readonly devices: Devices;
   readonly now: () => Date;
   /** A cryptographically secure source of bytes. */
   readonly random: (bytes: number) => Uint8Array;

@@ -29,6 +29,7 @@ import { createPortalOwner, resetPortalOwner } from './portal/index.ts';
 import type { AccessTables } from './schema.ts';
 import { asStranger } from './sessions/as-stranger.ts';
 import { byToken } from './sessions/by-token.ts';
+import { createDevices } from './sessions/devices.ts';
 import { createGate } from './sessions/gate.ts';
 import * as sessions from './sessions/index.ts';
 import { reencryptFactors } from './sessions/reencryptFactors.ts';
@@ -69,6 +70,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     },
     sessionTokens: createSigner(portal.keyRing, 'session tokens'),
     sessionProofs,
+    devices: createDevices({ signer: createSigner(portal.keyRing, 'devices'), now, random }),
     now,
     random,
   };

@@ -1,8 +1,8 @@
-import { networkOf } from '@causeway/proto';
+import { type Actor, networkOf } from '@causeway/proto';
 import type { Access } from '../context.ts';
 import { type Attempt, countAttempt, refuseKnown } from './delays.ts';
 import type { Gate } from './gate.ts';
-import { type Subject, sessionSubjects, strangersSubjects } from './subjects.ts';
+import { deviceSubjects, type Subject, sessionSubjects, strangersSubjects } from './subjects.ts';
 
 /** Whoever attempts to prove who they are: what a failure counts for, and the gate they come in through. */
 export interface Prover {
@@ -11,11 +11,17 @@ export interface Prover {
   readonly key: string;
 }
 
-export const stranger = ({ gates, now }: Access, email: string, address: string): Prover => ({
-  subjects: strangersSubjects(email, address, now()),
-  gate: gates.strangers,
-  key: networkOf(address),
-});
+/** Somebody without a session. From a known device they are no stranger: strangers neither delay nor crowd them out. */
+export const signingIn = (
+  { devices, gates, now }: Access,
+  email: string,
+  { address, device }: Actor,
+): Prover => {
+  const id = devices.recognise(device, email);
+  return id === undefined
+    ? { subjects: strangersSubjects(email, address, now()), gate: gates.strangers, key: networkOf(address) }
+    : { subjects: deviceSubjects(email, id), gate: gates.members, key: `device ${id}` };
+};
 
 /** A member at an open session, who is asked for the password or a code again. */
 export const atSession = ({ gates }: Access, sessionId: number): Prover => ({

@@ -1,7 +1,7 @@
 import { portalContract, problem } from '@causeway/proto';
 import { type Answer, json, type PortalCall, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { attempt, stranger } from './attempt.ts';
+import { attempt, signingIn } from './attempt.ts';
 import type { Attempt } from './delays.ts';
 import { membershipsOf } from './memberships.ts';
 import type { PersonRow } from './person.ts';
@@ -15,7 +15,7 @@ import { startSession } from './start.ts';
  */
 export const signIn = (access: Access) =>
   portalHandler(portalContract.signIn, (call) =>
-    attempt(access, stranger(access, call.body.email, call.actor.address), call.deadlineMs, (counted) =>
+    attempt(access, signingIn(access, call.body.email, call.actor), call.deadlineMs, (counted) =>
       admit(access, call, counted),
     ),
   );
@@ -64,6 +64,7 @@ const admit = async (
     {
       ...memberOf(first),
       name: first.name || first.email,
+      email: first.email,
       actor,
       requestId,
       others: [

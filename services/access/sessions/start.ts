@@ -1,4 +1,4 @@
-import { type Actor, sessionTokenHeader } from '@causeway/proto';
+import { type Actor, deviceHeader, sessionTokenHeader } from '@causeway/proto';
 import { type Answer, json, type Trx, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
@@ -12,6 +12,7 @@ export interface NewSession {
   readonly companyId: number;
   readonly userId: number;
   readonly name: string;
+  readonly email: string;
   readonly actor: Actor;
   readonly requestId: string;
   /** The other memberships that the member can switch to. */
@@ -26,12 +27,12 @@ interface OtherMembership {
 
 /**
  * Opens a session and answers with what its page has to know. Its token is random and new, whatever the browser
- * had before, and goes to the gateway in a header of the lane.
+ * had before, and goes to the gateway in a header of the lane. The browser is a known device of the member's from then on.
  */
 export const startSession = async (
   access: Access,
   status: number,
-  { companyId, userId, name, actor, requestId, others = [] }: NewSession,
+  { companyId, userId, name, email, actor, requestId, others = [] }: NewSession,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> => {
   const { db, now, random } = access;
@@ -53,7 +54,10 @@ export const startSession = async (
     });
     return id;
   });
-  return withToken(status, { ...(await sessionFacts(access, companyId, sessionId)), ...more }, token);
+  const facts = await sessionFacts(access, companyId, sessionId);
+  const answer = withToken(status, { ...facts, ...more }, token);
+  const device = access.devices.remember(actor.device, email);
+  return { ...answer, headers: { ...answer.headers, [deviceHeader]: device } };
 };
 
 /** An answer that hands the browser its session. */
@@ -83,7 +87,7 @@ export const noteEntry = async (
   });
 };
 
-interface Entry extends Omit<NewSession, 'others'> {
+interface Entry extends Omit<NewSession, 'others' | 'email'> {
   readonly sessionId: number;
   readonly at: Date;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Actor,
+  deviceHeader,
   laneSubject,
   type PortalOperationId,
   replyPrefix,
@@ -201,6 +202,31 @@ describe('Guesses at an account', () => {
     await guessFrom(email, '203.0.113.1');
     expect(await signIn(email, password, '203.0.113.1')).toBe(429);
     expect(await signIn(email, password, '198.51.100.1')).toBe(200);
+  });
+
+  test('delay no device that the member has signed in with, in the same network', async () => {
+    const { email } = await newOwner();
+    const attempt = (given: string, device?: string) =>
+      send('signIn', {
+        actor: { ...from('203.0.113.1'), ...(device && { device }) },
+        body: { email, password: given },
+      });
+    const device = (await attempt(password)).headers?.[deviceHeader];
+    expect(device).toMatch(/^[\w-]{38}$/);
+    await guessFrom(email, '203.0.113.1');
+    expect((await attempt(password)).status).toBe(429);
+    expect((await attempt(password, device)).status).toBe(200);
+    // But it can't guess without end either, and another member's device is a stranger's.
+    const statuses: number[] = [];
+    for (let guess = 1; guess <= 6; guess++) statuses.push((await attempt(wrong, device)).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    const other = await newOwner();
+    const asOther = await send('signIn', {
+      actor: { ...from('198.51.100.9'), ...(device && { device }) },
+      body: { email: other.email, password },
+    });
+    expect(asOther.status).toBe(200);
+    expect((await attempt(password, asOther.headers?.[deviceHeader]?.split('.')[0])).status).toBe(429);
   });
 
   test('delay no member who is signed in and changes the password', async () => {

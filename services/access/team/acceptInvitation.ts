@@ -44,5 +44,6 @@ export const acceptInvitation = (access: Access) =>
         throw conflict('this address is already a member of the company; sign in instead');
       throw error;
     });
-    return startSession(access, 201, { companyId: company_id, userId, name: body.name, actor, requestId });
+    const { name } = body;
+    return startSession(access, 201, { companyId: company_id, userId, name, email, actor, requestId });
   });

@@ -1,4 +1,4 @@
-import { type ResolvedSession, renderProblem, sessionTokenHeader } from '@causeway/proto';
+import { deviceHeader, type ResolvedSession, renderProblem, sessionTokenHeader } from '@causeway/proto';
 import { type LaneAnswer, randomHex } from '@causeway/runtime';
 import { toProblem } from '../failures.ts';
 import { writeAnswer } from '../http/answer.ts';
@@ -8,7 +8,7 @@ import type { HttpResponse } from '../http/uws.ts';
 import type { Header } from '../limits/policy.ts';
 import { endRequest, startRequest } from '../tracing.ts';
 import type { Client } from './client.ts';
-import { tokenCookie } from './cookie.ts';
+import { deviceCookie, tokenCookie } from './cookie.ts';
 import type { PortalHead } from './head.ts';
 import type { Portal } from './portal.ts';
 import { dataPolicy, securityHeaders } from './security-headers.ts';
@@ -124,12 +124,13 @@ export const openExchange = (
     },
     answer,
     pass: ({ status, body, headers = {} }) => {
-      const { [sessionTokenHeader]: token, 'Content-Type': _, ...more } = headers;
+      const { [sessionTokenHeader]: token, [deviceHeader]: device, 'Content-Type': _, ...more } = headers;
       answer(status, body, [
         ...dataHeaders,
         ...(body.length > 0 ? [jsonType] : []),
         ...Object.entries(more),
         ...(token === undefined ? [] : [['Set-Cookie', tokenCookie(token, client)] as const]),
+        ...(device === undefined ? [] : [['Set-Cookie', deviceCookie(device, client)] as const]),
       ]);
     },
     fail: (error) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clientOf } from './client.ts';
-import { readToken, tokenCookie } from './cookie.ts';
+import { deviceCookie, readDevice, readToken, tokenCookie } from './cookie.ts';
 import type { PortalHead } from './head.ts';
 import { requireSameSite } from './same-site.ts';
 
@@ -57,6 +57,16 @@ describe('the cookie', () => {
     expect(readToken(`causeway=${token}`, local)).toBe(token);
     expect(readToken(`causeway=${token}; causeway=${token}`, local)).toBe('');
     expect(readToken('causeway=short', local)).toBe('');
+  });
+
+  test('of known devices outlives the session, and is none of it', () => {
+    expect(deviceCookie('a.b', remote)).toBe(
+      '__Host-causeway-device=a.b; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=34560000',
+    );
+    const both = `causeway=${token}; causeway-device=a.b`;
+    expect([readToken(both, local), readDevice(both, local)]).toEqual([token, 'a.b']);
+    expect(readDevice('causeway-device=a.b; causeway-device=c.d', local)).toBe('');
+    expect(readDevice(`causeway-device=${'x'.repeat(301)}`, local)).toBe('');
   });
 });
 

@@ -2,6 +2,7 @@ import {
   type Actor,
   deliveryTailPath,
   methodNotAllowed,
+  networkOf,
   type PortalOperation,
   Problem,
   portalBasePath,
@@ -20,7 +21,7 @@ import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import type { Match } from '../routes.ts';
 import { type Exchange, openExchange } from './answering.ts';
 import { clientOf } from './client.ts';
-import { readToken } from './cookie.ts';
+import { readDevice, readToken } from './cookie.ts';
 import { readPortalHead } from './head.ts';
 import { countMember } from './member-limit.ts';
 import type { Portal } from './portal.ts';
@@ -80,7 +81,8 @@ const serve = async (portal: Portal, exchange: Exchange, response: HttpResponse)
   // Before a place is taken: a client that goes away amid its body would keep it.
   const received = head.bodyBytes === 0 ? noBody : await readBody(portal, exchange, response, operation);
   if (exchange.over()) return;
-  const leave = portal.bounds.enter(operation?.role === null ? `address ${client.address}` : token);
+  const { strangers, members } = portal.bounds;
+  const leave = operation?.role === null ? strangers.enter(networkOf(client.address)) : members.enter(token);
   try {
     const session = operation?.role === null ? null : await resolve(portal, exchange, token, isTail);
     if (session) {
@@ -119,9 +121,10 @@ const resolve = async (
   token: string,
   isTail: boolean,
 ): Promise<ResolvedSession> => {
-  const { head, portalHead } = exchange;
+  const { head, portalHead, client } = exchange;
   const passive = isTail || (portalHead.passive && (head.method === 'GET' || head.method === 'HEAD'));
-  const session = await portal.resolve(token, exchange, passive);
+  const arrived = portal.bounds.arriving.enter(networkOf(client.address));
+  const session = await portal.resolve(token, exchange, passive).finally(arrived);
   if (!session) throw problem('signed_out');
   return session;
 };
@@ -146,9 +149,10 @@ const callService = (
   const { address } = client;
   const { userAgent } = portalHead;
   // No other service is told what opens a session.
-  const shown =
-    session && (operation.service === 'access' ? { token: session.token } : { proof: session.proof });
-  const actor: Actor = { user, address, userAgent, ...shown };
+  const toAccess = operation.service === 'access';
+  const shown = session && (toAccess ? { token: session.token } : { proof: session.proof });
+  const device = !session && toAccess ? readDevice(portalHead.cookie, client) : '';
+  const actor: Actor = { user, address, userAgent, ...shown, ...(device && { device }) };
   return lanes[operation.service].request({
     operation: operation.id,
     tenant: session?.companyId ?? 0,

@@ -1,0 +1,74 @@
+import { countedEmail } from './same-email.ts';
+import type { Signer } from './signer.ts';
+
+/**
+ * Devices that members have signed in with before. A cookie of the browser's says so: an entry for each member, signed,
+ * so that nothing is stored or looked up. It opens nothing: sign-ins from a known device need the password as
+ * ever, but guesses made elsewhere do not delay them.
+ *
+ * An entry: day of the last sign-in (4 characters, base 36), id of the device (12), mark (22); entries are separated by
+ * dots, the newest first.
+ */
+export interface Devices {
+  /** The device's id, if the member has signed in with it before. */
+  recognise(cookie: string | undefined, email: string): string | undefined;
+  /** The cookie's new value after a sign-in. */
+  remember(cookie: string | undefined, email: string): string;
+}
+
+/** People who share a browser. */
+const maxEntries = 5;
+/** As long as browsers keep a cookie. */
+const validDays = 400;
+const dayMs = 86_400_000;
+
+export const createDevices = ({ signer, now, random }: DevicesOptions): Devices => {
+  const today = (): number => Math.floor(now().getTime() / dayMs);
+  const text = (email: string, day: string, id: string): string => `${countedEmail(email)}\n${day}\n${id}`;
+
+  /** The member's own entry, if it is valid. */
+  const find = (entries: readonly Entry[], email: string): Entry | undefined =>
+    entries.find(({ day, id, mark }) => {
+      const age = today() - Number.parseInt(day, 36);
+      return (
+        age >= -1 && age <= validDays && signer.verify(text(email, day, id), Buffer.from(mark, 'base64url'))
+      );
+    });
+
+  return {
+    recognise: (cookie, email) => find(entriesOf(cookie), email)?.id,
+    remember: (cookie, email) => {
+      const entries = entriesOf(cookie);
+      const known = find(entries, email);
+      const id = known?.id ?? Buffer.from(random(9)).toString('base64url');
+      const day = today().toString(36).padStart(4, '0');
+      const mark = signer.sign(text(email, day, id), 16).toString('base64url');
+      const others = entries.filter((entry) => entry !== known);
+      return [{ day, id, mark }, ...others]
+        .slice(0, maxEntries)
+        .map((entry) => entry.day + entry.id + entry.mark)
+        .join('.');
+    },
+  };
+};
+
+const entriesOf = (cookie = ''): readonly Entry[] =>
+  cookie
+    .split('.')
+    .slice(0, maxEntries)
+    .flatMap((entry) => {
+      const [, day, id, mark] = /^([0-9a-z]{4})([\w-]{12})([\w-]{22})$/.exec(entry) ?? [];
+      return day && id && mark ? [{ day, id, mark }] : [];
+    });
+
+interface Entry {
+  readonly day: string;
+  readonly id: string;
+  readonly mark: string;
+}
+
+interface DevicesOptions {
+  readonly signer: Signer;
+  readonly now: () => Date;
+  readonly random: (bytes: number) => Uint8Array;
+}
