@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Client } from 'undici';
 import { expect, test } from 'vitest';
-import { freePort } from '../../deploy/local/ports.ts';
-import { runService } from '../../deploy/local/service-run.ts';
 import { until } from './support/clock.ts';
+import { startGateway } from './support/gateway.ts';
 import { metric } from './support/processes.ts';
 import { openWorld, send } from './support/world.ts';
 
@@ -15,35 +12,13 @@ const world = await openWorld();
 
 /** One more gateway of the cluster, which stands behind so many proxies: this test is the innermost of them. */
 const gatewayBehind = async (proxies: number) => {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-gateway-'));
-  const port = await freePort();
-  const name = `behind-${proxies}`;
-  const logFile = join(folder, 'gateway.log');
-  const run = await runService({
-    name,
-    entry: resolve(import.meta.dirname, '../../services/gateway/main.ts'),
-    env: {
-      PATH: process.env.PATH,
-      INSTANCE: name,
-      NATS_URL: world.stack().natsUrl,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      TRUSTED_PROXIES: String(proxies),
-    },
-    logFile,
-  });
-  const client = new Client(`http://127.0.0.1:${port}`);
-  cleanUp(async () => {
-    await client.destroy();
-    await run.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const metricsUrl = await run.ready;
+  const gateway = await startGateway(world, `behind-${proxies}`, { TRUSTED_PROXIES: String(proxies) });
+  const client = new Client(gateway.url);
+  cleanUp(() => client.destroy());
   return {
     /** @returns the status, and by how much the failures of an address went up. */
     refuse: async (address: string, forwardedFor: string | string[]) => {
-      const failures = () =>
-        metric({ name, pid: run.pid, metricsUrl }, 'gateway_authentication_failures_total', `"${address}"`);
+      const failures = () => metric(gateway.process, 'gateway_authentication_failures_total', `"${address}"`);
       const before = await failures();
       const headers = { 'x-api-key': 'guess', 'x-forwarded-for': forwardedFor as string };
       const { status } = await send(client, '/events', { headers });
@@ -55,7 +30,7 @@ const gatewayBehind = async (proxies: number) => {
       const headers = { 'x-forwarded-for': forwardedFor, 'x-request-id': requestId };
       await send(client, path, { headers });
       const line = () =>
-        readFileSync(logFile, 'utf8')
+        readFileSync(gateway.logFile, 'utf8')
           .split('\n')
           .find((one) => one.includes(requestId));
       await until('the request is in the log', () => line() !== undefined);

@@ -4,7 +4,9 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { request } from 'undici';
 import { beforeEach, expect, test } from 'vitest';
 import { until } from './support/clock.ts';
+import { startGateway } from './support/gateway.ts';
 import { type Browser, forgetAttempts, openBrowser, openTeam } from './support/portal.ts';
+import { metric } from './support/processes.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
@@ -13,8 +15,8 @@ const bus = await connectBus({ url: world.stack().natsUrl, name: 'operator' });
 cleanUp(() => bus.close());
 
 /** What a browser's EventSource would have got so far. */
-const openTail = async (browser: Browser) => {
-  const { statusCode, headers, body } = await request(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
+const openTail = async (browser: Browser, baseUrl = world.baseUrl) => {
+  const { statusCode, headers, body } = await request(`${baseUrl}/portal/api/v1/deliveries/tail`, {
     headers: { cookie: `causeway=${browser.cookie()}` },
     bodyTimeout: 0,
   });
@@ -122,9 +124,58 @@ test('Nobody watches without a session, and a session not without end', async ()
   // Four on each of four gateways.
   expect(open).toBeLessThanOrEqual(16);
   expect(new Set(tails.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  const refused = tails.find(({ status }) => status === 429)!;
+  await until('it says why', () => refused.text.endsWith('}'));
+  expect(JSON.parse(refused.text)).toEqual({
+    error: '4 live views are open in this session already; close one and connect again',
+    reason: 'too_many_requests',
+    limit: 4,
+  });
   for (const tail of tails) tail.close();
   await until('there is room again', async () => {
     const again = await openTail(owner.browser);
     return again.status === 200;
   });
+});
+
+test('A company with many sessions takes its own tails only, and others watch', async () => {
+  const gateway = await startGateway(world, 'with-few-tails', { TAILS_MAX: '20', TAILS_PER_COMPANY: '6' });
+  const [hostile, other] = [await openTeam(world), await openTeam(world)];
+  const browsers = [hostile.owner.browser];
+  for (let at = 0; at < 3; at++) {
+    const browser = openBrowser(world);
+    await browser.signIn(hostile.owner);
+    browsers.push(browser);
+  }
+  const tails = [];
+  for (const browser of browsers)
+    for (let at = 0; at < 3; at++) tails.push(await openTail(browser, gateway.url));
+  expect(tails.map(({ status }) => status)).toEqual([...Array(6).fill(200), ...Array(6).fill(429)]);
+  const refused = tails.at(-1)!;
+  await until('it says why', () => refused.text.endsWith('}'));
+  expect(JSON.parse(refused.text)).toMatchObject({
+    error: 'your company has 6 live views open already; close one and connect again',
+    limit: 6,
+  });
+  expect((await openTail(other.owner.browser, gateway.url)).status).toBe(200);
+  tails[0]!.close();
+  await until('there is room again', async () => {
+    const again = await openTail(browsers[3]!, gateway.url);
+    return again.status === 200;
+  });
+});
+
+test('A session is asked about once for all its tails', async () => {
+  const gateway = await startGateway(world, 'watched', {});
+  const { owner } = await openTeam(world);
+  const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(owner.browser, gateway.url)));
+  expect(tails.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const beats = (): number => Math.min(...tails.map(({ text }) => text.match(/: beat/g)?.length ?? 0));
+  const calls = () => metric(gateway.process, 'lane_client_calls_total', 'access');
+  await until('all have beaten', () => beats() >= 1, { timeoutMs: 20_000 });
+  const [beatsBefore, callsBefore] = [beats(), await calls()];
+  await until('they have beaten twice more', () => beats() >= beatsBefore + 2, { timeoutMs: 40_000 });
+  const beaten = beats() - beatsBefore;
+  // One more beat may have begun at either end.
+  expect((await calls()) - callsBefore).toBeLessThanOrEqual(beaten + 2);
 });

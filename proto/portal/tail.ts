@@ -6,12 +6,10 @@ import type { EventType } from '../events.ts';
  * role. It is no operation of the table, as the gateway serves it by itself from what dispatchers broadcast.
  * Events of the stream: `ready` (no data; from here on nothing is missed but under back-pressure),
  * `attempts` (a JSON array of `DeliveryTailEntry`, oldest first), `dropped` (a JSON number: how many were left
- * out because the browser was too slow) and `end` (the session is over; do not come back).
+ * out because the browser was too slow) and `end` (the session is over; do not come back). Beyond the limits of a
+ * session and a company: 429 that says which. These are configuration, for each gateway.
  */
 export const deliveryTailPath = '/deliveries/tail';
-
-/** Open tails a session may have on one gateway. */
-export const maxTailsPerSession = 4;
 
 /** One finished attempt. Dispatchers publish JSON arrays of at most `maxTailEntries` of them. */
 export interface DeliveryTailEntry {

@@ -31,6 +31,10 @@ export const gatewayConfig = {
   BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
   /** Where the built portal lies; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
+  /** Live tails open on this gateway: of all, of a company, of a session. */
+  TAILS_MAX: integer(1, 100_000).default(1000),
+  TAILS_PER_COMPANY: integer(1, 100_000).default(50),
+  TAILS_PER_SESSION: integer(1, 1000).default(4),
   /** Proxies in front, each of which adds to X-Forwarded-For; what they say of the client is believed. */
   TRUSTED_PROXIES: integer(0, 10).default(0),
   /** After a SIGTERM, how long idle keep-alive connections are still served before they are closed. */

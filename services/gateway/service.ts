@@ -101,6 +101,11 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     traffic,
     lanes,
     trustedProxies: config.TRUSTED_PROXIES,
+    tailLimits: {
+      all: config.TAILS_MAX,
+      company: config.TAILS_PER_COMPANY,
+      session: config.TAILS_PER_SESSION,
+    },
     folder: config.PORTAL_DIR,
     draining: () => gateway.draining,
   });

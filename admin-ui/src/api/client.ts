@@ -65,6 +65,17 @@ export const operationUrl = (
   return `${basePath}${filled}${search.size > 0 ? `?${search}` : ''}`;
 };
 
+/** What the server says against an event stream, as EventSource does not tell; null where it would open one. */
+export const streamRefusal = async (path: string): Promise<ApiError | null> => {
+  const gone = new AbortController();
+  const response = await send('GET', operationUrl(path), undefined, gone.signal);
+  try {
+    return response.ok ? null : problem(response, await response.text());
+  } finally {
+    gone.abort();
+  }
+};
+
 const problem = (response: Response, text: string): ApiError => {
   const body = parseObject(text);
   const said = body.error ?? body.message;

@@ -131,7 +131,7 @@ const resolve = async (
 
 const openTail = (portal: Portal, exchange: Exchange, token: string, session: ResolvedSession): void => {
   if (exchange.over()) return;
-  if (!portal.tails.hasRoom(session)) throw problem('too_many_requests');
+  portal.tails.requireRoom(session);
   portal.tails.open(exchange.stream(), session, async () => {
     const found = await portal.resolve(token, exchange, true);
     return found !== null;

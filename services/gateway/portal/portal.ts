@@ -15,7 +15,7 @@ import type { Traffic } from '../traffic.ts';
 import { type Bounds, createBounds } from './bounds.ts';
 import { type PortalFiles, portalFiles } from './files.ts';
 import type { MemberLimit } from './member-limit.ts';
-import { createTails, type Tails } from './tails.ts';
+import { createTails, type TailLimits, type Tails } from './tails.ts';
 
 /** What a request of the portal meets on its way through the gateway. */
 export interface Portal extends MemberLimit {
@@ -51,7 +51,7 @@ export const createPortal = (options: PortalOptions): Portal => {
     ...options,
     files,
     bounds: createBounds(),
-    tails: createTails({ bus, metrics }),
+    tails: createTails({ bus, metrics, limits: options.tailLimits }),
     route: createRouter<PortalOperation>(portalOperations, portalBasePath),
     takes: (path) =>
       path.startsWith(`${portalBasePath}/`) ||
@@ -89,6 +89,7 @@ export interface PortalOptions extends MemberLimit {
   readonly traffic: Traffic;
   readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
   readonly trustedProxies: number;
+  readonly tailLimits: TailLimits;
   /** Where the built portal lies. */
   readonly folder: string | undefined;
   readonly draining: () => boolean;

@@ -1,16 +1,12 @@
-import {
-  deliveryTailSubject,
-  maxTailsPerSession,
-  type ResolvedSession,
-  sessionsEndedSubject,
-} from '@causeway/proto';
+import { deliveryTailSubject, Problem, type ResolvedSession, sessionsEndedSubject } from '@causeway/proto';
 import { type Bus, type Metrics, readNotice } from '@causeway/runtime';
 import type { Subscription } from '@nats-io/transport-node';
 import type { HttpResponse } from '../http/uws.ts';
 
 /** The live tails that browsers have open on this gateway (`deliveryTailPath`). */
 export interface Tails {
-  hasRoom(session: ResolvedSession): boolean;
+  /** @throws Problem `too_many_requests` that says which limit is reached */
+  requireRoom(session: ResolvedSession): void;
   /** @param holds asks whether the session still does, without being a use of it. */
   open(response: HttpResponse, session: ResolvedSession, holds: () => Promise<boolean>): void;
   /** The client has gone. */
@@ -23,19 +19,26 @@ interface Tail {
   readonly response: HttpResponse;
   readonly companyId: number;
   readonly sessionId: number;
-  readonly holds: () => Promise<boolean>;
   /** The browser reads slower than things happen: entries are counted instead of kept. */
   blocked: boolean;
   dropped: number;
 }
 
-const maxTails = 500;
+/** How many may be open on one gateway. */
+export interface TailLimits {
+  readonly all: number;
+  readonly company: number;
+  readonly session: number;
+}
+
 /** Also shorter than any proxy's patience with a silent answer. */
 const beatMs = 5000;
 
-export const createTails = ({ bus, metrics }: TailsOptions): Tails => {
+export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
   const tails = new Map<HttpResponse, Tail>();
   const feeds = new Map<number, { readonly subscription: Subscription; open: number }>();
+  /** Sessions with tails: each is asked about once a beat, however many it has. */
+  const sessions = new Map<number, { readonly holds: () => Promise<boolean>; open: number }>();
   metrics.gauge('gateway_portal_tails', 'Live tails open', () => tails.size);
 
   const write = (tail: Tail, text: string): void => {
@@ -46,6 +49,8 @@ export const createTails = ({ bus, metrics }: TailsOptions): Tails => {
 
   const forget = (tail: Tail): void => {
     if (!tails.delete(tail.response)) return;
+    const session = sessions.get(tail.sessionId);
+    if (session && --session.open === 0) sessions.delete(tail.sessionId);
     const feed = feeds.get(tail.companyId);
     if (!feed || --feed.open > 0) return;
     feed.subscription.unsubscribe();
@@ -93,31 +98,44 @@ export const createTails = ({ bus, metrics }: TailsOptions): Tails => {
 
   /** The broadcast may be missed, and time ends sessions without one. */
   const beat = setInterval(() => {
-    for (const tail of [...tails.values()]) {
-      if (!tail.blocked) write(tail, ': beat\n\n');
-      tail.holds().then(
+    for (const tail of [...tails.values()]) if (!tail.blocked) write(tail, ': beat\n\n');
+    for (const [sessionId, session] of sessions)
+      session.holds().then(
         (holds) => {
-          if (!holds && tails.has(tail.response)) end(tail, ended);
+          if (!holds) endSessions([sessionId]);
         },
         () => {}, // `access` is away for the moment; the next beat asks again.
       );
-    }
   }, beatMs);
 
   return {
-    hasRoom: ({ user }) =>
-      tails.size < maxTails &&
-      [...tails.values()].filter(({ sessionId }) => sessionId === user.sessionId).length < maxTailsPerSession,
+    requireRoom: ({ companyId, user }) => {
+      const { all, company, session } = limits;
+      if ((sessions.get(user.sessionId)?.open ?? 0) >= session)
+        throw tooManyTails(
+          `${session} live views are open in this session already; close one and connect again`,
+          session,
+        );
+      if ((feeds.get(companyId)?.open ?? 0) >= company)
+        throw tooManyTails(
+          `your company has ${company} live views open already; close one and connect again`,
+          company,
+        );
+      if (tails.size >= all)
+        throw tooManyTails('too many live views are open at the moment; try again later', all);
+    },
     open: (response, { companyId, user }, holds) => {
       const tail: Tail = {
         response,
         companyId,
         sessionId: user.sessionId,
-        holds,
         blocked: false,
         dropped: 0,
       };
       tails.set(response, tail);
+      const known = sessions.get(user.sessionId);
+      if (known) known.open++;
+      else sessions.set(user.sessionId, { holds, open: 1 });
       listen(companyId);
       response.onWritable(() => {
         tail.blocked = false;
@@ -146,9 +164,13 @@ export const createTails = ({ bus, metrics }: TailsOptions): Tails => {
   };
 };
 
+const tooManyTails = (publicMessage: string, limit: number): Problem =>
+  new Problem({ code: 'too_many_requests', publicMessage, extra: { limit } });
+
 const ended = 'event: end\ndata: {}\n\n';
 
 interface TailsOptions {
   readonly bus: Bus;
   readonly metrics: Metrics;
+  readonly limits: TailLimits;
 }

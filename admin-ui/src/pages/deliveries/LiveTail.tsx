@@ -62,7 +62,7 @@ export function LiveTail() {
             </Button>
           }
         >
-          The connection ended, or too many live views are open.
+          {tail.refusal ?? 'The connection ended.'}
         </Notice>
       )}
       <Table

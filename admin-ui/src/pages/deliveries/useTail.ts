@@ -1,16 +1,21 @@
 import type { DeliveryTailEntry } from '@causeway/proto';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { operationUrl } from '../../api/client.ts';
+import { operationUrl, streamRefusal } from '../../api/client.ts';
+import { errorText } from '../../api/errors.ts';
 import { sessionQuery } from '../../app/session.ts';
 
 export type TailEntry = DeliveryTailEntry;
+
+const tailPath = '/deliveries/tail';
 
 /** Rows kept in sight and, while paused, in waiting. */
 const maxRows = 200;
 
 interface Tail {
   readonly state: 'connecting' | 'open' | 'closed';
+  /** Why the server refused it, where it did. */
+  readonly refusal: string | null;
   /** The newest first. */
   readonly entries: readonly TailEntry[];
   readonly paused: boolean;
@@ -26,6 +31,7 @@ interface Tail {
 /** The company's live tail. It is let go of while the tab is hidden, and taken up again after. */
 export const useTail = (): Tail => {
   const [state, setState] = useState<Tail['state']>('connecting');
+  const [refusal, setRefusal] = useState<string | null>(null);
   const [entries, setEntries] = useState<readonly TailEntry[]>([]);
   const [held, setHeld] = useState<readonly TailEntry[]>([]);
   const [waiting, setWaiting] = useState(0);
@@ -49,7 +55,8 @@ export const useTail = (): Tail => {
     };
     const open = (): void => {
       setState('connecting');
-      source = new EventSource(operationUrl('/deliveries/tail'));
+      setRefusal(null);
+      source = new EventSource(operationUrl(tailPath));
       source.addEventListener('ready', () => setState('open'));
       source.addEventListener('attempts', (event) => take(JSON.parse(event.data) as TailEntry[]));
       source.addEventListener('dropped', (event) => setDropped((count) => count + Number(event.data)));
@@ -58,9 +65,15 @@ export const useTail = (): Tail => {
         setState('closed');
         void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
       });
-      source.addEventListener('error', () =>
-        setState(source?.readyState === EventSource.CLOSED ? 'closed' : 'connecting'),
-      );
+      source.addEventListener('error', () => {
+        const closed = source?.readyState === EventSource.CLOSED;
+        setState(closed ? 'closed' : 'connecting');
+        if (closed)
+          streamRefusal(tailPath).then(
+            (error) => error && setRefusal(errorText(error)),
+            (error: unknown) => setRefusal(errorText(error)),
+          );
+      });
     };
     const close = (): void => {
       source?.close();
@@ -87,6 +100,7 @@ export const useTail = (): Tail => {
 
   return {
     state,
+    refusal,
     entries,
     paused,
     waiting,
