@@ -44,7 +44,7 @@ export const mysqlLauncher = (toolchain: Toolchain, home: string) =>
 
 /** One NATS server by the name `nats`, or several, `nats-1` and on, that make a cluster. */
 export const natsLaunchers = async (options: NatsLaunchOptions): Promise<readonly NatsLauncher[]> => {
-  const { count, home, users, routesPassword: password, wiring } = options;
+  const { count, home, routesPassword: password, wiring } = options;
   if (count === 1) return [natsLauncher(options, 'nats', join(home, 'nats'), async () => undefined)];
   const ports = await freePorts(count);
   const nameOf = (at: number): string => `nats-${at + 1}`;

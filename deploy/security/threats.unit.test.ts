@@ -26,7 +26,7 @@ describe.each(threats)('$threat', ({ tests }) => {
   test('is shown to be met by tests that are there, and run', () => {
     expect(tests).not.toEqual([]);
     for (const file of tests) {
-      expect(file).toMatch(/(\.(unit|integration)\.test\.ts|^e2e\/api\/[\w-]+\.test\.ts)$/);
+      expect(file).toMatch(/(\.(unit|integration)\.test\.ts|^e2e\/(api|portal)\/[\w-]+\.test\.ts)$/);
       expect([file, existsSync(join(root, file))]).toEqual([file, true]);
     }
   });

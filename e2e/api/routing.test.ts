@@ -1,4 +1,4 @@
-import { basePath, operations, scopes } from '@causeway/proto';
+import { basePath, type Operation, operations, scopes } from '@causeway/proto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { roomInMinute } from './support/clock.ts';
 import { openWorld } from './support/world.ts';
@@ -204,9 +204,9 @@ describe('GET /openapi.json', () => {
   test('describes every operation of the contract', async () => {
     const { json } = await world.ask('/openapi.json');
     expect(json.openapi).toMatch(/^3\.1\./);
-    for (const { path, method, id } of operations) {
+    for (const { path, method, id, operationId = id } of operations as readonly Operation[]) {
       const described = json.paths[path] ?? json.paths[basePath + path];
-      expect(described?.[method.toLowerCase()]?.operationId, id).toBe(id);
+      expect(described?.[method.toLowerCase()]?.operationId, id).toBe(operationId);
     }
   });
 
