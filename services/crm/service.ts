@@ -46,7 +46,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     tracer,
     maxGroupSize: options.writeGroupSize,
   });
-  const ingest = serveIngest({ bus, db, runner, log, now, tracer });
+  const ingest = serveIngest({ bus, db, runner, knowsCompany: callers.knowsCompany, log, now, tracer });
   const lane = await serveOperations({
     lane: 'crm',
     handlers: handlersOf({ db, runner, store: createStore(), random }),

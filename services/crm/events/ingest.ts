@@ -4,6 +4,7 @@ import {
   type IngestBody,
   ingestEvent,
   ingestSubject,
+  invalidField,
   Problem,
   parseBody,
   toProblem,
@@ -29,7 +30,8 @@ export interface Ingest {
 }
 
 /** Answers `events.ingest` as one replica of a queue group. */
-export const serveIngest = ({ bus, db, runner, log, now, tracer }: IngestOptions): Ingest => {
+export const serveIngest = (options: IngestOptions): Ingest => {
+  const { bus, db, runner, knowsCompany, log, now, tracer } = options;
   const action = addEvent(now);
   let inFlight = 0;
   let idle: (() => void) | undefined;
@@ -37,6 +39,8 @@ export const serveIngest = ({ bus, db, runner, log, now, tracer }: IngestOptions
   const answer = async (data: Uint8Array): Promise<IngestAnswer> => {
     try {
       const body = parseBody(ingestEvent, data);
+      if (!(await knowsCompany(body.companyId)))
+        throw invalidField('companyId', `there is no company ${body.companyId}`);
       const submission = { companyId: body.companyId, recordId: 0, body };
       return await runner.submit(action, submission, performance.now() + deadlineMs);
     } catch (error) {
@@ -82,6 +86,11 @@ export interface IngestOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly runner: ActionRunner;
+  /**
+   * By the key table, which crm follows anyway: companies are rows of `access`, which crm has no rights to, and a
+   * company without a record yet has no rows here.
+   */
+  readonly knowsCompany: (companyId: number) => Promise<boolean>;
   readonly log: Log;
   readonly now: () => Date;
   readonly tracer?: Tracer | undefined;

@@ -15,7 +15,7 @@ import {
   testDatabase,
   testNats,
 } from '@causeway/runtime/testing';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { createCrm } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -56,6 +56,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
       createCrm({ bus, db: database.connect<Tables>({ tenantTables }), instance: `crm-${at}`, log }),
     ),
   );
+  await vi.waitUntil(() => services.every((service) => service.ready()), { timeout: 10_000 });
   const lane = createLaneClient({
     bus,
     lane: 'crm',

@@ -1,3 +1,4 @@
+import { companyEntryName, problem } from '@causeway/proto';
 import type { Bus } from '../bus.ts';
 import { followKeyTable } from '../key-table/follow.ts';
 import type { Log } from '../log.ts';
@@ -8,6 +9,12 @@ import { type CallerGuard, createCallerGuard } from './guard.ts';
 export interface Callers extends CallerGuard {
   /** Whether the copy can be relied on. */
   ready(): boolean;
+  /**
+   * Whether the company exists. Entries of companies are never deleted, so one that the copy has is one; of any
+   * other the bucket's leader is asked, as the copy may be a moment behind.
+   * @throws Problem `keys_unavailable` while the copy cannot be relied on.
+   */
+  knowsCompany(companyId: number): Promise<boolean>;
   close(): void;
 }
 
@@ -19,6 +26,12 @@ export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions):
   return {
     ...createCallerGuard({ table, log, metrics, now }),
     ready: table.trusted,
+    knowsCompany: async (companyId) => {
+      if (table.company(companyId)) return true;
+      if (!table.trusted()) throw problem('keys_unavailable');
+      await table.fetch(companyEntryName(companyId));
+      return table.company(companyId) !== undefined;
+    },
     close: table.close,
   };
 };
