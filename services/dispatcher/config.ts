@@ -26,6 +26,8 @@ export const dispatcherConfig = {
   WEBHOOKS_PROBE_INTERVAL: duration(10, hour).default(probeIntervalMs),
   /** Attempts in flight at a time. */
   DISPATCHER_SLOTS: integer(4, 16_384).default(512),
+  /** Of these, to one host, over all subscriptions. */
+  WEBHOOKS_MAX_PER_HOST: integer(2, 16_384).default(256),
   /** Threads that sign. */
   DISPATCHER_SIGNERS: integer(1, 16).default(1),
 } as const;

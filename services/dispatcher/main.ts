@@ -25,6 +25,7 @@ await runProcess(
       timeoutMs: config.WEBHOOKS_TIMEOUT,
       probeIntervalMs: config.WEBHOOKS_PROBE_INTERVAL,
       slots: config.DISPATCHER_SLOTS,
+      maxPerHost: config.WEBHOOKS_MAX_PER_HOST,
       signers: config.DISPATCHER_SIGNERS,
     });
     kit.onStop('service', () => dispatcher.drain());

@@ -49,6 +49,8 @@ export interface DispatcherOptions {
   readonly leaseMs?: number;
   /** Attempts in flight at a time. */
   readonly slots?: number;
+  /** Of these, to one host. */
+  readonly maxPerHost?: number;
   /** Threads that sign. */
   readonly signers?: number;
   readonly now?: () => Date;
@@ -89,6 +91,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const minutes = createMinutes({ db, log });
   const windows = createWindows({
     slots,
+    maxPerHost: options.maxPerHost,
     start: (job) => void run(job),
     giveBack: givingBack.give,
     onRoom: () => poller.wake(),

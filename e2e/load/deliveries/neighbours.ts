@@ -6,6 +6,7 @@ import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
 import { type Table, toTerminal } from '../report/table.ts';
 import { makeEvents } from './events.ts';
+import { howSlowCompany, measureSlowCompany } from './slow-company.ts';
 import { type DeliveryWorld, startDeliveryWorld, type Tenant } from './world.ts';
 
 const healthyCount = 100;
@@ -68,6 +69,8 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
       },
     );
   }
+  // Last: what it leaves waiting would be in the way of the others.
+  const slowCompany = await measureSlowCompany(world, say);
   const tables: Table[] = [
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
     {
@@ -75,6 +78,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
       columns: ['', 'deliveries', 'p50', 'p99', 'most'],
       rows,
     },
+    slowCompany,
   ];
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
   if (options.write) writeResults('neighbours', howMeasured(options), tables);
@@ -116,4 +120,4 @@ were made just before, and one whose receiver answers 500, for which ${failingPe
 ones are counted. Time is measured from \`createdUtc\`, which is taken before the event's commit, to the arrival of
 the whole request at the receiver, in whole milliseconds. The first row is ${quietClients} clients created through the API, one after the
 other, in a cluster that does nothing else.
-`;
+${howSlowCompany}`;

@@ -80,12 +80,19 @@ const readLateness = async (
   compared: '<' | '>=',
   now: Date,
 ): Promise<Lateness> => {
-  const row = await db
-    .selectFrom('delivery_queues')
-    .select([sql<Date | null>`MIN(next_due_utc)`.as('oldest'), sql<number>`COUNT(*)`.as('queues')])
-    .where('next_due_utc', 'is not', null)
-    .where('consecutive_failures', compared, failuresUntilProbing)
-    .executeTakeFirstOrThrow();
+  // A queue with more in it is due anew at each turn: how late it is, its first delivery tells.
+  const { rows } = await sql<{ oldest: Date | null; queues: number }>`
+    SELECT MIN(due_utc) AS oldest, COUNT(*) AS queues
+    FROM (
+      SELECT IF(q.next_due_utc > ${now}, q.next_due_utc, COALESCE((
+        SELECT d.due_utc FROM deliveries AS d FORCE INDEX (by_state)
+        WHERE d.company_id = q.company_id AND d.subscription_id = q.subscription_id AND d.state = 'waiting'
+        ORDER BY d.due_utc LIMIT 1
+      ), q.next_due_utc)) AS due_utc
+      FROM delivery_queues AS q
+      WHERE q.next_due_utc IS NOT NULL AND q.consecutive_failures ${sql.raw(compared)} ${failuresUntilProbing}
+    ) AS waiting`.execute(db);
+  const row = rows[0] ?? { oldest: null, queues: 0 };
   const lateMs = row.oldest ? now.getTime() - row.oldest.getTime() : 0;
   return { oldestSeconds: Math.max(0, lateMs) / 1000, queues: row.queues };
 };

@@ -1,7 +1,7 @@
 import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, datetime, sqlTime, transaction } from '@causeway/runtime';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { type QueueKey, queueName } from '../job.ts';
+import { byQueue, type QueueKey, queueName } from '../job.ts';
 import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/keyTables.ts';
 import { perCount } from '../store/perCount.ts';
 import { type FoundTarget, readTargets, type WaitingDelivery } from '../store/read.ts';
@@ -19,18 +19,13 @@ export interface Claim {
 export interface Claimed {
   readonly claims: readonly Claim[];
   readonly leaseMs: number;
-  /** Queues that were due: as many as were asked for, and there may be more. */
-  readonly looked: number;
 }
 
 export interface ClaimOptions {
-  /** Queues to take at most, and deliveries. */
-  readonly maxQueues: number;
-  readonly maxDeliveries: number;
-  /** Queues that are known to have no room. */
-  readonly full: readonly QueueKey[];
-  /** How many deliveries may be taken for a subscription, given how it fares. */
-  readonly roomFor: (target: FoundTarget) => number;
+  /** Queues that were due a moment ago. */
+  readonly queues: readonly QueueKey[];
+  /** How many deliveries may be taken from each. */
+  readonly share: (targets: readonly FoundTarget[]) => readonly number[];
   readonly now: Date;
   /** How long what is taken is ours. */
   readonly leaseMs: number;
@@ -65,7 +60,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       const { now } = options;
       const leaseMs = now.getTime() + options.leaseMs;
       const queues = await lockQueues(all, options);
-      if (queues.length === 0) return { claims: [], leaseMs, looked: 0 };
+      if (queues.length === 0) return { claims: [], leaseMs };
       const targets = await readTargets(all, queues);
       const closed = queues.filter((queue) => !targets.get(queueName(queue))?.enabled);
       const left = new Set<string>();
@@ -74,7 +69,12 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
         if (!(await putAside(all, queue, target ? 'held' : 'dropped', now))) left.add(queueName(queue));
         else if (!target) await deleteQueue(all, queue);
       }
-      const takes = takesOf(queues, targets, options);
+      const open = queues.flatMap((queue) => {
+        const target = targets.get(queueName(queue));
+        return target?.enabled ? [target] : [];
+      });
+      const counts = options.share(open);
+      const takes = open.map((target, at) => ({ target, take: counts[at]! }));
       const taking = takes.filter(({ take }) => take > 0);
       const due = taking.length > 0 ? (await lockDue(all, taking, now)).rows : [];
       await lease(all, due, leaseMs);
@@ -84,7 +84,8 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
         const deliveries = byQueue.get(queueName(target)) ?? [];
         return { target, deliveries, more: deliveries.length === take };
       });
-      // A failing one has its guard; the others are due again at once where there may be more.
+      // A failing one has its guard. The others are due again at once where there may be more, behind those that
+      // are due already: a company's queues take turns.
       const guarded = claims.filter(({ target, deliveries }) => isFailing(target) && deliveries.length > 0);
       const read = claims
         .filter((claim) => !guarded.includes(claim) && !claim.more)
@@ -93,6 +94,9 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       const nextMs = new Map(next.map((row) => [queueName(row), row.due_utc.getTime()]));
       await setNextDue(all, [
         ...closed.map((queue) => ({ queue, dueMs: left.has(queueName(queue)) ? now.getTime() : null })),
+        ...claims
+          .filter((claim) => !guarded.includes(claim) && claim.more)
+          .map(({ target }) => ({ queue: target, dueMs: now.getTime() })),
         ...guarded.map(({ target }) => ({ queue: target, dueMs: leaseMs })),
         ...read.map((target) => ({ queue: target, dueMs: nextMs.get(queueName(target)) ?? null })),
       ]);
@@ -100,7 +104,6 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       return {
         claims: [...claims, ...full.map(({ target }) => ({ target, deliveries: [], more: true }))],
         leaseMs,
-        looked: queues.length,
       };
     });
 };
@@ -113,52 +116,17 @@ interface Take {
 const isFailing = ({ consecutive_failures }: FoundTarget): boolean =>
   consecutive_failures >= failuresUntilProbing;
 
-/** Each gets a fair part first; what some leave is for those who come first. */
-const takesOf = (
-  queues: readonly QueueKey[],
-  targets: ReadonlyMap<string, FoundTarget>,
-  { maxDeliveries, roomFor }: ClaimOptions,
-): readonly Take[] => {
-  const open = queues.flatMap((queue) => {
-    const target = targets.get(queueName(queue));
-    return target?.enabled ? [{ target, room: roomFor(target) }] : [];
-  });
-  const part = Math.max(1, Math.floor(maxDeliveries / Math.max(1, open.length)));
-  let left = maxDeliveries;
-  const takes = open.map(({ target, room }) => {
-    const take = Math.min(left, part, room);
-    left -= take;
-    return { target, room, take };
-  });
-  return takes.map(({ target, room, take }) => {
-    const more = Math.min(left, room - take);
-    left -= more;
-    return { target, take: take + more };
-  });
-};
-
+/** Those of them that are still due and that nobody else has locked. */
 const lockQueues = async (
   db: Kysely<Tables>,
-  { now, full, maxQueues }: ClaimOptions,
+  { now, queues }: ClaimOptions,
 ): Promise<readonly QueueKey[]> => {
-  const due = db
-    .selectFrom('delivery_queues')
-    .select(['company_id', 'subscription_id'])
-    .where('next_due_utc', '<=', now)
-    .orderBy('next_due_utc')
-    .limit(maxQueues)
-    .forUpdate()
-    .skipLocked();
-  if (full.length === 0) return due.execute();
-  return due
-    .where(({ eb, refTuple, tuple }) =>
-      eb(
-        refTuple('company_id', 'subscription_id'),
-        'not in',
-        full.map(({ company_id, subscription_id }) => tuple(company_id, subscription_id)),
-      ),
-    )
-    .execute();
+  const { rows } = await sql<QueueKey>`
+    SELECT q.company_id, q.subscription_id
+    FROM ${queueTable(queues.toSorted(byQueue))} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+    WHERE q.next_due_utc <= ${now}
+    FOR UPDATE OF q SKIP LOCKED`.execute(db);
+  return rows;
 };
 
 const dueOf = ({ target, take }: Take, now: Date) => sql`

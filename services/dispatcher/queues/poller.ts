@@ -6,6 +6,7 @@ import { readBodies } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
 import { createClaim } from './claim.ts';
+import { createTurns } from './turns.ts';
 
 /** Looks for queues that are due and takes from them. */
 export interface Poller {
@@ -22,6 +23,7 @@ export interface Poller {
 export const startPoller = (options: PollerOptions): Poller => {
   const { db, windows, now, leaseMs, log, metrics, mayTake } = options;
   const claim = createClaim();
+  const turns = createTurns(windows);
   const all = acrossTenants(db, 'deliveries of many companies are taken together');
   const looks = metrics?.counter('dispatcher_queue_looks_total', 'Looks for queues that are due').cell();
   const taken = metrics?.counter('dispatcher_queue_taken_total', 'Deliveries taken from queues').cell();
@@ -35,19 +37,16 @@ export const startPoller = (options: PollerOptions): Poller => {
     const { queueSlots } = windows.free();
     if (!mayTake() || queueSlots === 0) return false;
     if (looks) looks.value++;
-    const {
-      claims,
-      leaseMs: untilMs,
-      looked,
-    } = await claim(db, {
-      maxQueues,
-      maxDeliveries: queueSlots,
-      full: windows.full(),
-      roomFor: (target) => {
-        windows.setFailures(target, target.consecutive_failures);
-        return windows.roomFor(target);
+    const at = now();
+    const { queues, more } = await turns.next(all, at);
+    if (queues.length === 0) return more;
+    const { claims, leaseMs: untilMs } = await claim(db, {
+      queues,
+      share: (targets) => {
+        for (const target of targets) windows.setFailures(target, target.consecutive_failures);
+        return windows.share(targets);
       },
-      now: now(),
+      now: at,
       leaseMs,
     });
     const deliveries = claims.flatMap((one) => one.deliveries);
@@ -74,7 +73,7 @@ export const startPoller = (options: PollerOptions): Poller => {
       }
     }
     for (const { target, more } of claims) if (more) windows.wanted(target);
-    return looked === maxQueues;
+    return more;
   };
 
   const rest = async (pauseMs: number): Promise<void> => {
@@ -114,7 +113,6 @@ export const startPoller = (options: PollerOptions): Poller => {
   };
 };
 
-const maxQueues = 64;
 const pollEveryMs = 150;
 const afterFailureMs = 500;
 

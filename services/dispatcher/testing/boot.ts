@@ -124,7 +124,7 @@ export const openWorld = async (): Promise<World> => {
       return { drain, metrics };
     },
     subscribe: async (url, more = {}) => {
-      const company_id = ++company;
+      const company_id = (more.company_id as number | undefined) ?? ++company;
       const row = {
         company_id,
         url,

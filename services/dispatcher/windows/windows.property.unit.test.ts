@@ -6,6 +6,8 @@ import { createWindows } from './windows.ts';
 
 const subscriptions = 3;
 const subscription = fc.integer({ min: 1, max: subscriptions });
+/** Two of them are one company's. */
+const companyOf = (subscriptionId: number): number => (subscriptionId < 3 ? 1 : 2);
 const slots = 12;
 
 type Step =
@@ -85,18 +87,20 @@ const play = (steps: readonly Step[], check: (world: Played) => void): Played =>
   for (const one of steps) {
     if (one.kind === 'wait') clockMs += one.ms;
     if (one.kind === 'failures')
-      windows.setFailures({ company_id: 1, subscription_id: one.to }, one.failures);
-    if (one.kind === 'wanted') windows.wanted({ company_id: 1, subscription_id: one.to });
+      windows.setFailures({ company_id: companyOf(one.to), subscription_id: one.to }, one.failures);
+    if (one.kind === 'wanted')
+      windows.wanted({ company_id: companyOf(one.to), subscription_id: one.to, url: '' });
     if (one.kind === 'offer')
       for (let at = 0; at < one.times; at++) {
         const job = {
-          company_id: 1,
+          company_id: companyOf(one.to),
           subscription_id: one.to,
           event_id: ++lastEvent,
           replay_id: 0,
           lane: one.lane,
           probe: one.probe,
           body: Buffer.alloc(9),
+          target: { url: 'https://hooks.example.com/' },
         } as Job;
         offered.set(deliveryName(job), job);
         windows.offer(job);
@@ -160,7 +164,7 @@ test('a failing subscription gets no second attempt beside the one that is under
       const atMost = new Map<string, number>();
       play(order, ({ windows, started }) => {
         for (let id = 1; id <= subscriptions; id++) {
-          const key = { company_id: 1, subscription_id: id };
+          const key = { company_id: companyOf(id), subscription_id: id };
           const name = queueName(key);
           const count = [...started.values()].filter((job) => job.subscription_id === id).length;
           if (windows.failuresOf(key) < failuresUntilProbing) atMost.delete(name);
@@ -168,7 +172,7 @@ test('a failing subscription gets no second attempt beside the one that is under
             const allowed = Math.max(1, atMost.get(name) ?? count);
             expect(count).toBeLessThanOrEqual(allowed);
             atMost.set(name, Math.min(allowed, Math.max(1, count)));
-            expect(windows.roomFor(key)).toBeLessThanOrEqual(Math.max(0, 1 - count));
+            expect(windows.share([{ ...key, url: '' }])[0]).toBeLessThanOrEqual(Math.max(0, 1 - count));
           }
         }
       });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Job } from '../job.ts';
 import { createWindows, type Windows, type WindowsOptions } from './windows.ts';
 
@@ -12,6 +12,7 @@ const jobOf = (subscription_id: number, more: Partial<Job> = {}): Job =>
     lane: 'first',
     probe: false,
     body: Buffer.alloc(9),
+    target: { url: 'https://hooks.example.com/' },
     ...more,
   }) as Job;
 
@@ -51,6 +52,12 @@ const openWindows = (options: Partial<WindowsOptions> = {}): World => {
 const offer = ({ windows }: World, count: number, subscription_id: number, more: Partial<Job> = {}) => {
   for (let at = 0; at < count; at++) windows.offer(jobOf(subscription_id, more));
 };
+const queued = (subscription_id: number, company_id = 1) => ({
+  company_id,
+  subscription_id,
+  url: 'https://hooks.example.com/',
+});
+const roomFor = ({ windows }: World, subscription_id: number) => windows.share([queued(subscription_id)])[0];
 const inFlight = ({ started }: World, subscription_id: number) =>
   started.filter((job) => job.subscription_id === subscription_id).length;
 
@@ -100,7 +107,7 @@ test('what waits longer than its time is given back, and so is what the line has
 
 test('many hanging receivers leave slots, lines and turns to others', () => {
   const world = openWindows({ slots: 64 });
-  for (let hanging = 100; hanging < 110; hanging++) offer(world, 100, hanging);
+  for (let hanging = 100; hanging < 110; hanging++) offer(world, 100, hanging, { company_id: hanging });
   expect(world.started).toHaveLength(40);
   offer(world, 10, 1);
   expect(inFlight(world, 1)).toBe(4);
@@ -110,11 +117,10 @@ test('many hanging receivers leave slots, lines and turns to others', () => {
 
 test('attempts from queues leave half of the slots to first attempts', () => {
   const world = openWindows({ slots: 16 });
-  for (let queue = 100; queue < 120; queue++) offer(world, 1, queue, { lane: 'queue' });
+  for (let queue = 100; queue < 120; queue++) offer(world, 1, queue, { company_id: queue, lane: 'queue' });
   expect(world.started).toHaveLength(8);
   expect(world.windows.free()).toEqual({ slots: 8, queueSlots: 0 });
-  offer(world, 4, 1);
-  offer(world, 4, 2);
+  for (const company_id of [1, 2, 3, 4, 5, 6, 7, 8]) offer(world, 1, company_id, { company_id });
   expect(world.started).toHaveLength(16);
   world.end(1);
   expect(world.windows.free()).toEqual({ slots: 1, queueSlots: 0 });
@@ -142,26 +148,27 @@ test('a failing subscription keeps nothing waiting, and has room for one attempt
   expect(world.returned).toHaveLength(4);
   offer(world, 1, 1);
   expect(world.returned).toHaveLength(5);
-  expect(world.windows.roomFor(jobOf(1))).toBe(0);
+  expect(roomFor(world, 1)).toBe(0);
   for (let round = 0; round < 4; round++) world.end(1, false);
-  expect(world.windows.roomFor(jobOf(1))).toBe(1);
+  expect(roomFor(world, 1)).toBe(1);
   offer(world, 1, 1, { probe: true });
   expect(inFlight(world, 1)).toBe(1);
-  expect(world.windows.roomFor(jobOf(1))).toBe(0);
+  expect(roomFor(world, 1)).toBe(0);
 });
 
-test('a queue that wants more is looked at again when half of its window is free', () => {
+test('a queue that wants more is looked at again when half of its window is free', async () => {
   const world = openWindows();
   offer(world, 4, 1);
-  world.windows.wanted(jobOf(1));
-  expect(world.windows.full()).toHaveLength(1);
+  world.windows.wanted(queued(1));
+  expect(world.windows.full().queues).toHaveLength(1);
   world.end(1, false);
+  await sleep(100);
   expect(world.rooms).toBe(0);
   world.end(1, false);
-  expect(world.rooms).toBe(1);
-  expect(world.windows.full()).toEqual([]);
-  world.windows.wanted(jobOf(2));
-  expect(world.rooms).toBe(2);
+  await expect.poll(() => world.rooms).toBe(1);
+  expect(world.windows.full()).toEqual({ companies: [], queues: [] });
+  world.windows.wanted(queued(2));
+  await expect.poll(() => world.rooms).toBe(2);
 });
 
 test('a drain gives back what waits, takes nothing more, and ends with the last attempt', async () => {
@@ -180,4 +187,89 @@ test('a drain gives back what waits, takes nothing more, and ends with the last 
     world.end(1);
   }
   await draining;
+});
+
+describe('one company with 950 slow subscriptions', () => {
+  const slow = Array.from({ length: 950 }, (_, at) => 1_000 + at);
+
+  test('gets half of the slots, and another company’s attempts of either kind begin at once', () => {
+    const world = openWindows({ slots: 64 });
+    for (const id of slow) offer(world, 2, id, { lane: 'queue' });
+    expect(world.started).toHaveLength(16);
+    for (const id of slow) offer(world, 2, id);
+    expect(world.started).toHaveLength(32);
+    expect(world.windows.waiting()).toBeLessThanOrEqual(512);
+    offer(world, 1, 1, { company_id: 2 });
+    offer(world, 1, 2, { company_id: 2, lane: 'queue' });
+    expect([inFlight(world, 1), inFlight(world, 2)]).toEqual([1, 1]);
+  });
+
+  test('does not keep the places to wait from others, nor their turns', () => {
+    const world = openWindows({ slots: 8 });
+    for (const id of slow) offer(world, 2, id);
+    for (const company_id of [2, 3, 4]) offer(world, 3, company_id, { company_id });
+    const order: number[] = [];
+    while (world.windows.waiting() > 450) {
+      const [job] = world.started;
+      order.push(job!.company_id);
+      world.end(job!.subscription_id);
+    }
+    // All of the small ones are through while the large one has had about as many.
+    expect(order.slice(0, 24).filter((company) => company > 1)).toHaveLength(9);
+  });
+
+  test('is given no more of a look for due queues than its share, after one for each company', () => {
+    const world = openWindows({ slots: 64 });
+    const others = [2, 3].map((company_id) => queued(company_id, company_id));
+    const counts = world.windows.share([...slow.slice(0, 62).map((id) => queued(id)), ...others]);
+    expect(counts.slice(-2)).toEqual([4, 4]);
+    const large = counts.slice(0, -2);
+    expect(large.reduce((sum, count) => sum + count, 0)).toBe(12);
+    // Its subscriptions take turns as well.
+    expect(Math.max(...large)).toBe(1);
+    // Nothing was taken by looking.
+    expect(world.windows.free()).toEqual({ slots: 64, queueSlots: 32 });
+  });
+
+  test('is passed over while it has its share, and its queues are wanted again when it has not', async () => {
+    const world = openWindows({ slots: 16 });
+    for (const id of slow.slice(0, 4)) offer(world, 1, id, { lane: 'queue' });
+    for (const id of slow) world.windows.wanted(queued(id));
+    expect(world.windows.full()).toEqual({ companies: [1], queues: [] });
+    expect(world.rooms).toBe(0);
+    for (const id of slow.slice(0, 4)) world.end(id);
+    await expect.poll(() => world.rooms).toBeGreaterThan(0);
+    await expect.poll(() => world.windows.full()).toEqual({ companies: [], queues: [] });
+  });
+});
+
+describe('a host', () => {
+  const to = (url: string) => ({ target: { url } as Job['target'] });
+  const shared = to('https://shared.example/a');
+
+  test('gets so many attempts at a time over all subscriptions and ports, and others are not in its way', () => {
+    const world = openWindows({ slots: 512, maxPerHost: 8 });
+    for (let company_id = 1; company_id <= 40; company_id++)
+      offer(world, 4, company_id, { company_id, ...to(`https://SHARED.example:${400 + company_id}/`) });
+    expect(world.started).toHaveLength(8);
+    offer(world, 4, 99, { company_id: 1, ...to('https://other.example/') });
+    expect(inFlight(world, 99)).toBe(4);
+    world.end(world.started[0]!.subscription_id);
+    expect(world.started.filter(({ subscription_id }) => subscription_id !== 99)).toHaveLength(8);
+  });
+
+  test('that one company hammers has places left for another company’s deliveries to it', () => {
+    const world = openWindows({ slots: 512, maxPerHost: 8 });
+    for (let subscription = 100; subscription < 140; subscription++) offer(world, 4, subscription, shared);
+    expect(world.started).toHaveLength(4);
+    offer(world, 1, 1, { company_id: 2, ...shared });
+    expect(inFlight(world, 1)).toBe(1);
+    const url = shared.target.url;
+    expect(
+      world.windows.share([
+        { ...queued(7), url },
+        { ...queued(8, 3), url },
+      ]),
+    ).toEqual([0, 2]);
+  });
 });

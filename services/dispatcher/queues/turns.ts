@@ -1,0 +1,78 @@
+import { type Kysely, sql } from 'kysely';
+import type { QueueKey } from '../job.ts';
+import type { Tables } from '../tables.ts';
+import type { Windows } from '../windows/windows.ts';
+
+/** Says which of the due queues come next. */
+export interface Turns {
+  /**
+   * @returns those that have room, and whether more are due than were looked at.
+   */
+  next(
+    db: Kysely<Tables>,
+    now: Date,
+  ): Promise<{ readonly queues: readonly QueueKey[]; readonly more: boolean }>;
+}
+
+/**
+ * Companies take turns, and within a company its queues do, those that have been due for longest first. Where more
+ * queues are due than one look reads, the companies it has read are left out of the next looks until all others have
+ * had theirs: a company with a thousand due queues costs another one look, not a thousand.
+ */
+export const createTurns = (windows: Pick<Windows, 'full' | 'share' | 'wanted'>): Turns => {
+  const served = new Set<number>();
+  return {
+    next: async (db, now) => {
+      const full = windows.full();
+      const due = await readDue(db, now, { ...full, companies: [...full.companies, ...served] });
+      // Where they lead is not known yet: their hosts are asked about when they are taken.
+      const found = inTurns(due).map((queue) => ({ ...queue, url: '' }));
+      const counts = windows.share(found);
+      const fit = found.filter((_, at) => counts[at]! > 0);
+      for (const [at, queue] of found.entries()) if (counts[at] === 0) windows.wanted(queue);
+      const queues = fit.slice(0, maxQueues);
+      const left = due.length === maxRead || queues.length < fit.length;
+      const more = left || served.size > 0;
+      if (left) for (const { company_id } of queues) served.add(company_id);
+      else served.clear();
+      return { queues, more };
+    },
+  };
+};
+
+/** Queues that one look takes, and of how many it chooses them. */
+const maxQueues = 64;
+const maxRead = 256;
+
+/** Without a lock: whoever gets to a queue first has it. */
+const readDue = async (
+  db: Kysely<Tables>,
+  now: Date,
+  { companies, queues }: { readonly companies: readonly number[]; readonly queues: readonly QueueKey[] },
+): Promise<readonly QueueKey[]> => {
+  const { rows } = await sql<QueueKey>`
+    SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (next_due)
+    WHERE next_due_utc <= ${now}
+      ${companies.length > 0 ? sql`AND company_id NOT IN (${sql.join(companies)})` : sql``}
+      ${queues.length > 0 ? sql`AND (company_id, subscription_id) NOT IN (${sql.join(queues.map(tuple))})` : sql``}
+    ORDER BY next_due_utc LIMIT ${sql.lit(maxRead)}`.execute(db);
+  return rows;
+};
+
+const tuple = ({ company_id, subscription_id }: QueueKey) => sql`(${company_id}, ${subscription_id})`;
+
+/**
+ * The first of each company, then the second of each, and so on. Where a company has more than would be taken, it
+ * begins anywhere among them: replicas that look at the same moment do not go for the same queues.
+ */
+const inTurns = (due: readonly QueueKey[]): readonly QueueKey[] => {
+  const companies = [...Map.groupBy(due, ({ company_id }) => company_id).values()];
+  const mixed = due.length > maxQueues ? rotated(companies.map(rotated)) : companies;
+  const longest = Math.max(0, ...mixed.map((queues) => queues.length));
+  return Array.from({ length: longest }, (_, at) => mixed.flatMap((queues) => queues[at] ?? [])).flat();
+};
+
+const rotated = <Item>(items: readonly Item[]): readonly Item[] => {
+  const from = Math.floor(Math.random() * items.length);
+  return [...items.slice(from), ...items.slice(0, from)];
+};

@@ -1,0 +1,33 @@
+/**
+ * A limited number of places that companies share. A company may take one while it has fewer than are free: alone it
+ * gets half of them, one of n companies that want all they can get an (n + 1)th, and as much is left for one that has
+ * none yet. (The "dynamic threshold" by which switches share a buffer: Choudhury and Hahne, 1998.)
+ */
+export interface Shares {
+  mayTake(companyId: number): boolean;
+  take(companyId: number, count?: number): void;
+  giveBack(companyId: number, count?: number): void;
+  taken(): number;
+  free(): number;
+  /** Companies that may take no more for now. */
+  full(): readonly number[];
+}
+
+export const createShares = (limit: number): Shares => {
+  const held = new Map<number, number>();
+  let taken = 0;
+  const add = (companyId: number, count: number): void => {
+    taken += count;
+    const left = (held.get(companyId) ?? 0) + count;
+    if (left === 0) held.delete(companyId);
+    else held.set(companyId, left);
+  };
+  return {
+    mayTake: (companyId) => (held.get(companyId) ?? 0) < limit - taken,
+    take: (companyId, count = 1) => add(companyId, count),
+    giveBack: (companyId, count = 1) => add(companyId, -count),
+    taken: () => taken,
+    free: () => limit - taken,
+    full: () => [...held].filter(([, count]) => count >= limit - taken).map(([companyId]) => companyId),
+  };
+};
