@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryScheduleMs } from '@causeway/proto';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -204,6 +205,103 @@ describe('a subscription is switched off', () => {
     expect(receiver.received).toHaveLength(made);
     await drain();
     await other.drain();
+  });
+});
+
+describe('auto-disable counts', () => {
+  /** Begins and ends of attempts, the earliest begun first. */
+  const spans = async (subscription: Subscription) =>
+    (await world.attempts(subscription))
+      .map(({ started_utc, elapsed_ms }) => ({
+        beganMs: started_utc.getTime(),
+        endedMs: started_utc.getTime() + Number(elapsed_ms),
+      }))
+      .sort((a, b) => a.beganMs - b.beganMs);
+  const failures = async (subscription: Subscription) =>
+    (await world.queue(subscription))!.consecutive_failures;
+
+  test('a burst over two dispatchers as five, and then fifteen probes one by one', async () => {
+    // Requests wait at the receiver until the test answers them, so that no clock decides what is under way.
+    const options = { timeoutMs: 20_000, probeIntervalMs: 10, scheduleMs: Array(10).fill(10) };
+    const dispatchers = [await world.start(options), await world.start(options)];
+    const receiver = await startReceiver();
+    const held: ServerResponse[] = [];
+    const fail = (): number => {
+      const responses = held.splice(0);
+      for (const response of responses) response.writeHead(500).end();
+      return responses.length;
+    };
+    const subscription = await world.subscribe(receiver.url);
+    const recorded = async () => (await world.attempts(subscription)).length;
+    // Windows grow with successes: the burst shall be larger than it takes to switch a subscription off.
+    await world.deliver(subscription, 120);
+    await eventually(() => states(subscription)).toEqual({ succeeded: 120 });
+    receiver.answer = (response) => void held.push(response);
+    const before = receiver.received.length;
+    for (let batch = 0; batch < 8; batch++) await world.deliver(subscription, 8);
+    await eventually(() => held.length).toBeGreaterThan(20);
+
+    const probes: number[] = [];
+    let burst = 0;
+    while ((await world.subscription(subscription)).enabled === 1) {
+      await eventually(() => held.length).toBeGreaterThan(0);
+      const counted = await failures(subscription);
+      const ended = fail();
+      await eventually(async () => (await recorded()) + held.length - receiver.received.length).toBe(0);
+      const after = await failures(subscription);
+      // What was under way counts no further than five, however much it is; what counts further is alone.
+      if (after > 5) {
+        expect([ended, after - counted]).toEqual([1, 1]);
+        probes.push(after);
+      } else burst += ended;
+    }
+    expect(burst).toBeGreaterThan(20);
+    expect(probes).toEqual(Array.from({ length: 15 }, (_, at) => 6 + at));
+    expect(await world.subscription(subscription)).toEqual({
+      enabled: 0,
+      disabled_reason: '20 consecutive failures',
+    });
+    // `consecutiveFailures` is what counted, and the attempts that failed are more.
+    expect(await failures(subscription)).toBe(20);
+    expect(receiver.received.length - before).toBe(burst + 15);
+    for (const { drain } of dispatchers) await drain();
+  });
+
+  test('each probe of a receiver that refuses connections, a probe interval apart', async () => {
+    const { drain } = await world.start({ probeIntervalMs: 50, scheduleMs: Array(10).fill(20) });
+    const receiver = await startReceiver();
+    await receiver.down();
+    const subscription = await world.subscribe(receiver.url);
+    await world.deliver(subscription, 300);
+    await eventually(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
+    expect(await failures(subscription)).toBe(20);
+    const all = await spans(subscription);
+    expect(all.length).toBeGreaterThanOrEqual(20);
+    const probes = all.slice(-15);
+    for (const [at, { beganMs }] of probes.slice(1).entries())
+      expect(beganMs - probes[at]!.endedMs).toBeGreaterThanOrEqual(50);
+    await drain();
+  });
+
+  test('each probe of a receiver that hangs: fifteen of the timeout, one after the other', async () => {
+    const timeoutMs = 150;
+    const { drain } = await world.start({ timeoutMs, probeIntervalMs: 20, scheduleMs: Array(10).fill(20) });
+    const receiver = await startReceiver();
+    receiver.answer = () => {};
+    const subscription = await world.subscribe(receiver.url);
+    await world.deliver(subscription, 300);
+    await eventually(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
+    expect(await failures(subscription)).toBe(20);
+    const attempts = await world.attempts(subscription);
+    expect(attempts.filter(({ error_class }) => error_class !== 'timeout')).toEqual([]);
+    const all = await spans(subscription);
+    expect(all.length).toBeGreaterThanOrEqual(20);
+    const probes = all.slice(-15);
+    for (const [at, { beganMs, endedMs }] of probes.entries()) {
+      expect(endedMs - beganMs).toBeGreaterThanOrEqual(timeoutMs - 5);
+      if (at > 0) expect(beganMs).toBeGreaterThanOrEqual(probes[at - 1]!.endedMs);
+    }
+    await drain();
   });
 });
 
