@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { cleanUp } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import { type Received, startReceiver } from '../receiver/receiver.ts';
+import type { Received } from '../receiver/receiver.ts';
 import { until } from './support/clock.ts';
+import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
 // The delivery rules of the specification ("Events") as a receiver sees them. The cluster of the tests waits
 // 0.2 to 1 s between attempts and probes every 0.1 s; everything else is as in production.
 
 const world = await openWorld();
-const receiver = await startReceiver();
-cleanUp(() => receiver.close());
+const receiver = await startPublishedReceiver(world);
 const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 
 /** A company with a subscription to a path of its own, which behaves as told. */

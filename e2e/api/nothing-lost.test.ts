@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { startReceiver } from '../receiver/receiver.ts';
 import { outcome, until } from './support/clock.ts';
 import { allReady, pidOf, signal } from './support/processes.ts';
+import { startPublishedReceiver } from './support/published.ts';
 import { type Company, openWorld, type Reply } from './support/world.ts';
 
 const world = await openWorld();
@@ -73,8 +72,7 @@ const isAlive = (pid: number): boolean => {
 test('whatever is killed, every committed event reaches every subscriber, none that was rolled back does, and hardly any comes twice', {
   timeout: 300_000,
 }, async () => {
-  const receiver = await startReceiver({ counting: true });
-  cleanUp(() => receiver.close());
+  const receiver = await startPublishedReceiver(world, { counting: true });
   const companies: Company[] = await Promise.all(Array.from({ length: 4 }, () => world.company(unlimited)));
   const keys = await Promise.all(companies.map(async (company) => (await company.key()).value));
   const wanted = new Map<string, { company: number; types: readonly string[] }>();

@@ -13,16 +13,15 @@ import { parseOptions } from '../../deploy/local/options.ts';
 import { freePort } from '../../deploy/local/ports.ts';
 import { terminalReport } from '../../deploy/local/report.ts';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
-import { startReceiver } from '../receiver/receiver.ts';
 import { until } from './support/clock.ts';
+import { startPublishedReceiver } from './support/published.ts';
 import { openWorld, type Reply, send } from './support/world.ts';
 
 // What a collector gets of a cluster that is told of it: a cluster of this file's own, on a database of its own.
 
 const world = await openWorld();
 const collector = await startCollector();
-const receiver = await startReceiver();
-cleanUp(() => receiver.close());
+const receiver = await startPublishedReceiver(world);
 
 const home = mkdtempSync(join(tmpdir(), 'causeway-test-traces-'));
 prepareHome(home);

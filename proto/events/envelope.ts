@@ -11,6 +11,12 @@ export interface StoredEvent {
 }
 
 /**
+ * The bytes of a payload, as they are stored, signed and delivered: compact JSON in UTF-8. They must never change for
+ * a given payload, which golden bytes hold (`envelope.unit.test.ts`).
+ */
+export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload));
+
+/**
  * The bytes that every delivery of an event carries, in the order `id, type, createdUtc, companyId, payload`
  * (decisions, "Events"). They depend on the row alone, so they are the same in every attempt, whoever makes it.
  */

@@ -1,4 +1,4 @@
-import type { EventPayload, EventType, StoredEvent } from '@causeway/proto';
+import { type EventPayload, type EventType, encodePayload, type StoredEvent } from '@causeway/proto';
 import type { Span, Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { perCount } from '../store/perCount.ts';
@@ -117,7 +117,7 @@ export const newEvent = <Type extends EventType>(
   companyId: number,
   type: Type,
   payload: EventPayload<Type>,
-): NewEvent => ({ companyId, type, payload: Buffer.from(JSON.stringify(payload)) });
+): NewEvent => ({ companyId, type, payload: encodePayload(payload) });
 
 export interface EventLogOptions {
   /** Called after the commit, with what came of which. */

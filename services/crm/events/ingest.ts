@@ -1,5 +1,6 @@
 import {
   dedupeWindowMs,
+  encodePayload,
   type IngestAnswer,
   type IngestBody,
   ingestEvent,
@@ -141,7 +142,7 @@ const nameOf = (companyId: number, key: string | null | undefined): string =>
 const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submission<IngestBody>) => ({
   companyId,
   type,
-  payload: Buffer.from(JSON.stringify(payload)),
+  payload: encodePayload(payload),
   dedupeKey: dedupeKey ?? undefined,
 });
 

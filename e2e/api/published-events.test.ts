@@ -1,0 +1,66 @@
+import { eventTypes } from '@causeway/proto';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { startReceiver } from '../receiver/receiver.ts';
+import { until } from './support/clock.ts';
+import { readPublished } from './support/published.ts';
+import { type Json, openWorld } from './support/world.ts';
+
+// What arrives is what the OpenAPI document publishes under `webhooks`.
+
+const world = await openWorld();
+const problemOf = readPublished((await world.ask('/openapi.json')).json);
+const receiver = await startReceiver();
+cleanUp(() => receiver.close());
+
+const company = await world.company();
+const { value: key } = await company.key();
+const send = async (method: string, path: string, body: Json): Promise<Json> => {
+  const { status, json } = await world.ask(path, { method, key, body: JSON.stringify(body) });
+  expect(status, JSON.stringify(json)).toBeLessThan(300);
+  return json;
+};
+
+test('Every delivered event follows the schema that is published for its type, whatever caused it', async () => {
+  await send('POST', '/webhooks/subscriptions', { url: receiver.url, eventTypes });
+  for (const type of eventTypes) await send('POST', '/events/test', { type });
+  // Without a phone, and with all there is.
+  const person = { first_name: 'Zoë', last_name: '李 🎉', email: 'zoe@example.com' };
+  await send('POST', '/integrations/leads', person);
+  const lead = await send('POST', '/integrations/leads', {
+    ...person,
+    phone: '+1 555 010 4477',
+    city: 'Graz',
+  });
+  await send('PATCH', `/integrations/clients/${lead.client_id}/status`, {
+    new_status: 'Client - Active',
+    status_note: 'Signed.',
+  });
+  await send('POST', '/integrations/clients', person);
+  await send('POST', '/integrations/affiliates', person);
+  await send('POST', '/integrations/affiliates', {
+    ...person,
+    commission_rate: 0.29,
+    affiliate_company_name: 'A',
+  });
+  const expected = eventTypes.length + 6;
+  await until('all have arrived', () => receiver.received.length >= expected);
+  expect(new Set(receiver.received.map(({ type }) => type))).toEqual(new Set(eventTypes));
+  for (const { headers, body } of receiver.received)
+    expect(
+      problemOf(
+        headers.map(([name]) => name),
+        body,
+      ),
+    ).toBeUndefined();
+});
+
+test('A delivery that differs would be noticed', async () => {
+  const [{ headers, body }] = receiver.received as [(typeof receiver.received)[0]];
+  const names = headers.map(([name]) => name);
+  const event = JSON.parse(body.toString());
+  const changed = (change: Json): Buffer => Buffer.from(JSON.stringify({ ...event, ...change }));
+  expect(problemOf(names, changed({ payload: {} }))).toContain('must have required property');
+  expect(problemOf(names, changed({ type: 'nothing.known' }))).toContain('is not described');
+  expect(problemOf(names.slice(3), body)).toMatch(/lacks the header|undefined/);
+});

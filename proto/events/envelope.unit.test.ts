@@ -1,0 +1,61 @@
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { operations } from '../operations.ts';
+import { parseBody } from '../parse.ts';
+import { encodeEnvelope, encodePayload } from './envelope.ts';
+
+// Golden bytes: from what a caller sends to what a receiver checks the signature of. A change of serializer that
+// changes one of these breaks the signatures of stored events, and receivers that keep bodies.
+
+const createTestEvent = operations.find(({ id }) => id === 'createTestEvent')!;
+
+const envelopeOf = (payload: string): Buffer => {
+  const body = parseBody(createTestEvent, Buffer.from(`{"type":"client.created","payload":${payload}}`)) as {
+    payload: unknown;
+  };
+  return encodeEnvelope({
+    event_id: 90_071,
+    company_id: 1001,
+    type: 'client.created',
+    created_utc: new Date('2026-01-15T09:30:00.123Z'),
+    payload: encodePayload(body.payload),
+  });
+};
+
+const head =
+  '{"id":90071,"type":"client.created","createdUtc":"2026-01-15T09:30:00.123Z","companyId":1001,"payload":';
+
+test.each([
+  ['an emoji', '{"a":"🎉"}', '{"a":"🎉"}'],
+  ['an emoji sent as escapes', '{"a":"\\ud83c\\udf89"}', '{"a":"🎉"}'],
+  ['line separators', '{"a":"\u2028\u2029"}', '{"a":"\u2028\u2029"}'],
+  ['a line separator sent as an escape', '{"a":"\\u2028"}', '{"a":"\u2028"}'],
+  ['control characters', '{"a":"\\u0001\\b\\n\\u007f"}', '{"a":"\\u0001\\b\\n\u007f"}'],
+  ['a slash and an escaped slash', '{"a":"/\\/"}', '{"a":"//"}'],
+  ['marks of HTML', '{"a":"<script>&\'"}', '{"a":"<script>&\'"}'],
+  ['minus zero', '{"a":-0}', '{"a":0}'],
+  [
+    '2^53 and the largest safe integer',
+    '{"a":[9007199254740992,9007199254740991]}',
+    '{"a":[9007199254740992,9007199254740991]}',
+  ],
+  ['numbers in other spellings', '{"a":[1.0,1e2,0.1,1E-7,1e21]}', '{"a":[1,100,0.1,1e-7,1e+21]}'],
+  [
+    'white space and the order of names',
+    '{ "b" : 1 ,\n "a":2, "10":3, "9":4 }',
+    '{"9":4,"10":3,"b":1,"a":2}',
+  ],
+])('%s', (_, sent, stored) => {
+  expect(envelopeOf(sent).toString()).toBe(`${head}${stored}}`);
+});
+
+test('all of them together have the signature that receivers computed for them before', () => {
+  const payload =
+    '{"first_name":"Zoë 🎉","note":"\\u2028<&>\\u0001","zero":-0,"big":9007199254740992,"rate":0.1}';
+  const signed = createHmac('sha256', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=')
+    .update('1768469400.')
+    .update(envelopeOf(payload));
+  expect(`sha256=${signed.digest('hex')}`).toBe(
+    'sha256=bbfdc1eb73f9ea913520c9d28cc2c6c5e50cfa932ca699446f73899691b6297d',
+  );
+});
