@@ -1,4 +1,4 @@
-import type { Reply } from '../api/support/world.ts';
+import type { Json, Reply } from '../api/support/world.ts';
 import type { Made } from './requests.ts';
 import type { Endpoint } from './surface.ts';
 
@@ -16,10 +16,12 @@ export interface Bounds {
   readonly base: string;
   /** Whether who is not known is told so first, also where there is no path. */
   readonly asksFirst: boolean;
+  /** Where set, a request that the description allows is refused for this alone: problems with what is stored. */
+  readonly storedProblems?: RegExp;
 }
 
 /** Judges by the description alone: which operation a request meets, and what that may answer. */
-export const createJudge = ({ described, base, asksFirst }: Bounds): Judge => {
+export const createJudge = ({ described, base, asksFirst, storedProblems }: Bounds): Judge => {
   const shapes = [...Map.groupBy(described, ({ path }) => path)].map(([path, all]) => ({
     pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
     isFixed: !path.includes('{'),
@@ -65,9 +67,16 @@ export const createJudge = ({ described, base, asksFirst }: Bounds): Judge => {
     if (reply.json === undefined) return 'a body that is no JSON';
     const problem = answer.problemOf(reply.json);
     if (problem) return `a body that is not as described: ${problem}`;
+    if (status === 400 && standing === 'known' && made.changes.length === 0 && !breaksSchema(made)) {
+      const refusal = storedProblems && messagesOf(reply.json).find((one) => !storedProblems.test(one));
+      if (refusal) return `it refused what its description allows: ${refusal}`;
+    }
     return status < 300 && breaksSchema(made) ? 'it took a body that its schema forbids' : undefined;
   };
 };
+
+const messagesOf = ({ details, error, message }: Json): readonly string[] =>
+  details?.map((one: Json) => one.message) ?? [error ?? message];
 
 /**
  * Whether a body is not what its operation's schema asks for, read as the contract says ("Blank and null"): texts

@@ -36,7 +36,12 @@ const endpoints = readEndpoints({
     },
   },
 });
-const judge = createJudge({ described: endpoints, base: '/api/v1/', asksFirst: true });
+const judge = createJudge({
+  described: endpoints,
+  base: '/api/v1/',
+  asksFirst: true,
+  storedProblems: /already in use/,
+});
 
 const headers = { 'x-request-id': 'a', 'content-type': 'application/json', 'x-ratelimit-limit': '1' };
 const judged = (
@@ -69,6 +74,7 @@ test('what is described is all right', () => {
   expect(judged({ status: 405, body: '{"error":"no"}' }, { method: 'PUT' })).toBeUndefined();
   expect(judged({ status: 404, body: '{"error":"no"}' }, { path: '/api/v1/things' })).toBeUndefined();
   expect(judged({}, { body: '{"name":"  abc "}' })).toBeUndefined();
+  expect(judged({ status: 400, body: '{"error":"name is already in use"}' })).toBeUndefined();
 });
 
 test.each<[string, ReturnType<typeof judged>, RegExp]>([
@@ -99,6 +105,7 @@ test.each<[string, ReturnType<typeof judged>, RegExp]>([
   ['an unknown path that answers', judged({}, { path: '/api/v1/other' }), /operation that is not described/],
   ['an unknown method that answers', judged({}, { method: 'PUT' }), /operation that is not described/],
   ['a body that should be refused', judged({}, { body: '{"name":"abcd"}' }), /schema forbids/],
+  ['a refusal of what is allowed', judged({ status: 400, body: '{"error":"no"}' }), /refused what/],
   ['a body that is no JSON', judged({}, { body: '{' }), /schema forbids/],
   ['bytes that are no text', judged({}, { body: Buffer.of(0x7b, 0xff, 0x7d) }), /schema forbids/],
 ])('%s is noticed', (_, verdict, expected) => {
