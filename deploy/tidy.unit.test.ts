@@ -146,3 +146,25 @@ test('nothing names an address of a package registry', () => {
   const lock = textOf('package-lock.json');
   expect(lock).not.toMatch(/"resolved": "https?:/);
 });
+
+describe('the contract', () => {
+  const sections = new Set([...textOf('proto/CONTRACT.md').matchAll(/^## (.+)$/gm)].map(([, name]) => name!));
+  const citing = sources.filter((file) => file !== 'deploy/tidy.unit.test.ts');
+
+  test('has every section that the code cites', () => {
+    const cited = citing.flatMap((file) =>
+      [
+        ...textOf(file)
+          .replace(/\n\s*(\*|\/\/) ?/g, ' ')
+          .matchAll(/\b[Cc]ontract, "([^"]+)"/g),
+      ].map(([, name]) => [file, name!]),
+    );
+    expect(cited.length).toBeGreaterThan(40);
+    expect(cited.filter(([, name]) => !sections.has(name!))).toEqual([]);
+  });
+
+  test('links to each of its sections from its contents', () => {
+    const contents = textOf('proto/CONTRACT.md').split('\n## ')[0]!;
+    for (const name of sections) expect(contents).toContain(`[${name}]`);
+  });
+});

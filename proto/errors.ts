@@ -1,6 +1,6 @@
 /**
- * The closed list of what can go wrong, as callers see it (specification, "Errors"; decisions, "Requests
- * and errors"): the HTTP status and the text that is used where nothing better is known.
+ * The closed list of what can go wrong, as callers see it (contract, "Requests and
+ * errors"): the HTTP status and the text that is used where nothing better is known.
  */
 export const errorCodes = {
   invalid_request: { status: 400, message: 'the request is not valid' },
@@ -116,7 +116,7 @@ export const missingScope = (scope: string): Problem =>
 export const methodNotAllowed = (allow: string): Problem =>
   new Problem({ code: 'method_not_allowed', headers: { Allow: allow } });
 
-/** 403 for an edit of a subscription that a tool owns (specification, "Other errors"). */
+/** 403 for an edit of a subscription that a tool owns (contract, "Requests and errors"). */
 export const toolManaged = (managedBy: string): Problem =>
   new Problem({
     code: 'tool_managed',

@@ -1,4 +1,4 @@
-/** The ten event types of version 1 (specification, "Events"). */
+/** The ten event types of version 1 (contract, "Events"). */
 export const eventTypes = [
   'client.created',
   'client.status_changed',
@@ -16,5 +16,5 @@ export type EventType = (typeof eventTypes)[number];
 const known: ReadonlySet<string> = new Set(eventTypes);
 export const isEventType = (text: string): text is EventType => known.has(text);
 
-/** Largest payload of an event, in bytes of its compact JSON in UTF-8 (specification, "Limits"). */
+/** Largest payload of an event, in bytes of its compact JSON in UTF-8 (contract, "Rate limits"). */
 export const maxPayloadBytes = 262_144;

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 /**
  * An API key is `<prefix>_<company id>_<secret>`: the secret is 40 base-62 characters, 34 random and 6 of
  * a checksum over all before it, so that typos and made-up keys are refused without a look-up and secret
- * scanners can recognise ours (decisions, "Identifiers, keys, scopes").
+ * scanners can recognise ours (contract, "Identifiers, keys, scopes").
  */
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

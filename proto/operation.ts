@@ -3,7 +3,7 @@ import type { ServiceName } from './subjects.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** The five scopes of an API key (decisions, "Identifiers, keys, scopes"). No scope implies another. */
+/** The five scopes of an API key (contract, "Identifiers, keys, scopes"). No scope implies another. */
 export const scopes = [
   'integrations:read',
   'integrations:write',
@@ -17,7 +17,7 @@ export type Scope = (typeof scopes)[number];
 export const buckets = ['read', 'write', 'admin', 'lookup'] as const;
 export type Bucket = (typeof buckets)[number];
 
-/** Which of the specification's two error bodies an operation answers with (specification, "Body shapes"). */
+/** Which of the two error bodies an operation answers with (contract, "Requests and errors"). */
 export type ErrorShape = 'general' | 'lookup';
 
 /** One success answer of an operation. `schema` is null where there is no body (204). */
@@ -49,7 +49,7 @@ export interface Operation<Id extends string = string> {
   readonly scope: Scope;
   readonly bucket: Bucket;
   readonly errorShape: ErrorShape;
-  /** After this the caller gets 504 (decisions, "Requests and errors"). */
+  /** After this the caller gets 504 (contract, "Requests and errors"). */
   readonly deadlineMs: number;
   readonly tag: string;
   readonly summary: string;
@@ -69,7 +69,7 @@ export interface Operation<Id extends string = string> {
 /** Bytes that a body of the interface may have (contract, "Requests and errors"). */
 export const maxBodyBytes = 1024 * 1024;
 
-/** The one version of the interface (specification, "Versioning"). */
+/** The one version of the interface (contract, "Versioning"). */
 export const basePath = '/api/v1';
 
 /** Keeps the literal types of one operation, so that its parsed query, body and answers have types. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { contract, operationById, operations } from './operations.ts';
 import { operatorContract, operatorWebhooksContract } from './operator.ts';
 
-/** Written out from the specification's tables, to be compared with what the table of operations says. */
+/** Written out from the contract's tables, to be compared with what the table of operations says. */
 const expected: Readonly<Record<string, string>> = {
   listEmployees: 'GET /integrations/lookups/employees crm integrations:read lookup',
   listAffiliates: 'GET /integrations/lookups/affiliates crm integrations:read lookup',

@@ -9,7 +9,7 @@ export interface RenderedProblem {
 }
 
 /**
- * The wire form of a problem in one of the two body shapes (specification, "Body shapes"). Pure, and the
+ * The wire form of a problem in one of the two body shapes (contract, "Requests and errors"). Pure, and the
  * same for every request but for statuses of 500, whose body names the request: what is answered often
  * can be rendered once.
  */
@@ -36,7 +36,7 @@ export const renderProblem = (
   };
 };
 
-/** A 503 passes quickly (specification, "Retry rules": after 1–2 seconds). */
+/** A 503 passes quickly (contract, "Requests and errors": after 1–2 seconds). */
 const retryAfterSeconds = 1;
 const lockTimeoutAdvice = 'This is not a rate-limit violation. Retry after 1-2 seconds.';
 
@@ -77,7 +77,7 @@ export interface ExceededLimit {
 export const limitPolicy = (name: LimitName, limit: number, window: string): string =>
   `${name}:${limit}/${window}`;
 
-/** The 429 (specification, "Other errors"), without the detour over an Error: floods are answered with it. */
+/** The 429 (contract, "Requests and errors"), without the detour over an Error: floods are answered with it. */
 export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit): RenderedProblem => {
   const { name, limit, window, resetMs, nowMs, currentUsage } = exceeded;
   const retryAfter = Math.max(1, Math.ceil((resetMs - nowMs) / 1000));

@@ -7,7 +7,7 @@ import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
-// The delivery rules of the specification ("Events") as a receiver sees them. The cluster of the tests waits
+// The contract's "Deliveries" as a receiver sees them. The cluster of the tests waits
 // 0.2 to 1 s between attempts and probes every 0.1 s; everything else is as in production.
 
 const world = await openWorld();

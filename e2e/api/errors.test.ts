@@ -57,7 +57,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   },
 );
 
-describe('The specification’s validation messages', () => {
+describe('The interface’s validation messages', () => {
   const types = ['client.created'];
   const url = 'https://hooks.example.com/x';
   const subscriptions = '/webhooks/subscriptions';

@@ -39,7 +39,7 @@ export interface Run {
 const lateMs = 3_000;
 const bounds = { requestsBackMs: 30_000, deliveriesBackMs: 60_000 };
 
-/** The only errors that may be told to a caller whose request was in order (decisions, "Requests and errors"). */
+/** The only errors that may be told to a caller whose request was in order (contract, "Requests and errors"). */
 const allowed = new Set([
   '503 lock_timeout',
   '503 keys_unavailable',

@@ -50,7 +50,7 @@ const lastTriesMs = 60_000;
 export const isFine = (shot: Shot): boolean => /^(20[01]|429)$/.test(endOf(shot));
 
 /**
- * Callers as the specification wants them: each create has an `external_id` and is sent again, after a second,
+ * Callers as the contract wants them: each create has an `external_id` and is sent again, after a second,
  * until it is answered 2xx. Limited keys ask and take what they get.
  */
 export const startTraffic = (world: World, options: TrafficOptions): Traffic => {

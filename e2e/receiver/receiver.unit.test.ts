@@ -153,7 +153,7 @@ test('what a path gets can be told while it runs', async () => {
 });
 
 describe('a signature', () => {
-  // Computed by others, with other code: see the decisions' vector.
+  // Computed by others, with other code: see the vector.
   const known = {
     secret: 'test-secret',
     timestamp: '1234567890',

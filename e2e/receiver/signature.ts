@@ -6,7 +6,7 @@ export type Verdict = 'valid' | 'invalid' | 'stale' | 'unsigned' | 'unchecked';
 const toleranceMs = 300_000;
 
 /**
- * Checks `X-Webhook-Signature` as the specification tells a receiver to ("Delivery rules", 4), sharing no code
+ * Checks `X-Webhook-Signature` as the contract tells a receiver to ("Deliveries"), sharing no code
  * with the sender: the hex HMAC-SHA256 of `<timestamp>.<raw body>`, one of several where secrets overlap.
  */
 export const verdictOn = (

@@ -36,7 +36,7 @@ export const countHeldAfterMs = 60_000;
 /** Upper bounds in milliseconds of the histogram columns of `delivery_minutes`. */
 export const elapsedBoundsMs = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const;
 
-/** From so many failed attempts in a row on, a subscription gets one attempt at a time (decisions). */
+/** From so many failed attempts in a row on, a subscription gets one attempt at a time (contract, "Auto-disable"). */
 export const failuresUntilProbing = 5;
-/** So many switch it off (specification, "Delivery rules"). */
+/** So many switch it off (contract, "Deliveries"). */
 export const failuresUntilDisabled = 20;

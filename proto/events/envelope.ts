@@ -18,7 +18,7 @@ export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stri
 
 /**
  * The bytes that every delivery of an event carries, in the order `id, type, createdUtc, companyId, payload`
- * (decisions, "Events"). They depend on the row alone, so they are the same in every attempt, whoever makes it.
+ * (contract, "Events"). They depend on the row alone, so they are the same in every attempt, whoever makes it.
  */
 export const encodeEnvelope = ({ event_id, type, created_utc, company_id, payload }: StoredEvent): Buffer =>
   Buffer.concat([

@@ -16,7 +16,7 @@ describe.each(eventTypes)('%s', (type) => {
   });
 });
 
-test("client.created has the specification's fields in its order", () => {
+test("client.created has the interface's fields in their order", () => {
   expect(Object.keys(samplePayload('client.created', now))).toEqual([
     'client_id',
     'first_name',

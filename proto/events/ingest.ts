@@ -10,7 +10,7 @@ import { eventPayloads } from './payloads.ts';
 export const dedupeWindowMs = 24 * 3600 * 1000;
 
 /**
- * How the CRM's other modules add an event: a request to `ingestSubject` with this as JSON (decisions,
+ * How the CRM's other modules add an event: a request to `ingestSubject` with this as JSON (contract,
  * "Events"). It is answered when the event is durable, with `IngestAnswer`.
  */
 export const ingestEvent = {

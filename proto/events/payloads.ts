@@ -3,7 +3,7 @@ import type { EventType } from '../events.ts';
 import { id, instant } from '../schemas/values.ts';
 
 /**
- * What the payload of each event type holds (specification, "Events"; decisions, "Events"). They are left
+ * What the payload of each event type holds (contract, "Events"). They are left
  * open: a field may be added, and receivers pass over what they do not know.
  */
 
@@ -13,7 +13,7 @@ const amount = z.number().meta({ description: 'In units of the currency, such as
 const currency = text.meta({ description: 'ISO 4217, such as `USD`.' });
 const employeeOrNone = id.nullable().meta({ description: 'ID of the employee who did it, where known.' });
 
-/** The specification's sample, field for field. */
+/** The interface's own sample, field for field. */
 const personCreated = z.object({
   client_id: id,
   first_name: text,

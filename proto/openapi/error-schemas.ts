@@ -21,7 +21,7 @@ const common = {
   requestId: { type: 'string', description: 'With 500.' },
 };
 
-/** Both body shapes (specification, "Body shapes"), under `components.schemas`. */
+/** Both body shapes (contract, "Requests and errors"), under `components.schemas`. */
 export const errorSchemas: Json = {
   Error: {
     type: 'object',

@@ -1,6 +1,6 @@
 import type { Json } from './json-schema.ts';
 
-/** The headers of answers, under `components.headers` (specification, "Limits"; decisions, "Rate limits"). */
+/** The headers of answers, under `components.headers` (contract, "Rate limits"). */
 
 const header = (description: string, schema: Json, example: unknown): Json => ({
   description,

@@ -1,4 +1,4 @@
-/** What every record action has in common (decisions, "Identifiers, keys, scopes"). */
+/** What every record action has in common (contract, "Identifiers, keys, scopes"). */
 export const action = {
   service: 'crm',
   scope: 'integrations:write',

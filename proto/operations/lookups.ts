@@ -106,7 +106,7 @@ export const listClientStatuses = defineOperation({
   },
 });
 
-/** Below this a text that is not an id is refused (specification, "Client search behavior"). */
+/** Below this a text that is not an id is refused (contract, "Client search"). */
 const minSearchCharacters = 2;
 
 /** As the person who types counts: an accent is part of its letter (contract, "Client search"). */

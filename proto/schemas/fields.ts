@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fieldName, optionalText, text } from './text.ts';
 
 /**
- * The rules of the fields of leads, clients, notes and affiliates (decisions, "Fields"). The plain ones
+ * The rules of the fields of leads, clients, notes and affiliates (contract, "Fields"). The plain ones
  * are required attributes; those made with `optionalText` or `nullish` take null for "no value".
  */
 

@@ -4,7 +4,7 @@ import * as f from './fields.ts';
 import { rule } from './rule.ts';
 import { id, instant } from './values.ts';
 
-/** Parts that the bodies and answers of the record actions share (specification, "Actions"). */
+/** Parts that the bodies and answers of the record actions share (contract, "Leads and clients"). */
 
 /** An update may repeat the id of its path; `parseBody` compares the two and drops it. */
 export const pathId = f.recordId.optional().meta({ description: 'May be repeated if it equals the path’s.' });

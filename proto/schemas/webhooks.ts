@@ -3,7 +3,7 @@ import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
 import { codePoints, echo, fieldName, optionalText } from './text.ts';
 import { id, instant } from './values.ts';
 
-/** Fields of subscriptions and events (specification, "Webhook subscription"; decisions, "Subscriptions and deliveries"). */
+/** Fields of subscriptions and events (contract, "Subscriptions", "Deliveries"). */
 
 export const maxUrlCharacters = 500;
 
@@ -165,7 +165,7 @@ export const envelopeExample = {
   },
 };
 
-/** The 409 of a rotation (contract, "Subscriptions and deliveries"). */
+/** The 409 of a rotation (contract, "Subscriptions"). */
 export const overlapLasts = {
   description:
     'The overlap of an earlier rotation lasts until `previousSecretUntil`, and `overlapHours: 0` was not sent.',

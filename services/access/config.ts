@@ -12,7 +12,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       ...commonConfig,
       MYSQL_URL: z.string({ error: 'is required' }),
       MYSQL_POOL_SIZE: integer(1, 100).default(5),
-      /** What every API key begins with (decisions, "Identifiers, keys, scopes"). */
+      /** What every API key begins with (contract, "Identifiers, keys, scopes"). */
       API_KEY_PREFIX: z
         .string()
         .regex(/^[A-Za-z0-9]{1,20}$/, 'must be 1 to 20 letters and digits')

@@ -37,10 +37,10 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_dedupe_keys',
 ]);
 
-/** The company whose statuses are everyone's (specification, "Lookups"). */
+/** The company whose statuses are everyone's (contract, "Lookups"). */
 export const globalCompanyId = 0;
 
-/** The role that makes an employee an affiliate (specification, "Lookups"). */
+/** The role that makes an employee an affiliate (contract, "Lookups"). */
 export const affiliateRoleId = 6;
 
 interface Employees {

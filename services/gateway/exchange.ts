@@ -66,7 +66,7 @@ export interface Gateway {
 }
 
 /**
- * One request from its head to its answer, in the order of the decisions ("Order of checks"):
+ * One request from its head to its answer, in the order of the contract ("Order of checks"):
  * authentication, route, scope, rate limit; body and record are the service's. Whatever must be read from
  * uWebSockets.js is read before the first await.
  */

@@ -16,7 +16,7 @@ import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { reportRequests } from './usage/request-counts.ts';
 
-/** Decisions, "Rate limits": no answer of the counters within this, and the request is not let through. */
+/** Contract, "Rate limits": no answer of the counters within this, and the request is not let through. */
 const countTimeoutMs = 500;
 /** Owners the counting is spread over. */
 const limitPartitions = 1;

@@ -65,7 +65,7 @@ const refuse = (sentence: string): number => {
   return 1;
 };
 
-/** The service's own words (specification, "Body shapes"): everything that is wrong, where it says so. */
+/** The service's own words (contract, "Requests and errors"): everything that is wrong, where it says so. */
 const sentenceOf = ({ error, details, requestId }: Refusal): string => {
   const said = details?.map(({ message }) => message).join('; ') || error || 'the access service refused';
   return requestId ? `${said} (${requestId} in the log of access)` : said;

@@ -5,7 +5,7 @@ import { deactivate, type KeyEnd } from './deactivate.ts';
 import { keyColumns } from './key.ts';
 
 /**
- * Ends a key; when this returns, no gateway accepts it any more (decisions, "Identifiers, keys, scopes"). Ending
+ * Ends a key; when this returns, no gateway accepts it any more (contract, "Identifiers, keys, scopes"). Ending
  * it again changes nothing and makes the same promise. @throws Problem `not_found`
  */
 export const endKey = async (access: Access, end: KeyEnd) => {

@@ -11,7 +11,7 @@ type Body = BodyOf<(typeof contract)['createLead']> | BodyOf<(typeof contract)['
 
 /**
  * Makes leads or clients, or applies the fields to the records that have the `external_id` already
- * (decisions, "external_id").
+ * (contract, "external_id").
  */
 export const createPerson = <B extends Body>(store: Store, kind: 'lead' | 'client'): Action<B, Answer> => ({
   turns: ({ companyId, body }) =>

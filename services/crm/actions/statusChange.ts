@@ -8,7 +8,7 @@ interface Reason {
   readonly status_note?: string | null | undefined;
 }
 
-/** The row of the history (decisions, "Leads and clients"). */
+/** The row of the history (contract, "Leads and clients"). */
 export const statusChange = (
   { company_id, client_id }: ClientRow,
   from: Status,

@@ -10,7 +10,7 @@ export interface Status {
 
 /** The statuses of some companies, as they were a moment ago. */
 export interface Statuses {
-  /** One that may be set now (specification, "Lookups"): by its id, or by its name in any case. */
+  /** One that may be set now (contract, "Lookups"): by its id, or by its name in any case. */
   find(companyId: number, reference: StatusReference): Status | undefined;
   /** The one that a record has, which may be out of use by now. */
   of(record: { readonly company_id: number; readonly status_id: number }): Status;

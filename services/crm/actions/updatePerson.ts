@@ -15,7 +15,7 @@ import { applyFields, externalName, recordName } from './person.ts';
 
 type Body = BodyOf<(typeof contract)['updateLead' | 'updateClient']>;
 
-/** Changes the sent fields of a lead, or of a client (decisions, "Leads and clients"). */
+/** Changes the sent fields of a lead, or of a client (contract, "Leads and clients"). */
 export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
   turns: ({ companyId, recordId, body }) => [
     recordName('client', companyId, recordId),

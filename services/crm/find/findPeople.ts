@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { reversedDigits } from '../search/phone.ts';
 import { globalCompanyId, type Tables } from '../tables.ts';
 
-/** The most a find answers (decisions, "Leads and clients"). */
+/** The most a find answers (contract, "Leads and clients"). */
 const limit = 25;
 
 /** The handler of both finds, which differ only in the kind of record. */

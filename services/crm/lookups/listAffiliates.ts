@@ -4,7 +4,7 @@ import type { CrmContext } from '../context.ts';
 import { companyList } from './companyList.ts';
 import { readPeople } from './readPeople.ts';
 
-/** Active and approved affiliates by full name (specification, "Lookups"). */
+/** Active and approved affiliates by full name (contract, "Lookups"). */
 export const listAffiliates = ({ db }: CrmContext): Handler =>
   companyList(contract.listAffiliates, 'affiliates', (companyIds) =>
     readPeople(db, companyIds, 'affiliate', ({ employee_id, full_name }) => ({

@@ -6,7 +6,7 @@ import { companyList } from './companyList.ts';
 
 /**
  * Valid and active statuses: the company's own that are no lead statuses, by name, then the global ones, by
- * name (specification, "Lookups").
+ * name (contract, "Lookups").
  */
 export const listClientStatuses = ({ db }: CrmContext): Handler =>
   companyList(contract.listClientStatuses, 'statuses', async (companyIds) => {

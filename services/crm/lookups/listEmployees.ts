@@ -4,7 +4,7 @@ import type { CrmContext } from '../context.ts';
 import { companyList } from './companyList.ts';
 import { readPeople } from './readPeople.ts';
 
-/** Active employees, affiliates excluded, by full name (specification, "Lookups"). */
+/** Active employees, affiliates excluded, by full name (contract, "Lookups"). */
 export const listEmployees = ({ db }: CrmContext): Handler =>
   companyList(contract.listEmployees, 'employees', (companyIds) =>
     readPeople(db, companyIds, 'employee', ({ employee_id, full_name }) => ({ employee_id, full_name })),

@@ -7,7 +7,7 @@ import { type FoundClient, findByText } from '../search/findByText.ts';
 import { normalise } from '../search/text.ts';
 
 /**
- * Search leads and clients (specification, "Client search behavior"). The matches of an external id or a
+ * Search leads and clients (contract, "Client search"). The matches of an external id or a
  * phone number come first, as they say most, then those of name and email.
  */
 export const searchClients = ({ db }: CrmContext): Handler =>

@@ -15,7 +15,7 @@ export interface Attempted {
 }
 
 /**
- * The rules of retries (specification, "Delivery rules"; decisions, "Attempts"). The wait after attempt n is
+ * The rules of retries (contract, "Deliveries"). The wait after attempt n is
  * the schedule's n-th, varied by a tenth; a 429 or 503 can make it longer, never shorter.
  * @param random from 0 up to 1.
  */

@@ -1,6 +1,6 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
-/** Of what a receiver answers this much is kept (decisions, "Subscriptions and deliveries"). */
+/** Of what a receiver answers this much is kept (contract, "Deliveries"). */
 export const keptBytes = 16 * 1024;
 
 /**

@@ -2,7 +2,7 @@ import type { EventType, HeaderPair } from '@causeway/proto';
 
 export const userAgent = 'Causeway-Webhooks/1';
 
-/** The headers of one attempt (decisions, "Headers of a delivery"), in the order they are sent. */
+/** The headers of one attempt (contract, "Deliveries"), in the order they are sent. */
 export const deliveryHeaders = (
   { event_id, event_type, attempt, replay_id }: Delivered,
   timestamp: number,

@@ -14,7 +14,7 @@ export const openedSecret = (secret: string): OpenSecret => ({
 });
 
 /**
- * `X-Webhook-Signature` (specification, "Delivery rules", 4): `sha256=` and the hex HMAC-SHA256, keyed with the
+ * `X-Webhook-Signature` (contract, "Deliveries"): `sha256=` and the hex HMAC-SHA256, keyed with the
  * whole secret, of `<timestamp>.<body>`; one for each secret, separated by a comma.
  */
 export const signatureHeader = (

@@ -68,7 +68,7 @@ export const memberLimits = (companyId: number, memberId: number, defaults: Defa
 });
 
 /**
- * The headers of a counted request: the specification's five, and the two of the IETF draft
+ * The headers of a counted request: the interface's five, and the two of the IETF draft
  * (draft-ietf-httpapi-ratelimit-headers-11), whose `t` is the seconds until the window ends.
  */
 export const limitHeaders = (verdict: Verdict, nowMs: number): readonly Header[] => {

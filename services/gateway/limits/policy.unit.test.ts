@@ -47,7 +47,7 @@ test('a member of the portal has one limit, and no company above it', () => {
   expect(memberLimits(7, 3, limits)).toMatchObject({ own: { name: 'portal', limit: 1200 }, company: null });
 });
 
-test("the headers are the specification's five and the draft's two", () => {
+test("the headers are the interface's five and the draft's two", () => {
   const verdict = { admitted: true, name: 'read' as const, limit: 60, used: 13, resetSeconds: 1_800_000_060 };
   expect(Object.fromEntries(limitHeaders(verdict, 1_800_000_025_400))).toEqual({
     'X-RateLimit-Limit': '60',

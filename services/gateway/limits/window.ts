@@ -1,4 +1,4 @@
-/** Fixed windows, aligned to the UTC minute (decisions, "Rate limits"). */
+/** Fixed windows, aligned to the UTC minute (contract, "Rate limits"). */
 export const windowSeconds = 60;
 export const windowName = '1m';
 

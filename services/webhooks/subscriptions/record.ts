@@ -50,7 +50,7 @@ export const lockSubscription = async (
   return row;
 };
 
-/** The record as the interface shows it (decisions, "Subscriptions and deliveries"). */
+/** The record as the interface shows it (contract, "Deliveries"). */
 export const subscriptionAnswer = (record: SubscriptionRecord) => ({
   id: record.subscription_id,
   name: record.name,

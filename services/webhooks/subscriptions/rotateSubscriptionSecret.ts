@@ -24,7 +24,7 @@ export const rotateSubscriptionSecret = (context: WebhooksContext): Handler =>
 /**
  * Replaces the secret. With an overlap the previous one signs too until it ends; without, only the new one signs.
  * A subscription has at most one previous secret, so a rotation within an overlap is refused unless `overlapHours`
- * is 0, which ends every earlier secret (contract, "Subscriptions and deliveries").
+ * is 0, which ends every earlier secret (contract, "Subscriptions").
  * @throws Problem `state_conflict` with `previousSecretUntil`
  */
 export const rotateSecret = (
