@@ -15,13 +15,13 @@ const main = async (filters: readonly string[]): Promise<number> => {
     await check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
     await check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
     await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
-    await vitest('unit and integration tests', ['unit', 'integration'], filters, 540),
+    await vitest('unit and integration tests', ['unit', 'integration'], filters, 1200),
     await sizeOfPortal(),
     // Both wait for their clusters most of the time.
     ...(await step('API tests and the portal in a browser, beside each other', () =>
       Promise.all([
-        vitest('API tests against a cluster', ['api'], filters, 540),
-        vitest('the portal in a browser', ['portal'], filters, 540),
+        vitest('API tests against a cluster', ['api'], filters, 1200),
+        vitest('the portal in a browser', ['portal'], filters, 1200),
       ]),
     )),
     await vitest('a cluster of several NATS servers', ['faults'], filters, 240),

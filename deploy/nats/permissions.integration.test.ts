@@ -221,10 +221,12 @@ test('whoever may read a stream has it delivered to a lane, where it is no reque
   });
   await operator.flush();
 
-  const gateway = await connectAs('gateway');
+  // By who may make streams and consumers: what gateways may not is tried in attacks.integration.test.ts.
+  const maker = await connectAs('operator');
   const frame = encodeCalls([{ id: 1, call: callOf('from a stream') }]);
-  const manager = await jetstreamManager(gateway, { checkAPI: false });
+  const manager = await jetstreamManager(maker, { checkAPI: false });
   await manager.streams.add({ name: limitStream, subjects: [limitLogSubject('*')] });
+  const gateway = await connectAs('gateway');
   gateway.publish(limitLogSubject(0), frame);
   await manager.consumers.add(limitStream, {
     name: 'thief',

@@ -18,7 +18,11 @@ const endpoints = readEndpoints({
         'x-scope': 'admin',
         requestBody: { content: content('Request') },
         responses: {
-          200: { description: '', headers: { 'X-RateLimit-Limit': {} }, content: content('Thing') },
+          200: {
+            description: '',
+            headers: { 'X-RateLimit-Limit': { required: true } },
+            content: content('Thing'),
+          },
           204: { description: '' },
           400: { description: '', content: content('Error') },
           401: { $ref: '#/components/responses/Unauthorized' },

@@ -23,7 +23,7 @@ export interface Endpoint {
 
 /** An answer that is described. */
 export interface Answer {
-  /** Names of headers, lower case. */
+  /** Names of the headers that it always has, lower case. */
   readonly headers: readonly string[];
   /** What is wrong with a body; undefined where nothing is. Null: there is no body. */
   readonly problemOf: ((body: unknown) => string | undefined) | null;
@@ -68,7 +68,9 @@ export const readEndpoints = (document: Json): readonly Endpoint[] => {
     schema.$ref ? ajv.getSchema(`document${schema.$ref}`)! : ajv.compile(schema);
   const answerOf = (response: Json): Answer => {
     const { headers = {}, content } = resolve(response);
-    const names = Object.keys(headers).map((name) => name.toLowerCase());
+    const names = Object.entries<Json>(headers)
+      .filter(([, header]) => resolve(header).required)
+      .map(([name]) => name.toLowerCase());
     if (!content) return { headers: names, problemOf: null };
     const validate = compiled(content['application/json'].schema);
     const problemOf = (body: unknown) => (validate(body) ? undefined : ajv.errorsText(validate.errors));

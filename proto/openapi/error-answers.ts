@@ -1,7 +1,7 @@
 import { type ErrorCode, methodNotAllowed, missingScope, type ProblemFacts, problem } from '../errors.ts';
 import type { ErrorShape, Operation } from '../operation.ts';
 import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
-import { alsoOn, onCounted, onEvery } from './headers.ts';
+import { alsoOn, ifCounted, onCounted, onEvery } from './headers.ts';
 import type { Json } from './json-schema.ts';
 
 /** The error answers of an operation: those that all share, by reference, and its own. */
@@ -22,7 +22,7 @@ export const errorAnswers = (operation: Operation): Json => {
       forbidden: bodyOf(errorShape, missingScope(operation.scope)),
       ...(errors[403] && { operation: errors[403].example }),
     },
-    errors[403] ? onCounted : onEvery,
+    errors[403] ? ifCounted : onEvery,
   );
   for (const [status, own] of Object.entries(errors))
     if (status !== '400' && status !== '403')
@@ -148,14 +148,14 @@ const forbidden = ({ scope, errors }: Operation): string =>
     .join(' ');
 
 /** Statuses that a counted request can get. 403 depends on the operation; 404 and 405 name no operation. */
-const afterCount = new Set([400, 413, 429, 500, 503, 504]);
+const afterCount = new Set([400, 413, 429, 500, 504]);
 
 const answer = (
   shape: ErrorShape,
   status: number,
   description: string,
   examples: Json,
-  common: Json = afterCount.has(status) ? onCounted : onEvery,
+  common: Json = afterCount.has(status) ? onCounted : status === 503 ? ifCounted : onEvery,
 ): Json => ({
   description,
   headers: { ...common, ...alsoOn[status] },

@@ -2,8 +2,10 @@ import type { Json } from './json-schema.ts';
 
 /** The headers of answers, under `components.headers` (contract, "Rate limits"). */
 
+/** `required`: every answer that lists it has it. */
 const header = (description: string, schema: Json, example: unknown): Json => ({
   description,
+  required: true,
   schema,
   example,
 });
@@ -38,9 +40,7 @@ const refer = (...names: readonly string[]): Json =>
 /** On every answer. */
 export const onEvery = refer('X-Request-Id');
 
-/** On every answer to a request that was counted, whatever its status (contract, "Rate limits"). */
-export const onCounted = refer(
-  'X-Request-Id',
+const rateLimit = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
@@ -48,8 +48,16 @@ export const onCounted = refer(
   'X-RateLimit-Policy',
   'RateLimit-Policy',
   'RateLimit',
-);
+] as const;
 
+/** On every answer to a request that was counted, whatever its status (contract, "Rate limits"). */
+export const onCounted = refer('X-Request-Id', ...rateLimit);
+
+/** Where a status is also answered to requests that were not counted. */
+export const ifCounted: Json = {
+  ...onEvery,
+  ...Object.fromEntries(rateLimit.map((name) => [name, { ...(headers[name] as Json), required: false }])),
+};
 export const alsoOn: Readonly<Record<number, Json>> = {
   401: refer('WWW-Authenticate'),
   405: refer('Allow'),

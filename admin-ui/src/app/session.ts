@@ -84,7 +84,7 @@ export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' 
  * Whether this browser signed in here and has not signed out, so that the server need not be asked who a stranger
  * is. The cookie is no script's to read; this is no more than a hint, and opens nothing.
  */
-const hintKey = 'causeway.signed-in';
+export const hintKey = 'causeway.signed-in';
 const mayBeSignedIn = (): boolean => {
   try {
     return localStorage.getItem(hintKey) !== null;
@@ -99,17 +99,4 @@ export const rememberSignedIn = (companyId: number | null): void => {
   } catch {
     // Without storage the server is asked each time.
   }
-};
-
-/**
- * All windows of a browser share the session's cookie. Where another one switched to another company, this one would show
- * the old company and act in the new: it starts again.
- */
-export const followOtherWindows = (): (() => void) => {
-  const changed = ({ key, oldValue, newValue }: StorageEvent): void => {
-    if (key === hintKey && oldValue !== null && newValue !== null && oldValue !== newValue)
-      location.assign('/portal/');
-  };
-  addEventListener('storage', changed);
-  return () => removeEventListener('storage', changed);
 };

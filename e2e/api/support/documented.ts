@@ -14,9 +14,12 @@ export const readDocument = (document: Json): Documented => {
     if (response.$ref) response = document.components.responses[response.$ref.split('/').at(-1)];
     const validate = ajv.getSchema(`document${response.content['application/json'].schema.$ref}`);
     if (!validate?.(json)) return `${status} ${text} ${ajv.errorsText(validate?.errors)}`;
-    const missing = Object.keys(response.headers).find(
-      (name) => name !== 'WWW-Authenticate' && !(name.toLowerCase() in headers),
-    );
+    const isPromised = (header: Json): boolean =>
+      (header.$ref ? document.components.headers[header.$ref.split('/').at(-1)] : header).required;
+    const missing = Object.entries<Json>(response.headers).find(
+      ([name, header]) =>
+        name !== 'WWW-Authenticate' && isPromised(header) && !(name.toLowerCase() in headers),
+    )?.[0];
     return missing && `${status} lacks ${missing}`;
   };
 };

@@ -133,7 +133,10 @@ test('a secret that is rotated meanwhile is not overwritten', async () => {
   await Promise.all([
     ...booted.shown.map(async (one) => {
       const { company, id } = one;
-      const { body } = await booted.ask('rotateSubscriptionSecret', company, { params: [id], body: {} });
+      const { body } = await booted.ask('rotateSubscriptionSecret', company, {
+        params: [id],
+        body: { overlapHours: 0 },
+      });
       one.secret = body.signingSecret;
     }),
     ...Array.from({ length: 5 }, () => reencryptBatch(booted.db, turned, 0)),

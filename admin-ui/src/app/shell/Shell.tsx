@@ -7,9 +7,10 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { ToastProvider } from '../../ui/Toast.tsx';
 import { lazyPart } from '../lazyPart.ts';
 import { usePresence } from '../presence.ts';
-import { followOtherWindows } from '../session.ts';
+
 import { commandKey } from './commandKey.ts';
 import { Navigation } from './Navigation.tsx';
+import { followOtherWindows } from './other-windows.ts';
 import s from './Shell.module.css';
 import { ThemeMenu } from './ThemeMenu.tsx';
 import { UserMenu } from './UserMenu.tsx';

@@ -1,14 +1,23 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '../../app/lazyPart.ts';
 import { enter, type Session } from '../../app/session.ts';
 import { Notice } from '../../ui/Notice.tsx';
-import { ChooseCompany } from './ChooseCompany.tsx';
-import { CodeStep } from './CodeStep.tsx';
 import { PasswordStep } from './PasswordStep.tsx';
 import { PublicFrame } from './PublicFrame.tsx';
 import { signInRoute } from './route.ts';
 import s from './SignInPage.module.css';
+
+/** What comes after the password, if anything, loads when it is needed. */
+const CodeStep = lazyPart(
+  () => import('./CodeStep.tsx'),
+  (part) => part.CodeStep,
+);
+const ChooseCompany = lazyPart(
+  () => import('./ChooseCompany.tsx'),
+  (part) => part.ChooseCompany,
+);
 
 export interface Credentials {
   readonly email: string;
@@ -34,7 +43,9 @@ export function SignInPage() {
   if (choices)
     return (
       <PublicFrame title="Choose a company">
-        <ChooseCompany session={choices} onDone={start} />
+        <Suspense>
+          <ChooseCompany session={choices} onDone={start} />
+        </Suspense>
       </PublicFrame>
     );
   return (
@@ -47,7 +58,9 @@ export function SignInPage() {
       )}
       {why === 'signed-out' && !credentials && <Notice tone="good">You are signed out.</Notice>}
       {credentials ? (
-        <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
+        <Suspense>
+          <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
+        </Suspense>
       ) : (
         <>
           <PasswordStep onDone={done} onCodeNeeded={setCredentials} />
