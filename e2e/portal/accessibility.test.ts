@@ -114,7 +114,7 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
     await page.goto(`team?role=${furnished.member}`);
     await page.getByRole('radio', { name: 'Viewer' }).check();
     await page.getByRole('button', { name: 'Change role' }).click();
-    await see(page.getByText('Test developer is viewer now')).toBeVisible();
+    await see(page.getByText('Test developer now has the role viewer')).toBeVisible();
     expect(await violations(page)).toEqual([]);
     await visit(page, `test?subscription=${furnished.healthy}`, 'Test delivery');
     await page.getByRole('radio', { name: 'Own JSON' }).check();

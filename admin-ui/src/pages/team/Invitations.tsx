@@ -72,7 +72,7 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
       size="s"
       pending={revoke.isPending}
       disabledReason={refusal}
-      aria-label={`Revoke the invitation of ${invitation.email}`}
+      aria-label={`Revoke invitation for ${invitation.email}`}
       onClick={() => revoke.mutate()}
     >
       Revoke invitation
