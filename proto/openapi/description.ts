@@ -12,7 +12,7 @@ The integration interface of a multi-tenant CRM: lookups, record actions, webhoo
 
 **Requests.** Bodies are JSON objects in UTF-8, at most 1 MiB, whatever the content type; no body at all reads as an empty object. Unknown fields and unknown or repeated query parameters are refused by name. Texts are trimmed; lengths count Unicode characters; values nest at most 64 levels. A blank optional text is the same as null. On an update null clears an optional field and is refused on a required one, and at least one field must be sent. HEAD works where GET does. A trailing slash is a 404.
 
-**Errors.** Lookup endpoints answer \`{error_code, message}\`, all others \`{error}\`; a 400 lists everything that is wrong in \`details\`. Try again after 429 (when \`Retry-After\` has passed), 503 (after 1-2 seconds) and lost connections; never unchanged after 400, 401, 403 or 404.
+**Errors.** Lookup endpoints answer \`{error_code, message}\`, all others \`{error}\`; a 400 lists everything that is wrong in \`details\`. Try again after 429 (when \`Retry-After\` has passed), after 503 (1-2 seconds), and after 504, network timeouts and lost connections: there the request may have been carried out, so send a create again with the same \`external_id\`. Never try again unchanged after 400, 401, 403 or 404.
 
 **Idempotency.** \`external_id\` is unique in a company among leads and clients, among affiliates, and among notes. A create that meets an existing one applies the sent fields to it and answers 200 instead of 201. Of any number of concurrent creates with one \`external_id\`, exactly one answers 201, and all name the same record.
 
