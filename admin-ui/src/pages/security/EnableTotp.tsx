@@ -82,7 +82,7 @@ function Confirm({ started, onClose, onDone }: ConfirmProps) {
       pending={confirm.isPending}
       error={confirm.error}
       fields={['code']}
-      submit="Switch on"
+      submit="Turn on"
       secondary={<Button onClick={onClose}>Cancel</Button>}
     >
       <p>Scan this with the app, or type the secret into it:</p>
