@@ -20,8 +20,8 @@ const main = async (filters: readonly string[]): Promise<number> => {
     // Both wait for their clusters most of the time.
     ...(await step('API tests and the portal in a browser, beside each other', () =>
       Promise.all([
-        vitest('API tests against a cluster', ['api'], filters, 1200),
-        vitest('the portal in a browser', ['portal'], filters, 1200),
+        vitest('API tests against a cluster', ['api'], filters, 2400),
+        vitest('the portal in a browser', ['portal'], filters, 2400),
       ]),
     )),
     await vitest('a cluster of several NATS servers', ['faults'], filters, 240),
