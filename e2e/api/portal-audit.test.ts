@@ -117,7 +117,7 @@ describe('The audit log', () => {
 
   test('refuses what can be the id of nothing', async () => {
     const { owner } = await openTeam(world);
-    for (const id of ['', 'Łódź', '😀', 'a b', 'x'.repeat(101)]) {
+    for (const id of ['Łódź', '😀', 'a b', 'x'.repeat(101)]) {
       const { status, json } = await owner.browser.ask('GET', `/audit?targetId=${encodeURIComponent(id)}`);
       expect([id, status, json.error]).toEqual([id, 400, 'targetId is not valid']);
     }

@@ -28,7 +28,7 @@ const companies = 8;
 
 /** What the document cannot tell: whether a record is there, whether a name is free, whether two fields agree. */
 const storedProblems =
-  /must be an active|must be a valid status|must (not )?be a lead status|must agree|already in use|cannot be changed here|must equal the one in the path|is required$|quota/;
+  /must be an active|must be a valid status|must (not )?be a lead status|must agree|already in use|cannot be changed here|must equal the one in the path|is required|quota|does not include the event type|invalid cursor|q must be at least 2/;
 
 test(
   'Twenty thousand requests made from the document get no answer that it does not describe',

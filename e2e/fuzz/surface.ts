@@ -64,6 +64,14 @@ export const readEndpoints = (document: Json): readonly Endpoint[] => {
           .split('/')
           .reduce((at: Json, part: string) => at[part], document)
       : node;
+  /** The schema without references, for who makes values of it. */
+  const expanded = (node: Json): Json => {
+    if (Array.isArray(node)) return node.map(expanded);
+    if (typeof node !== 'object' || node === null) return node;
+    const { $ref, ...beside } = node;
+    const whole = $ref ? { ...resolve(node), ...beside } : beside;
+    return Object.fromEntries(Object.entries<Json>(whole).map(([name, inner]) => [name, expanded(inner)]));
+  };
   const compiled = (schema: Json) =>
     schema.$ref ? ajv.getSchema(`document${schema.$ref}`)! : ajv.compile(schema);
   const answerOf = (response: Json): Answer => {
@@ -85,8 +93,8 @@ export const readEndpoints = (document: Json): readonly Endpoint[] => {
         id: operation.operationId,
         method: method.toUpperCase(),
         path,
-        query: Object.fromEntries(inQuery.map(({ name, schema }: Json) => [name, schema])),
-        body: content ? { schema: resolve(content.schema), example: content.example } : null,
+        query: Object.fromEntries(inQuery.map(({ name, schema }: Json) => [name, expanded(schema)])),
+        body: content ? { schema: expanded(content.schema), example: content.example } : null,
         allows: (body) => allows === undefined || allows(body) === true,
         scope: operation['x-scope'],
         isGuarded: true,

@@ -115,8 +115,9 @@ export const validValue = (dice: Dice, schema: Json, name: string, learned: Lear
 
 const validObject = (dice: Dice, schema: Json, learned: Learned): Json => {
   const object: Json = {};
+  // What is stored cannot be known from the description.
   for (const [name, inner] of Object.entries<Json>(schema.properties ?? {}))
-    if (schema.required?.includes(name) || dice.oneIn(2))
+    if (!inner.readOnly && (schema.required?.includes(name) || dice.oneIn(2)))
       object[name] = validValue(dice, inner, name, learned);
   const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false;
   if (isOpen && dice.oneIn(2))
