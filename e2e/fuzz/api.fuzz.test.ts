@@ -26,9 +26,12 @@ const endpoints = readEndpoints((await world.ask('/openapi.json')).json);
 /** Each has few subscriptions that way, so that an event is not delivered to hundreds. */
 const companies = 8;
 
-/** What the document cannot tell: whether a record is there, whether a name is free, whether two fields agree. */
+/**
+ * What a schema cannot tell: whether a record is there, whether a name is free, whether two fields agree, and which
+ * keys and numbers JSON itself may have anywhere in a payload.
+ */
 const storedProblems =
-  /must be an active|must be a valid status|must (not )?be a lead status|must agree|already in use|cannot be changed here|must equal the one in the path|is required|quota|does not include the event type|invalid cursor|q must be at least 2/;
+  /must be an active|must be a valid status|must (not )?be a lead status|must agree|already in use|cannot be changed here|must equal the one in the path|is required|quota|does not include the event type|is not an allowed key|cannot be stored exactly|valid Unicode|NUL character|invalid cursor|q must be at least 2/;
 
 test(
   'Twenty thousand requests made from the document get no answer that it does not describe',
