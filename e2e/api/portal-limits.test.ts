@@ -1,12 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Client } from 'undici';
 import { expect, test } from 'vitest';
-import { freePort } from '../../deploy/local/ports.ts';
-import { runService } from '../../deploy/local/service-run.ts';
 import { roomInMinute } from './support/clock.ts';
+import { startGateway } from './support/gateway.ts';
 import { type Browser, forgetAttempts, openTeam } from './support/portal.ts';
 import { openWorld, send } from './support/world.ts';
 
@@ -17,28 +13,9 @@ const limit = 40;
 
 /** One more gateway of the cluster, with a small limit for members. */
 const strictGateway = async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'causeway-gateway-'));
-  const port = await freePort();
-  const run = await runService({
-    name: 'strict',
-    entry: resolve(import.meta.dirname, '../../services/gateway/main.ts'),
-    env: {
-      PATH: process.env.PATH,
-      INSTANCE: 'strict',
-      NATS_URL: world.stack().natsUrl,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      RATE_LIMIT_PORTAL: String(limit),
-    },
-    logFile: join(folder, 'gateway.log'),
-  });
-  const client = new Client(`http://127.0.0.1:${port}`);
-  cleanUp(async () => {
-    await client.destroy();
-    await run.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  await run.ready;
+  const gateway = await startGateway(world, 'strict', { RATE_LIMIT_PORTAL: String(limit) });
+  const client = new Client(gateway.url);
+  cleanUp(() => client.destroy());
   return (browser: Browser, path: string) =>
     send(client, `//portal/api/v1${path}`, {
       headers: { cookie: `causeway=${browser.cookie()}`, 'sec-fetch-site': 'same-origin' },
