@@ -92,6 +92,12 @@ test('relative imports carry their extension, and lead to a file', () => {
   expect(broken).toEqual([]);
 });
 
+test('file names are kebab-case', () => {
+  // What tools and readers look for by a fixed name keeps it.
+  const fixed = /(^|\/)([A-Z]+\.md|[\w-]+\.Dockerfile(\.dockerignore)?)$/;
+  expect(tracked.filter((file) => !fixed.test(file) && /[A-Z_]/.test(file))).toEqual([]);
+});
+
 test('no file has grown past what one sitting can read', () => {
   const maxLines = 350;
   const long = sources

@@ -45,7 +45,7 @@ const page = (path: string): Set<string> => closure(`src/${path}.tsx`);
 const shell = union(entry, page('app/shell/Shell'));
 const signIn = union(entry, page('pages/sign-in/SignInPage'));
 const first = union(shell, page('pages/overview/OverviewPage'));
-const editor = 'src/ui/editor/CodeMirror.tsx';
+const editor = 'src/ui/editor/code-mirror.tsx';
 
 const lazy = Object.keys(manifest).filter(
   (name) => manifest[name]?.isDynamicEntry && name !== editor && !shell.has(name),

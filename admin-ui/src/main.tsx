@@ -2,7 +2,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './styles/index.css';
 import { watchActivity } from './api/activity.ts';
-import { App } from './app/App.tsx';
+import { App } from './app/app.tsx';
 
 watchActivity();
 

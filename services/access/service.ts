@@ -32,7 +32,7 @@ import { byToken } from './sessions/by-token.ts';
 import { createDevices } from './sessions/devices.ts';
 import { createGate } from './sessions/gate.ts';
 import * as sessions from './sessions/index.ts';
-import { reencryptFactors } from './sessions/reencryptFactors.ts';
+import { reencryptFactors } from './sessions/reencrypt-factors.ts';
 import { createRefusals } from './sessions/refusals.ts';
 import { createSigner } from './sessions/signer.ts';
 import * as team from './team/index.ts';

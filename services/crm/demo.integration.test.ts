@@ -1,7 +1,7 @@
 import { testDatabase } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { seedDemo } from './demo.ts';
-import { findByText } from './search/findByText.ts';
+import { findByText } from './search/find-by-text.ts';
 import { type Tables, tenantTables } from './tables.ts';
 import { crmMigrations } from './testing/boot.ts';
 

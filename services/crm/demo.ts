@@ -2,7 +2,7 @@ import { connectDatabase, type Trx, transaction } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
 import { createPerson } from './demo/people.ts';
 import { createRandom, type Random } from './demo/random.ts';
-import { indexCompany } from './search/indexCompany.ts';
+import { indexCompany } from './search/index-company.ts';
 import { affiliateRoleId, globalCompanyId, type Tables, tenantTables } from './tables.ts';
 
 /**

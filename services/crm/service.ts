@@ -4,7 +4,7 @@ import { followCallers, serveOperations } from '@causeway/runtime';
 import * as actions from './actions/index.ts';
 import { createRunner } from './actions/runner.ts';
 import type { ActionsContext } from './context.ts';
-import { createEventLog } from './events/eventLog.ts';
+import { createEventLog } from './events/event-log.ts';
 import { serveIngest } from './events/ingest.ts';
 import { openPublisher } from './events/publisher.ts';
 import * as find from './find/index.ts';

@@ -12,7 +12,7 @@ import { startIntake } from './intake/intake.ts';
 import { watchSlow } from './intake/slow.ts';
 import type { Job } from './job.ts';
 import { watchBacklog } from './queues/backlog.ts';
-import { createGivingBack } from './queues/giveBack.ts';
+import { createGivingBack } from './queues/give-back.ts';
 import { startPoller } from './queues/poller.ts';
 import { createMinutes } from './record/minutes.ts';
 import { createRecorder } from './record/recorder.ts';

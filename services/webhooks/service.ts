@@ -16,13 +16,13 @@ import { openCursors } from './cursors.ts';
 import { startHeldCount } from './deliveries/held.ts';
 import * as deliveries from './deliveries/index.ts';
 import * as events from './events/index.ts';
-import { startFanOut } from './fan-out/startFanOut.ts';
+import { startFanOut } from './fan-out/start-fan-out.ts';
 import { forViewers } from './portal/for-viewers.ts';
 import * as portal from './portal/index.ts';
 import * as replays from './replays/index.ts';
 import { startReplayer } from './replays/replayer.ts';
 import { startRetention } from './retention/retention.ts';
-import { reencryptSecrets } from './secrets/reencryptSecrets.ts';
+import { reencryptSecrets } from './secrets/reencrypt-secrets.ts';
 import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
 

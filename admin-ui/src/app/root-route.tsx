@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, lazyRouteComponent, Outlet } from '@tanstack/react-router';
-import { Announcer } from './Announcer.tsx';
+import { Announcer } from './announcer.tsx';
 
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: () => (
@@ -9,5 +9,5 @@ export const rootRoute = createRootRouteWithContext<{ readonly queryClient: Quer
       <Announcer />
     </>
   ),
-  notFoundComponent: lazyRouteComponent(() => import('./NotFound.tsx'), 'NotFound'),
+  notFoundComponent: lazyRouteComponent(() => import('./not-found.tsx'), 'NotFound'),
 });

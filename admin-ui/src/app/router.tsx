@@ -18,8 +18,8 @@ import {
 } from '../pages/subscriptions/route.ts';
 import { teamRoute } from '../pages/team/route.ts';
 import { testRoute } from '../pages/test/route.ts';
-import { RouteError } from './RouteError.tsx';
 import { rootRoute } from './root-route.tsx';
+import { RouteError } from './route-error.tsx';
 import { shellRoute } from './shell-route.ts';
 
 const routeTree = rootRoute.addChildren([

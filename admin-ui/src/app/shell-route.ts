@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { rootRoute } from './root-route.tsx';
 import { sessionQuery } from './session.ts';
 
-const loadShell = () => import('./shell/Shell.tsx');
+const loadShell = () => import('./shell/shell.tsx');
 
 /** What lies behind the sign-in. */
 export const shellRoute = createRoute({

@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../api/client.ts';
 import { fieldError } from '../api/errors.ts';
-import { Button } from '../ui/Button.tsx';
-import { Form } from '../ui/Form.tsx';
-import { FactorField, useFactor } from './FactorField.tsx';
+import { Button } from '../ui/button.tsx';
+import { Form } from '../ui/form.tsx';
+import { FactorField, useFactor } from './factor-field.tsx';
 import type { Session } from './session.ts';
 
 export type OtherCompany = Session['otherCompanies'][number];

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ConfigError, parseConfig, readEnv } from '@causeway/runtime';
 import { migrateConfig } from '../../migrate/config.ts';
-import { MoveAheadError, moveAhead } from './moveAhead.ts';
+import { MoveAheadError, moveAhead } from './move-ahead.ts';
 
 // Makes a restored database fit to be worked on, before any service is started on it: see ../README.md. Exits 78
 // (EX_CONFIG) for a wrong configuration or option, 1 where it could not be done; then nothing is lost by trying again.

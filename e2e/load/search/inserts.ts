@@ -1,7 +1,7 @@
 import { type Database, transaction } from '@causeway/runtime';
 import { createRandom } from '../../../services/crm/demo/random.ts';
 import { startIndexer } from '../../../services/crm/search/indexer.ts';
-import { markForSearch } from '../../../services/crm/search/markForSearch.ts';
+import { markForSearch } from '../../../services/crm/search/mark-for-search.ts';
 import type { Tables } from '../../../services/crm/tables.ts';
 import { createVariedPerson } from './names.ts';
 import { clientRow, type SearchData } from './seed.ts';

@@ -1,6 +1,6 @@
 import { connectDatabase, migrate } from '@causeway/runtime';
 import { createRandom } from '../../../services/crm/demo/random.ts';
-import { indexCompany } from '../../../services/crm/search/indexCompany.ts';
+import { indexCompany } from '../../../services/crm/search/index-company.ts';
 import { type Tables, tenantTables } from '../../../services/crm/tables.ts';
 import { createVariedPerson } from './names.ts';
 

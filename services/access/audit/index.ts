@@ -1,1 +1,1 @@
-export { listAudit } from './listAudit.ts';
+export { listAudit } from './list-audit.ts';

@@ -1,1 +1,1 @@
-export { listEventTypes } from './listEventTypes.ts';
+export { listEventTypes } from './list-event-types.ts';

@@ -1,2 +1,2 @@
-export { createCompany } from './createCompany.ts';
-export { listCompanies } from './listCompanies.ts';
+export { createCompany } from './create-company.ts';
+export { listCompanies } from './list-companies.ts';

@@ -1,6 +1,6 @@
-export { createApiKey } from './createApiKey.ts';
-export { createKey } from './createKey.ts';
-export { listApiKeys } from './listApiKeys.ts';
-export { listKeys } from './listKeys.ts';
-export { revokeApiKey } from './revokeApiKey.ts';
-export { revokeKey } from './revokeKey.ts';
+export { createApiKey } from './create-api-key.ts';
+export { createKey } from './create-key.ts';
+export { listApiKeys } from './list-api-keys.ts';
+export { listKeys } from './list-keys.ts';
+export { revokeApiKey } from './revoke-api-key.ts';
+export { revokeKey } from './revoke-key.ts';

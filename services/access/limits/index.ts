@@ -1,1 +1,1 @@
-export { setLimits } from './setLimits.ts';
+export { setLimits } from './set-limits.ts';

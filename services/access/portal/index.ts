@@ -1,2 +1,2 @@
-export { createPortalOwner } from './createPortalOwner.ts';
-export { resetPortalOwner } from './resetPortalOwner.ts';
+export { createPortalOwner } from './create-portal-owner.ts';
+export { resetPortalOwner } from './reset-portal-owner.ts';

@@ -1,2 +1,2 @@
-export { getFirstSteps } from './getFirstSteps.ts';
-export { getUsage } from './getUsage.ts';
+export { getFirstSteps } from './get-first-steps.ts';
+export { getUsage } from './get-usage.ts';

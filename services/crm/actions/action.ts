@@ -1,6 +1,6 @@
 import type { Problem, StoredEvent } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
-import type { NewEvent } from '../events/eventLog.ts';
+import type { NewEvent } from '../events/event-log.ts';
 import type { Tables } from '../tables.ts';
 import type { Known, References } from './references.ts';
 

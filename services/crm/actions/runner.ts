@@ -11,7 +11,7 @@ import {
   traced,
   transaction,
 } from '@causeway/runtime';
-import type { EventLog } from '../events/eventLog.ts';
+import type { EventLog } from '../events/event-log.ts';
 import type { Tables } from '../tables.ts';
 import type { Action, Outcome, Submission } from './action.ts';
 import { lookUp } from './references.ts';

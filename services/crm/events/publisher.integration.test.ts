@@ -6,7 +6,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { openPublisher } from './publisher.ts';
-import { readEvents } from './readEvents.ts';
+import { readEvents } from './read-events.ts';
 
 // Each test begins without a service of its own process: replicas are processes that can be killed.
 let crm: BootedCrm;

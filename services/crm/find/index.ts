@@ -1,2 +1,2 @@
-export { findClients } from './findClients.ts';
-export { findLeads } from './findLeads.ts';
+export { findClients } from './find-clients.ts';
+export { findLeads } from './find-leads.ts';

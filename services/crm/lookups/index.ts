@@ -1,4 +1,4 @@
-export { listAffiliates } from './listAffiliates.ts';
-export { listClientStatuses } from './listClientStatuses.ts';
-export { listEmployees } from './listEmployees.ts';
-export { searchClients } from './searchClients.ts';
+export { listAffiliates } from './list-affiliates.ts';
+export { listClientStatuses } from './list-client-statuses.ts';
+export { listEmployees } from './list-employees.ts';
+export { searchClients } from './search-clients.ts';

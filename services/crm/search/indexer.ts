@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acrossTenants, type Database, type Log, type Metrics } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
-import { indexCompany } from './indexCompany.ts';
+import { indexCompany } from './index-company.ts';
 
 /**
  * How the client search finds any substring in milliseconds and never misses a committed client.

@@ -6,12 +6,12 @@ import { createPerson } from '../demo/people.ts';
 import { createRandom } from '../demo/random.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
-import { indexAll } from '../testing/indexAll.ts';
+import { indexAll } from '../testing/index-all.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
-import { findByText } from './findByText.ts';
-import { indexCompany } from './indexCompany.ts';
+import { findByText } from './find-by-text.ts';
+import { indexCompany } from './index-company.ts';
 import { startIndexer } from './indexer.ts';
-import { markForSearch } from './markForSearch.ts';
+import { markForSearch } from './mark-for-search.ts';
 import { contains, normalise, searchText } from './text.ts';
 
 let db: Database<Tables>;

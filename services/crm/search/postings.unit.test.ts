@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRandom } from '../demo/random.ts';
-import { chooseGrams } from './chooseGrams.ts';
+import { chooseGrams } from './choose-grams.ts';
 import {
   buildPostings,
   createAligner,
@@ -11,7 +11,7 @@ import {
   placesOf,
   type QueryGram,
 } from './postings.ts';
-import { tailPlaces } from './tailPlaces.ts';
+import { tailPlaces } from './tail-places.ts';
 import { entryText } from './text.ts';
 
 const align = createAligner();

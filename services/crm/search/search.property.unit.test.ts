@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseGrams } from './chooseGrams.ts';
+import { chooseGrams } from './choose-grams.ts';
 import { reversedDigits } from './phone.ts';
 import {
   buildPostings,
@@ -11,7 +11,7 @@ import {
   placesOf,
   type QueryGram,
 } from './postings.ts';
-import { tailPlaces } from './tailPlaces.ts';
+import { tailPlaces } from './tail-places.ts';
 import { contains, entryText, maxFieldCharacters, normalise, searchText } from './text.ts';
 
 /** Any character; `'binary'` would be the same, and takes seconds to make. */

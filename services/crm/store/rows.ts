@@ -1,7 +1,7 @@
 import { tenantIn } from '@causeway/runtime';
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { perCount } from './perCount.ts';
+import { perCount } from './per-count.ts';
 
 type Table = keyof Tables & string;
 type Column<T extends Table> = keyof Tables[T] & string;

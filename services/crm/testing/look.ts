@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { readEvents } from '../events/readEvents.ts';
+import { readEvents } from '../events/read-events.ts';
 import type { Tables } from '../tables.ts';
 
 /** A company's events in order, their payloads parsed. */

@@ -1,6 +1,6 @@
 import { type Database, transaction } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
-import { markForSearch } from '../search/markForSearch.ts';
+import { markForSearch } from '../search/mark-for-search.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 
 export const statusIds = { leadNew: 1, leadContacted: 2, clientActive: 20, clientPaused: 21 } as const;

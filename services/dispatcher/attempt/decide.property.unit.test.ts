@@ -2,7 +2,7 @@ import { retryScheduleMs } from '@causeway/proto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Attempted, decide } from './decide.ts';
-import { retryAfterMs } from './retryAfter.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** Any character; `'binary'` would be the same, and takes seconds to make. */
 const unicode = fc

@@ -1,4 +1,4 @@
-import { retryAfterMs } from './retryAfter.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** What becomes of a delivery after an attempt. */
 export type Decision =

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
 import type { Held } from './announced.ts';
 import { pull } from './pull.ts';
-import { readWoken, type Woken } from './readWoken.ts';
+import { readWoken, type Woken } from './read-woken.ts';
 
 export interface Intake {
   /** There may be room for more. */

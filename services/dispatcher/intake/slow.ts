@@ -1,7 +1,7 @@
 import { acrossTenants, type Database, type Log, transaction } from '@causeway/runtime';
 import { type Job, type QueueKey, queueName } from '../job.ts';
-import { noteDue } from '../queues/noteDue.ts';
-import { addRows } from '../store/addRows.ts';
+import { noteDue } from '../queues/note-due.ts';
+import { addRows } from '../store/add-rows.ts';
 import type { Tables } from '../tables.ts';
 import type { Held } from './announced.ts';
 

@@ -2,11 +2,11 @@ import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, datetime, sqlTime, transaction } from '@causeway/runtime';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey, queueName } from '../job.ts';
-import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/keyTables.ts';
-import { perCount } from '../store/perCount.ts';
+import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
+import { perCount } from '../store/per-count.ts';
 import { type FoundTarget, readTargets, type WaitingDelivery } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
-import { putAside } from './putAside.ts';
+import { putAside } from './put-aside.ts';
 
 /** Deliveries taken from a queue, all under one lease. */
 export interface Claim {

@@ -2,7 +2,7 @@ import { elapsedBoundsMs } from '@causeway/proto';
 import { acrossTenants, bigint, type Database, type Log, sqlTime } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import { queueTable } from '../store/keyTables.ts';
+import { queueTable } from '../store/key-tables.ts';
 import type { ElapsedColumn, Tables } from '../tables.ts';
 
 /** Adds attempts up by minute and subscription, for the dashboards. */

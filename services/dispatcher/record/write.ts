@@ -11,12 +11,12 @@ import {
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
-import { putAside } from '../queues/putAside.ts';
-import { addRows } from '../store/addRows.ts';
-import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/keyTables.ts';
-import { perCount } from '../store/perCount.ts';
+import { putAside } from '../queues/put-aside.ts';
+import { addRows } from '../store/add-rows.ts';
+import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
+import { perCount } from '../store/per-count.ts';
 import type { Tables } from '../tables.ts';
-import { attemptColumns, attemptRow } from './attemptRow.ts';
+import { attemptColumns, attemptRow } from './attempt-row.ts';
 import { type Change, changeOf } from './change.ts';
 import type { Finished } from './finished.ts';
 import { countStreak } from './streak.ts';

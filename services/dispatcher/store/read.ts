@@ -3,7 +3,7 @@ import { bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName, type Target } from '../job.ts';
 import type { Tables } from '../tables.ts';
-import { queueTable } from './keyTables.ts';
+import { queueTable } from './key-tables.ts';
 
 /** What a look at a delivery tells whoever wants to attempt it. */
 export type WaitingDelivery = DeliveryKey &

@@ -1,8 +1,8 @@
-export { countHeld } from './countHeld.ts';
-export { dropHeld } from './dropHeld.ts';
-export { getAttempt } from './getAttempt.ts';
-export { getDelivery } from './getDelivery.ts';
-export { getDeliveryStats } from './getDeliveryStats.ts';
-export { listDeliveries } from './listDeliveries.ts';
-export { releaseHeld } from './releaseHeld.ts';
-export { resendDelivery } from './resendDelivery.ts';
+export { countHeld } from './count-held.ts';
+export { dropHeld } from './drop-held.ts';
+export { getAttempt } from './get-attempt.ts';
+export { getDelivery } from './get-delivery.ts';
+export { getDeliveryStats } from './get-delivery-stats.ts';
+export { listDeliveries } from './list-deliveries.ts';
+export { releaseHeld } from './release-held.ts';
+export { resendDelivery } from './resend-delivery.ts';

@@ -1,3 +1,3 @@
-export { createTestEvent } from './createTestEvent.ts';
-export { getEvent } from './getEvent.ts';
-export { listEvents } from './listEvents.ts';
+export { createTestEvent } from './create-test-event.ts';
+export { getEvent } from './get-event.ts';
+export { listEvents } from './list-events.ts';

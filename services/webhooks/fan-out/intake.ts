@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventType, eventStream, fanOutConsumer, isEventType } from '@causeway/proto';
 import { type Bus, type Log, traceOf } from '@causeway/runtime';
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
-import type { EventKey } from './fanOutEvents.ts';
+import type { EventKey } from './fan-out-events.ts';
 
 export interface Intake {
   /** Takes nothing more; what waits goes back to the stream. Resolves when the last batch has ended. */

@@ -9,7 +9,7 @@ import {
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
-import type { EventKey } from './fanOutEvents.ts';
+import type { EventKey } from './fan-out-events.ts';
 
 /**
  * Takes what the stream has not brought, outbox rows older than two seconds, and what nobody has done by the end of

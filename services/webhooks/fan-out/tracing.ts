@@ -1,6 +1,6 @@
 import { type AnnouncedEvent, eventStream, fanOutConsumer } from '@causeway/proto';
 import { type Tracer, traced } from '@causeway/runtime';
-import type { EventKey } from './fanOutEvents.ts';
+import type { EventKey } from './fan-out-events.ts';
 
 type FanOut = (events: readonly EventKey[], signal: AbortSignal) => Promise<boolean>;
 

@@ -2,7 +2,7 @@ import { type AnnouncedEvent, deliverySubject, encodeWake, maxWakeDeliveries } f
 import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import type { Tables } from '../tables.ts';
-import { endLeases } from './fanOutEvents.ts';
+import { endLeases } from './fan-out-events.ts';
 
 /** Brings first attempts to the dispatchers. */
 export interface Wakes {

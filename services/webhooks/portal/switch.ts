@@ -2,7 +2,7 @@ import type { portalContract } from '@causeway/proto';
 import { type Answer, json, type PortalCall } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
-import { changeSubscription } from '../subscriptions/updateSubscription.ts';
+import { changeSubscription } from '../subscriptions/update-subscription.ts';
 import { portalSubscription } from './record.ts';
 
 type SwitchCall = PortalCall<

@@ -2,7 +2,7 @@ import type { DeliveryRow, ReplayRow } from '@causeway/proto';
 import { bigint, datetime, jsonTable, sqlTime, type Trx, tenantIn } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addHeld } from '../deliveries/held.ts';
-import { noteDue } from '../deliveries/noteDue.ts';
+import { noteDue } from '../deliveries/note-due.ts';
 import type { Tables } from '../tables.ts';
 
 /** Lets the oldest of what is held be tried now. @returns how many there were. */

@@ -1,5 +1,5 @@
-export { cancelReplay } from './cancelReplay.ts';
-export { createReplay } from './createReplay.ts';
-export { getReplay } from './getReplay.ts';
-export { listReplays } from './listReplays.ts';
-export { previewReplay } from './previewReplay.ts';
+export { cancelReplay } from './cancel-replay.ts';
+export { createReplay } from './create-replay.ts';
+export { getReplay } from './get-replay.ts';
+export { listReplays } from './list-replays.ts';
+export { previewReplay } from './preview-replay.ts';

@@ -1,9 +1,9 @@
 import type { ReplayRow } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { addDeliveries } from '../deliveries/addDeliveries.ts';
+import { addDeliveries } from '../deliveries/add-deliveries.ts';
 import { addHeld } from '../deliveries/held.ts';
-import { noteDue } from '../deliveries/noteDue.ts';
+import { noteDue } from '../deliveries/note-due.ts';
 import type { Tables } from '../tables.ts';
 import { lastPosition } from './begin.ts';
 import { type Candidate, findCandidates } from './candidates.ts';

@@ -1,8 +1,8 @@
-export { createSubscription } from './createSubscription.ts';
-export { deleteSubscription } from './deleteSubscription.ts';
-export { getSubscription } from './getSubscription.ts';
-export { discardHeldDeliveries, releaseHeldDeliveries } from './heldDeliveries.ts';
-export { listSubscriptions } from './listSubscriptions.ts';
-export { rotateSubscriptionSecret } from './rotateSubscriptionSecret.ts';
-export { testSubscription } from './testSubscription.ts';
-export { updateSubscription } from './updateSubscription.ts';
+export { createSubscription } from './create-subscription.ts';
+export { deleteSubscription } from './delete-subscription.ts';
+export { getSubscription } from './get-subscription.ts';
+export { discardHeldDeliveries, releaseHeldDeliveries } from './held-deliveries.ts';
+export { listSubscriptions } from './list-subscriptions.ts';
+export { rotateSubscriptionSecret } from './rotate-subscription-secret.ts';
+export { testSubscription } from './test-subscription.ts';
+export { updateSubscription } from './update-subscription.ts';

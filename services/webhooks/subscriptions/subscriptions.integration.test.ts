@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { throughPortal as portalEditor } from './editor.ts';
-import { rotateSecret } from './rotateSubscriptionSecret.ts';
-import { changeSubscription } from './updateSubscription.ts';
+import { rotateSecret } from './rotate-subscription-secret.ts';
+import { changeSubscription } from './update-subscription.ts';
 
 const booted = await bootWebhooks({ services: 2 });
 const { ask, bus, context, db, keyRing } = booted;

@@ -4,7 +4,7 @@ import { CalendarDays, Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Webhook } fr
 import type { ReactNode } from 'react';
 import { call } from '../../api/client.ts';
 import { operationQuery } from '../../api/query.ts';
-import { toastError } from '../../ui/Toast.tsx';
+import { toastError } from '../../ui/toast.tsx';
 import { leave, roleAtLeast, useSession } from '../session.ts';
 import { setTheme } from '../theme.ts';
 import { pageGroups } from './pages.ts';

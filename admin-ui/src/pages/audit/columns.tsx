@@ -1,8 +1,8 @@
-import { Badge } from '../../ui/Badge.tsx';
-import { Quiet, Stack } from '../../ui/Layout.tsx';
-import type { Column } from '../../ui/Table.tsx';
-import { Moment, TimeAgo } from '../../ui/TimeAgo.tsx';
-import { Changes } from './Changes.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Quiet, Stack } from '../../ui/layout.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { Changes } from './changes.tsx';
 import { type Entry, namesTarget, wordsOf } from './words.ts';
 
 export const columns: readonly Column<Entry>[] = [

@@ -12,5 +12,5 @@ export const auditRoute = createRoute({
     cursor: anyText,
     entry: anyNumber,
   }),
-  component: lazyRouteComponent(() => import('./AuditPage.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -20,7 +20,7 @@ export const deliveriesRoute = createRoute({
     view: oneOf(['live', 'replays']),
     dialog: oneOf(['replay']),
   }),
-  component: lazyRouteComponent(() => import('./DeliveriesPage.tsx'), 'DeliveriesPage'),
+  component: lazyRouteComponent(() => import('./deliveries-page.tsx'), 'DeliveriesPage'),
 });
 
 export const deliveryRoute = createRoute({
@@ -28,12 +28,12 @@ export const deliveryRoute = createRoute({
   path: '/deliveries/$event/$subscription/$replay',
   params: pathIds('event', 'subscription', 'replay'),
   validateSearch: searchOf({ attempt: anyNumber }),
-  component: lazyRouteComponent(() => import('./DeliveryPage.tsx'), 'DeliveryPage'),
+  component: lazyRouteComponent(() => import('./delivery-page.tsx'), 'DeliveryPage'),
 });
 
 export const replayRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/replays/$id',
   params: pathIds('id'),
-  component: lazyRouteComponent(() => import('../replays/ReplayPage.tsx'), 'ReplayPage'),
+  component: lazyRouteComponent(() => import('../replays/replay-page.tsx'), 'ReplayPage'),
 });

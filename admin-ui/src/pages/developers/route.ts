@@ -13,5 +13,5 @@ export const developersRoute = createRoute({
     language: oneOf(languages),
     operation: anyText,
   }),
-  component: lazyRouteComponent(() => import('./DevelopersPage.tsx'), 'DevelopersPage'),
+  component: lazyRouteComponent(() => import('./developers-page.tsx'), 'DevelopersPage'),
 });

@@ -12,7 +12,7 @@ export const eventsRoute = createRoute({
     cursor: anyText,
     dialog: oneOf(['send']),
   }),
-  component: lazyRouteComponent(() => import('./EventsPage.tsx'), 'EventsPage'),
+  component: lazyRouteComponent(() => import('./events-page.tsx'), 'EventsPage'),
 });
 
 export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
@@ -22,5 +22,5 @@ export const eventRoute = createRoute({
   path: '/events/$id',
   params: pathIds('id'),
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(eventQuery(params.id)),
-  component: lazyRouteComponent(() => import('./EventPage.tsx'), 'EventPage'),
+  component: lazyRouteComponent(() => import('./event-page.tsx'), 'EventPage'),
 });

@@ -5,5 +5,5 @@ import { rootRoute } from '../../app/root-route.tsx';
 export const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('./InvitationPage.tsx'), 'InvitationPage'),
+  component: lazyRouteComponent(() => import('./invitation-page.tsx'), 'InvitationPage'),
 });

@@ -24,5 +24,5 @@ export const keysRoute = createRoute({
     revoke: anyNumber,
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(keysPageQuery({})),
-  component: lazyRouteComponent(() => import('./KeysPage.tsx'), 'KeysPage'),
+  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
 });

@@ -8,5 +8,5 @@ export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
   validateSearch: searchOf({ range: oneOf(ranges) }),
-  component: lazyRouteComponent(() => import('./OverviewPage.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(() => import('./overview-page.tsx'), 'OverviewPage'),
 });

@@ -5,5 +5,5 @@ import { rootRoute } from '../../app/root-route.tsx';
 export const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/password',
-  component: lazyRouteComponent(() => import('./PasswordPage.tsx'), 'PasswordPage'),
+  component: lazyRouteComponent(() => import('./password-page.tsx'), 'PasswordPage'),
 });

@@ -1,6 +1,6 @@
 import { operationQuery } from '../../api/query.ts';
 import type { Answer } from '../../api/types.ts';
-import type { Tone } from '../../ui/Badge.tsx';
+import type { Tone } from '../../ui/badge.tsx';
 
 export type Replay = Answer<'getReplay'>;
 

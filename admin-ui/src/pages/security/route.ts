@@ -12,5 +12,5 @@ export const securityRoute = createRoute({
     dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']),
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
-  component: lazyRouteComponent(() => import('./SecurityPage.tsx'), 'SecurityPage'),
+  component: lazyRouteComponent(() => import('./security-page.tsx'), 'SecurityPage'),
 });

@@ -22,5 +22,5 @@ export const signInRoute = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery).catch(() => null);
     if (session) throw redirect({ to: '/' });
   },
-  component: lazyRouteComponent(() => import('./SignInPage.tsx'), 'SignInPage'),
+  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
 });

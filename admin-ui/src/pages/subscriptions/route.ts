@@ -14,14 +14,14 @@ export const subscriptionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions',
   loader: ({ context }) => void context.queryClient.prefetchQuery(subscriptionsQuery),
-  component: lazyRouteComponent(() => import('./SubscriptionsPage.tsx'), 'SubscriptionsPage'),
+  component: lazyRouteComponent(() => import('./subscriptions-page.tsx'), 'SubscriptionsPage'),
 });
 
 export const newSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/new',
   loader: ({ context }) => void context.queryClient.prefetchQuery(eventTypesQuery),
-  component: lazyRouteComponent(() => import('./NewSubscriptionPage.tsx'), 'NewSubscriptionPage'),
+  component: lazyRouteComponent(() => import('./new-subscription-page.tsx'), 'NewSubscriptionPage'),
 });
 
 const subscriptionDialogs = ['rotate', 'delete', 'disable', 'repair'] as const;
@@ -32,7 +32,7 @@ export const subscriptionRoute = createRoute({
   params: id,
   validateSearch: searchOf({ dialog: oneOf(subscriptionDialogs) }),
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(subscriptionQuery(params.id)),
-  component: lazyRouteComponent(() => import('./SubscriptionPage.tsx'), 'SubscriptionPage'),
+  component: lazyRouteComponent(() => import('./subscription-page.tsx'), 'SubscriptionPage'),
 });
 
 export const editSubscriptionRoute = createRoute({
@@ -43,5 +43,5 @@ export const editSubscriptionRoute = createRoute({
     void context.queryClient.prefetchQuery(subscriptionQuery(params.id));
     void context.queryClient.prefetchQuery(eventTypesQuery);
   },
-  component: lazyRouteComponent(() => import('./EditSubscriptionPage.tsx'), 'EditSubscriptionPage'),
+  component: lazyRouteComponent(() => import('./edit-subscription-page.tsx'), 'EditSubscriptionPage'),
 });

@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/types.ts';
-import type { Tone } from '../../ui/Badge.tsx';
+import type { Tone } from '../../ui/badge.tsx';
 
 export type Subscription = Answer<'getPortalSubscription'>;
 export type EventType = Subscription['eventTypes'][number];

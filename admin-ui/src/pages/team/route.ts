@@ -15,5 +15,5 @@ export const teamRoute = createRoute({
     password: anyNumber,
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
-  component: lazyRouteComponent(() => import('./TeamPage.tsx'), 'TeamPage'),
+  component: lazyRouteComponent(() => import('./team-page.tsx'), 'TeamPage'),
 });

@@ -9,5 +9,5 @@ export const testRoute = createRoute({
     subscription: anyNumber,
     type: anyText,
   }),
-  component: lazyRouteComponent(() => import('./TestPage.tsx'), 'TestPage'),
+  component: lazyRouteComponent(() => import('./test-page.tsx'), 'TestPage'),
 });

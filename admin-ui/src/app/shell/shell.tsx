@@ -1,0 +1,121 @@
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { Outlet, useRouter } from '@tanstack/react-router';
+import { Menu as MenuIcon, Search } from 'lucide-react';
+import { Suspense, useEffect, useState } from 'react';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ToastProvider } from '../../ui/toast.tsx';
+import { lazyPart } from '../lazy-part.ts';
+import { usePresence } from '../presence.ts';
+
+import { commandKey } from './command-key.ts';
+import { Navigation } from './navigation.tsx';
+import { followOtherWindows } from './other-windows.ts';
+import s from './shell.module.css';
+import { ThemeMenu } from './theme-menu.tsx';
+import { UserMenu } from './user-menu.tsx';
+
+const CommandMenu = lazyPart(
+  () => import('./command-menu.tsx'),
+  (m) => m.CommandMenu,
+);
+const Shortcuts = lazyPart(
+  () => import('./shortcuts.tsx'),
+  (m) => m.Shortcuts,
+);
+
+/** The frame around every page behind the sign-in. */
+export function Shell() {
+  const [commands, setCommands] = useState(false);
+  const [drawer, setDrawer] = useState(false);
+  const [shortcuts, setShortcuts] = useState(false);
+  usePresence();
+  useEffect(followOtherWindows, []);
+  useKeys({ commands: setCommands, shortcuts: setShortcuts });
+  useOnNavigation(() => setDrawer(false));
+  return (
+    <CSPProvider disableStyleElements>
+      <ToastProvider>
+        {/* biome-ignore lint/a11y/useValidAnchor: a skip link is a link; the router must not see its fragment */}
+        <a href="#main" className={s.skip} onClick={skip}>
+          Skip to content
+        </a>
+        <div className={s.shell}>
+          <aside className={s.sidebar} aria-label="Sidebar">
+            <Navigation />
+          </aside>
+          <div className={s.column}>
+            <header className={s.header}>
+              <IconButton
+                label="Open navigation"
+                icon={<MenuIcon />}
+                className={s.hamburger}
+                onClick={() => setDrawer(true)}
+              />
+              <Button
+                className={s.search}
+                icon={<Search />}
+                aria-keyshortcuts="Control+K Meta+K"
+                onClick={() => setCommands(true)}
+              >
+                <span>Go to…</span>
+                <kbd>{commandKey()} K</kbd>
+              </Button>
+              <div className={s.right}>
+                <ThemeMenu />
+                <UserMenu />
+              </div>
+            </header>
+            <main id="main" tabIndex={-1} className={s.main}>
+              <Outlet />
+            </main>
+          </div>
+        </div>
+        <Dialog open={drawer} onClose={() => setDrawer(false)} title="Navigation" side>
+          <Navigation plain />
+        </Dialog>
+        <Suspense>
+          {commands && (
+            <CommandMenu onClose={() => setCommands(false)} onShortcuts={() => setShortcuts(true)} />
+          )}
+        </Suspense>
+        <Suspense>{shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}</Suspense>
+      </ToastProvider>
+    </CSPProvider>
+  );
+}
+
+/** The fragment would be a navigation to the router; the focus is all that is wanted. */
+const skip = (event: { preventDefault: () => void }): void => {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+};
+
+const useKeys = ({ commands, shortcuts }: Record<'commands' | 'shortcuts', Set>): void => {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const { key, metaKey, ctrlKey, altKey } = event;
+      const modified = metaKey || ctrlKey || altKey;
+      if (key.toLowerCase() === 'k' && (metaKey || ctrlKey) && !altKey) commands((open) => !open);
+      else if (key === '?' && !modified && !isBusy(event.composedPath()[0])) shortcuts(() => true);
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, [commands, shortcuts]);
+};
+
+type Set = (change: (open: boolean) => boolean) => void;
+
+/** Where a question mark is a letter, or something else is open. */
+const isBusy = (target: EventTarget | undefined): boolean =>
+  (target instanceof Element &&
+    target.closest('input, textarea, select, [contenteditable="true"]') !== null) ||
+  document.querySelector('[role="dialog"], [role="menu"]') !== null;
+
+const useOnNavigation = (run: () => void): void => {
+  const router = useRouter();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one subscription for the life of the shell
+  useEffect(() => router.subscribe('onBeforeNavigate', run), [router]);
+};

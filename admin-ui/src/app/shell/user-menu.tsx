@@ -1,0 +1,70 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { Building2, LogOut, ShieldCheck } from 'lucide-react';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { toastError } from '../../ui/toast.tsx';
+import { leave, nameOfMember, useSession } from '../session.ts';
+import { type OtherCompany, useSwitchCompany } from '../switch-company.tsx';
+import { SwitchCompany, showCompany } from './switch-company.tsx';
+import s from './user-menu.module.css';
+
+export function UserMenu() {
+  const { user, company, otherCompanies } = useSession();
+  const [asked, setAsked] = useState<OtherCompany | null>(null);
+  const change = useSwitchCompany(showCompany);
+  const name = nameOfMember(user);
+  const navigate = useNavigate();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const signOut = useMutation({
+    mutationFn: () => call('signOut', {}),
+    onSuccess: () => leave(queryClient, router, 'signed-out'),
+    onError: toastError,
+  });
+  return (
+    <>
+      <Menu
+        trigger={
+          <button type="button" className={s.trigger}>
+            <span aria-hidden="true">{initials(name)}</span>
+            <span className="visually-hidden">Your account: {name}</span>
+          </button>
+        }
+        heading={
+          <>
+            <p className={s.name}>{name}</p>
+            {user.name !== '' && <p className={s.email}>{user.email}</p>}
+            <p className={s.company}>
+              {company.name} <Badge tone="accent">{user.role}</Badge>
+            </p>
+          </>
+        }
+        actions={[
+          ...otherCompanies.map((one) => ({
+            label: `Switch to ${one.name}`,
+            icon: <Building2 />,
+            onSelect: () =>
+              one.codeRequired ? setAsked(one) : change.mutate(one.id, { onError: toastError }),
+          })),
+          ...(otherCompanies.length > 0 ? (['separator'] as const) : []),
+          {
+            label: 'Your security',
+            icon: <ShieldCheck />,
+            onSelect: () => void navigate({ to: '/security' }),
+          },
+          'separator',
+          { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
+        ]}
+      />
+      <SwitchCompany company={asked} onClose={() => setAsked(null)} />
+    </>
+  );
+}
+
+const initials = (name: string): string => {
+  const words = name.trim().split(/\s+/);
+  return `${words[0]?.charAt(0) ?? ''}${words.length > 1 ? (words.at(-1)?.charAt(0) ?? '') : ''}`.toUpperCase();
+};

@@ -1,0 +1,33 @@
+import s from './changes.module.css';
+
+type Fields = Readonly<Record<string, unknown>> | null;
+
+/** What was before and what came after, field by field. */
+export function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  if (names.length === 0) return null;
+  return (
+    <dl className={s.changes}>
+      {names.map((name) => {
+        const was = before?.[name];
+        const is = after?.[name];
+        return (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {was !== undefined && <del>{text(was)}</del>}
+              {was !== undefined && is !== undefined && <span aria-hidden="true"> → </span>}
+              {is !== undefined && <ins>{text(is)}</ins>}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+const text = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(text).join(', ');
+  if (value === null) return 'none';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};

@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/react-query';
+import { ListFilter } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Field, Select, TextInput } from '../../ui/field.tsx';
+import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/route.ts';
+import { nameOf } from '../subscriptions/state.ts';
+import { classLabels } from './attempt/attempt-view.tsx';
+import s from './delivery-filters.module.css';
+import type { DeliverySearch } from './queries.ts';
+import { deliveryStates } from './states.ts';
+
+interface DeliveryFiltersProps {
+  readonly search: DeliverySearch;
+  readonly onChange: (search: DeliverySearch) => void;
+}
+
+/** What the log is narrowed to. The address of the page holds it, so a link shows the same. */
+export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
+  const rare = [search.cause, search.status, search.event, search.replay, search.since, search.until];
+  const rareCount = rare.filter((value) => value !== undefined).length;
+  const [more, setMore] = useState(rareCount > 0);
+  const set = (change: DeliverySearch): void => onChange({ ...search, ...change });
+  const any = Object.values(search).some((value) => value !== undefined);
+  return (
+    <search className={s.filters} aria-label="Filters">
+      <Choice
+        label="Subscription"
+        all="All subscriptions"
+        value={search.subscription === undefined ? '' : String(search.subscription)}
+        onChange={(value) => set({ subscription: value === '' ? undefined : Number(value) })}
+        options={subscriptions.map((one) => ({ value: String(one.id), label: nameOf(one) }))}
+      />
+      <Choice
+        label="Event type"
+        all="All event types"
+        value={search.type ?? ''}
+        onChange={(value) => set({ type: value || undefined })}
+        options={types.map((one) => ({ value: one.type, label: one.type }))}
+      />
+      <Choice
+        label="State"
+        all="Any state"
+        value={search.state ?? ''}
+        onChange={(value) => set({ state: value || undefined })}
+        options={deliveryStates}
+      />
+      <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
+        More{rareCount > 0 && ` (${rareCount})`}
+      </Button>
+      {any && (
+        <Button variant="ghost" onClick={() => onChange({})}>
+          Clear
+        </Button>
+      )}
+      {more && (
+        <div className={s.more}>
+          <Choice
+            label="Cause of failure"
+            shown
+            all="Any"
+            value={search.cause ?? ''}
+            onChange={(value) => set({ cause: value || undefined })}
+            options={Object.entries(classLabels).map(([value, label]) => ({ value, label }))}
+          />
+          <NumberField label="Status code" value={search.status} onChange={(status) => set({ status })} />
+          <NumberField label="Event number" value={search.event} onChange={(event) => set({ event })} />
+          <NumberField label="Replay number" value={search.replay} onChange={(replay) => set({ replay })} />
+          <TimeField label="From" value={search.since} onChange={(since) => set({ since })} />
+          <TimeField label="Until" value={search.until} onChange={(until) => set({ until })} />
+        </div>
+      )}
+    </search>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly all: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly shown?: boolean;
+}
+
+function Choice({ label, all, value, onChange, options, shown }: ChoiceProps) {
+  return (
+    <Field label={label} hideLabel={!shown}>
+      <Select value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{all}</option>
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+        {value !== '' && !options.some((option) => option.value === value) && (
+          <option value={value}>{value}</option>
+        )}
+      </Select>
+    </Field>
+  );
+}
+
+interface NumberFieldProps {
+  readonly label: string;
+  readonly value: number | undefined;
+  readonly onChange: (value: number | undefined) => void;
+}
+
+/** Takes effect when it is left or Enter is pressed, not with every digit. */
+function NumberField({ label, value, onChange }: NumberFieldProps) {
+  const take = (text: string): void => {
+    const next = /^\d+$/.test(text) ? Number(text) : undefined;
+    if (next !== value) onChange(next);
+  };
+  return (
+    <Field label={label}>
+      <TextInput
+        key={value}
+        inputMode="numeric"
+        defaultValue={value ?? ''}
+        onBlur={(event) => take(event.target.value.trim())}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') take(event.currentTarget.value.trim());
+        }}
+      />
+    </Field>
+  );
+}
+
+interface TimeFieldProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+function TimeField({ label, value, onChange }: TimeFieldProps) {
+  return (
+    <Field label={label}>
+      <TextInput
+        type="datetime-local"
+        value={value === undefined ? '' : toLocal(value)}
+        onChange={(event) =>
+          onChange(event.target.value === '' ? undefined : new Date(event.target.value).toISOString())
+        }
+      />
+    </Field>
+  );
+}
+
+/** `2026-01-15T09:30` in the person's own zone, as the input wants it. */
+const toLocal = (time: string): string => {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};

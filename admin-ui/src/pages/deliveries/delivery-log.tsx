@@ -1,0 +1,79 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { RefreshCw, Send } from 'lucide-react';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { DeliveryFilters } from './delivery-filters.tsx';
+import s from './delivery-log.module.css';
+import { DeliveryTable } from './delivery-table.tsx';
+import { deliveriesQuery } from './queries.ts';
+import { deliveriesRoute } from './route.ts';
+
+/** The log as filtered in the address, a page at a time. */
+export function DeliveryLog() {
+  const { view, dialog, ...search } = deliveriesRoute.useSearch();
+  const navigate = useNavigate({ from: '/deliveries' });
+  const query = useQuery({ ...deliveriesQuery(search), placeholderData: keepPreviousData });
+  const { cursor, ...filters } = search;
+  const filtered = Object.values(filters).some((value) => value !== undefined);
+  const { data } = query;
+  const older = data?.hasMore ? data.nextCursor : null;
+  return (
+    <Card flush className={s.card}>
+      <div className={s.bar}>
+        <DeliveryFilters
+          search={filters}
+          onChange={(next) => void navigate({ search: next, replace: true })}
+        />
+        <IconButton
+          label="Refresh"
+          icon={<RefreshCw />}
+          pending={query.isFetching}
+          onClick={() => void query.refetch()}
+        />
+      </div>
+      {query.isError && !data ? (
+        <Failed error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <div className={query.isPlaceholderData ? s.stale : undefined}>
+          <DeliveryTable
+            deliveries={data?.deliveries}
+            emptyState={
+              older !== null ? (
+                <Empty title="Nothing found so far" icon={<Send />}>
+                  The search goes on further back; press Older.
+                </Empty>
+              ) : filtered || cursor !== undefined ? (
+                <Empty
+                  icon={<Send />}
+                  title="No delivery matches"
+                  action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
+                >
+                  Deliveries are kept for 30 days.
+                </Empty>
+              ) : (
+                <Empty
+                  icon={<Send />}
+                  title="Nothing has been delivered yet"
+                  action={
+                    <Button onClick={() => void navigate({ to: '/subscriptions' })}>
+                      Go to subscriptions
+                    </Button>
+                  }
+                >
+                  As soon as something happens that a subscription asked for, its delivery is listed here.
+                </Empty>
+              )
+            }
+          />
+        </div>
+      )}
+      <Pager
+        onFirst={cursor === undefined ? null : () => void navigate({ search: filters })}
+        onNext={older === null ? null : () => void navigate({ search: { ...filters, cursor: older } })}
+      />
+    </Card>
+  );
+}

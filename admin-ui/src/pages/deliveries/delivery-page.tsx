@@ -1,0 +1,120 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { RotateCcw } from 'lucide-react';
+import { call } from '../../api/client.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Split } from '../../ui/layout.tsx';
+import { BackLabel, Page } from '../../ui/page.tsx';
+import { Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { ChosenAttempt } from './chosen-attempt.tsx';
+import { DeliveryFacts } from './delivery-facts.tsx';
+import { deliveryParams, deliveryQuery } from './queries.ts';
+import { deliveryRoute } from './route.ts';
+import { type Delivery, pathOf, stateOf } from './states.ts';
+import { Timeline } from './timeline.tsx';
+
+export function DeliveryPage() {
+  const name = deliveryRoute.useParams();
+  const { attempt } = deliveryRoute.useSearch();
+  const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
+  const query = useQuery({
+    ...deliveryQuery(name),
+    refetchInterval: ({ state }) => (state.data?.state === 'waiting' ? 3000 : false),
+  });
+  const { data } = query;
+  const state = data && stateOf(data);
+  const chosen = attempt ?? data?.history.at(-1)?.attempt;
+  return (
+    <Page
+      title={data ? data.eventType : 'Delivery'}
+      badge={
+        state && (
+          <Badge tone={state.tone} dot>
+            {state.label}
+          </Badge>
+        )
+      }
+      description={
+        <>
+          Delivery <code>{`${name.event}-${name.subscription}-${name.replay}`}</code>{' '}
+          <CopyButton value={`${name.event}-${name.subscription}-${name.replay}`} label="Copy delivery ID" />
+        </>
+      }
+      back={
+        <Link to="/deliveries">
+          <BackLabel>Deliveries</BackLabel>
+        </Link>
+      }
+      actions={data && <Resend state={data.state} />}
+    >
+      <Loaded
+        query={query}
+        skeleton={
+          <Split
+            aside={
+              <Card>
+                <SkeletonLines lines={8} />
+              </Card>
+            }
+          >
+            <Card>
+              <SkeletonLines lines={12} />
+            </Card>
+          </Split>
+        }
+      >
+        {(delivery) => (
+          <Split aside={<DeliveryFacts delivery={delivery} />}>
+            <Card title="Attempts">
+              <Timeline
+                delivery={delivery}
+                chosen={chosen}
+                onChoose={(next) => void navigate({ search: { attempt: next }, replace: true })}
+              />
+            </Card>
+            {chosen !== undefined && <ChosenAttempt name={name} attempt={chosen} />}
+          </Split>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** The next attempt of what is under way is due by itself, and what is held is its subscription's to release. */
+const notNow: Partial<Record<Delivery['state'], string>> = {
+  waiting: 'It is on its way already; its next attempt comes by itself',
+  held: 'It is held; release it where its subscription is switched on',
+};
+
+function Resend({ state }: { readonly state: Delivery['state'] }) {
+  const name = deliveryRoute.useParams();
+  const refusal = useRefusal('developer');
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const resend = useMutation({
+    mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
+    onSuccess: ({ delivery }) => {
+      void queryClient.invalidateQueries({ queryKey: ['listDeliveries'] });
+      void queryClient.invalidateQueries({ queryKey: ['getDelivery'] });
+      toast('Sent once more');
+      void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
+    },
+    onError: toastError,
+  });
+  return (
+    <Button
+      variant="primary"
+      icon={<RotateCcw />}
+      pending={resend.isPending}
+      disabledReason={refusal ?? notNow[state]}
+      onClick={() => resend.mutate()}
+    >
+      Resend
+    </Button>
+  );
+}

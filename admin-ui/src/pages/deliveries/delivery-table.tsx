@@ -1,0 +1,110 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Badge } from '../../ui/badge.tsx';
+import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { nameOf } from '../subscriptions/state.ts';
+import { classLabels } from './attempt/attempt-view.tsx';
+import { type Delivery, pathOf, stateOf } from './states.ts';
+
+interface DeliveryTableProps {
+  readonly deliveries: readonly Delivery[] | undefined;
+  readonly emptyState: ReactNode;
+  /** Left out where the place says it already. */
+  readonly without?: 'subscription' | 'event';
+  readonly skeletonRows?: number;
+}
+
+export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
+  return (
+    <Table
+      label="Deliveries"
+      columns={columns
+        .filter((column) => column.id !== without)
+        .toSpliced(0, 0, ...(without === 'event' ? [byName] : []))}
+      rows={deliveries}
+      rowKey={(one) => one.id}
+      emptyState={emptyState}
+      skeletonRows={skeletonRows}
+    />
+  );
+}
+
+/** Where all are of one event, their numbers tell them apart. */
+const byName: Column<Delivery> = {
+  id: 'delivery',
+  header: 'Delivery',
+  grow: true,
+  cell: (one) => (
+    <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
+      <strong>{one.id}</strong>
+    </Link>
+  ),
+};
+
+const columns: readonly Column<Delivery>[] = [
+  {
+    id: 'event',
+    header: 'Event',
+    grow: true,
+    cell: (one) => (
+      <Stack gap="xs">
+        <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
+          <strong>{one.eventType}</strong>
+        </Link>
+        <Quiet small>
+          Event {one.eventId}
+          {one.replayId > 0 && `, replay ${one.replayId}`}
+        </Quiet>
+      </Stack>
+    ),
+  },
+  {
+    id: 'subscription',
+    header: 'Subscription',
+    cell: (one) =>
+      one.subscription ? (
+        <Link to="/subscriptions/$id" params={{ id: one.subscriptionId }}>
+          {nameOf(one.subscription)}
+        </Link>
+      ) : (
+        <Quiet>Deleted (no. {one.subscriptionId})</Quiet>
+      ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    cell: (one) => <State delivery={one} />,
+  },
+  {
+    id: 'answer',
+    header: 'Last answer',
+    cell: (one) =>
+      one.lastStatusCode !== null ? (
+        <code>{one.lastStatusCode}</code>
+      ) : one.lastErrorClass !== null ? (
+        classLabels[one.lastErrorClass]
+      ) : (
+        <Quiet>–</Quiet>
+      ),
+  },
+  { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => one.attempts },
+  { id: 'time', header: 'Happened', align: 'end', cell: (one) => <TimeAgo time={one.eventCreatedUtc} /> },
+];
+
+function State({ delivery }: { readonly delivery: Delivery }) {
+  const { tone, label } = stateOf(delivery);
+  return (
+    <Row gap="s">
+      <Badge tone={tone} dot>
+        {label}
+      </Badge>
+      {delivery.state === 'waiting' && delivery.attempts > 0 && delivery.dueUtc !== null && (
+        <Quiet small>
+          <TimeAgo time={delivery.dueUtc} />
+        </Quiet>
+      )}
+    </Row>
+  );
+}

@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Pause, Play, Radio } from 'lucide-react';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { milliseconds, number, plural } from '../../ui/format.ts';
+import { Quiet, Row } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { ClockTime } from '../../ui/time-ago.tsx';
+import { subscriptionsQuery } from '../subscriptions/route.ts';
+import { nameOf } from '../subscriptions/state.ts';
+import { StatusBadge } from './attempt/attempt-view.tsx';
+import { pathOf } from './states.ts';
+import { type TailEntry, useTail } from './use-tail.ts';
+
+/** Attempts as they are made. Pausing keeps the picture still and counts what comes meanwhile. */
+export function LiveTail() {
+  const tail = useTail();
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
+  return (
+    <Card
+      flush
+      title="Attempts as they happen"
+      description={
+        tail.dropped > 0
+          ? `${plural(tail.dropped, 'attempt')} were left out, as there were too many at once.`
+          : undefined
+      }
+      actions={
+        <Row>
+          {tail.state === 'open' && (
+            <Badge tone={tail.paused ? 'neutral' : 'good'} dot>
+              {tail.paused ? 'Paused' : 'Live'}
+            </Badge>
+          )}
+          {tail.state === 'connecting' && (
+            <Badge tone="info" dot>
+              Connecting
+            </Badge>
+          )}
+          <Button
+            size="s"
+            icon={tail.paused ? <Play /> : <Pause />}
+            onClick={tail.paused ? tail.resume : tail.pause}
+          >
+            {tail.paused ? `Go on${tail.waiting > 0 ? `, ${number(tail.waiting)} new` : ''}` : 'Pause'}
+          </Button>
+        </Row>
+      }
+    >
+      {tail.state === 'closed' && (
+        <Notice
+          tone="warn"
+          title="The live view is not connected"
+          actions={
+            <Button size="s" onClick={tail.reconnect}>
+              Connect again
+            </Button>
+          }
+        >
+          {tail.refusal ?? 'The connection ended.'}
+        </Notice>
+      )}
+      <Table
+        label="Attempts"
+        columns={columnsWith(names)}
+        rows={tail.entries}
+        rowKey={(one) => `${one.eventId}-${one.subscriptionId}-${one.replayId}-${one.attempt}`}
+        emptyState={
+          <Empty icon={<Radio />} title="Waiting for the next delivery">
+            Attempts are listed here in the moment they end. A test delivery is none of them.
+          </Empty>
+        }
+      />
+    </Card>
+  );
+}
+
+const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEntry>[] => [
+  {
+    id: 'event',
+    header: 'Event',
+    grow: true,
+    cell: (one) => (
+      <Row gap="s">
+        <Link
+          to="/deliveries/$event/$subscription/$replay"
+          params={pathOf(one)}
+          search={{ attempt: one.attempt }}
+        >
+          <strong>{one.eventType}</strong>
+        </Link>
+        <Quiet small>{one.eventId}</Quiet>
+      </Row>
+    ),
+  },
+  {
+    id: 'subscription',
+    header: 'Subscription',
+    cell: (one) => names.get(one.subscriptionId) ?? `No. ${one.subscriptionId}`,
+  },
+  {
+    id: 'answer',
+    header: 'Answer',
+    cell: (one) => <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />,
+  },
+  { id: 'attempt', header: 'Attempt', align: 'end', cell: (one) => one.attempt },
+  { id: 'took', header: 'Took', align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
+  { id: 'time', header: 'At', align: 'end', cell: (one) => <ClockTime time={one.startedUtc} /> },
+];

@@ -1,0 +1,72 @@
+import clsx from 'clsx';
+import type { Answer } from '../../api/types.ts';
+import { milliseconds } from '../../ui/format.ts';
+import { Quiet } from '../../ui/layout.tsx';
+import { ClockTime, Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { StatusBadge } from './attempt/attempt-view.tsx';
+import { causeOf } from './attempt/causes.ts';
+import s from './timeline.module.css';
+
+type Delivery = Answer<'getDelivery'>;
+
+interface TimelineProps {
+  readonly delivery: Delivery;
+  readonly chosen: number | undefined;
+  readonly onChoose: (attempt: number) => void;
+}
+
+/** What was tried, in order, and what comes next. */
+export function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
+  return (
+    <ol className={s.list}>
+      {delivery.history.map((one) => {
+        const cause = causeOf(one);
+        return (
+          <li key={one.attempt} className={clsx(s.item, one.errorClass === null ? s.good : s.bad)}>
+            <button
+              type="button"
+              className={s.attempt}
+              aria-pressed={one.attempt === chosen}
+              onClick={() => onChoose(one.attempt)}
+            >
+              <span className={s.number}>
+                <span className="visually-hidden">Attempt </span>
+                {one.attempt}
+              </span>
+              <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />
+              <span className={s.text}>{cause ? cause.title : 'Delivered'}</span>
+              <Quiet small>{milliseconds(one.elapsedMs)}</Quiet>
+              <Quiet small>
+                <ClockTime time={one.startedUtc} />
+              </Quiet>
+            </button>
+          </li>
+        );
+      })}
+      <Next delivery={delivery} />
+    </ol>
+  );
+}
+
+function Next({ delivery }: { readonly delivery: Delivery }) {
+  const { state, dueUtc, attempts } = delivery;
+  if (state === 'succeeded') return null;
+  return (
+    <li className={clsx(s.item, s.next)}>
+      {state === 'waiting' &&
+        (dueUtc === null || attempts === 0 ? (
+          'Its first attempt is about to be made.'
+        ) : (
+          <>
+            Next attempt <TimeAgo time={dueUtc} />{' '}
+            <Quiet small>
+              (<Moment time={dueUtc} />)
+            </Quiet>
+          </>
+        ))}
+      {state === 'held' && 'Held: its subscription was switched off. Release it there, or resend it.'}
+      {state === 'failed' && 'Given up after the last attempt. Resend it when the receiver works again.'}
+      {state === 'dropped' && 'Dropped: it is not sent any more unless you resend it.'}
+    </li>
+  );
+}

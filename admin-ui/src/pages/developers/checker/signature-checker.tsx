@@ -1,0 +1,83 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Card } from '../../../ui/card.tsx';
+import { Field, PasswordInput, TextArea } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
+import { Grid, Stack } from '../../../ui/layout.tsx';
+import { Notice } from '../../../ui/notice.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import { diagnose } from './diagnose.ts';
+
+/** Checks a signature in the browser; nothing of it is sent anywhere. */
+export function SignatureChecker() {
+  const [secret, setSecret] = useState('');
+  const [headers, setHeaders] = useState('');
+  const [body, setBody] = useState('');
+  const check = useMutation({
+    mutationFn: () => diagnose({ secret, headers, body, now: Date.now() }),
+    gcTime: 0,
+  });
+  if (!globalThis.crypto?.subtle)
+    return <Notice tone="warn">This works only where the portal is reached by https or on localhost.</Notice>;
+  return (
+    <Grid min={24}>
+      <Card
+        title="A delivery as your receiver has it"
+        description="Everything stays in this browser: nothing you paste is sent or kept."
+      >
+        <Form
+          onSubmit={() => check.mutate()}
+          pending={check.isPending}
+          error={check.error}
+          submit="Check signature"
+        >
+          <Field label="Signing secret" hint="Whole, with whsec_.">
+            <PasswordInput
+              autoComplete="off"
+              value={secret}
+              onChange={(event) => setSecret(event.target.value)}
+            />
+          </Field>
+          <Field label="Headers" hint="One a line. Those that begin with X-Webhook- or webhook- are enough.">
+            <TextArea
+              mono
+              rows={5}
+              spellCheck={false}
+              placeholder={'X-Webhook-Timestamp: 1768469400\nX-Webhook-Signature: sha256=…'}
+              value={headers}
+              onChange={(event) => setHeaders(event.target.value)}
+            />
+          </Field>
+          <Field label="Body" hint="Raw, byte for byte, as it came in.">
+            <TextArea
+              mono
+              rows={7}
+              spellCheck={false}
+              placeholder={'{"id":90071,"type":"client.created",…}'}
+              value={body}
+              onChange={(event) => setBody(event.target.value)}
+            />
+          </Field>
+        </Form>
+      </Card>
+      <Card title="What is wrong, if anything">
+        <div aria-live="polite">
+          {check.data ? (
+            <Stack gap="s">
+              {check.data.map((finding) => (
+                <Notice key={finding.title} tone={finding.tone} title={finding.title}>
+                  {finding.advice}
+                </Notice>
+              ))}
+            </Stack>
+          ) : (
+            <Empty title="Nothing was checked yet">
+              Paste the secret, the headers and the body of one delivery. You find what was sent on the
+              delivery’s page, under “Request as sent”, and what arrived in your receiver’s logs.
+            </Empty>
+          )}
+        </div>
+      </Card>
+    </Grid>
+  );
+}

@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useSession } from '../../app/session.ts';
+import { Card } from '../../ui/card.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Facts, Split } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { BackLabel, Page } from '../../ui/page.tsx';
+import { Empty, Failed, Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { DeliveryTable } from '../deliveries/delivery-table.tsx';
+import { deliveriesQuery } from '../deliveries/queries.ts';
+import { eventTypesQuery } from '../subscriptions/route.ts';
+import { eventQuery, eventRoute } from './route.ts';
+
+export function EventPage() {
+  const { id } = eventRoute.useParams();
+  const { role } = useSession().user;
+  const query = useQuery(eventQuery(id));
+  const type = query.data?.type;
+  const described = useQuery(eventTypesQuery).data?.eventTypes.find((one) => one.type === type);
+  return (
+    <Page
+      title={type ?? 'Event'}
+      description={described?.description}
+      back={
+        <Link to="/events">
+          <BackLabel>Events</BackLabel>
+        </Link>
+      }
+    >
+      <Loaded
+        query={query}
+        skeleton={
+          <Card>
+            <SkeletonLines lines={14} />
+          </Card>
+        }
+      >
+        {(event) => (
+          <Split
+            aside={
+              <Card title="About">
+                <Facts
+                  columns={8}
+                  facts={[
+                    {
+                      label: 'Number',
+                      value: (
+                        <>
+                          <code>{event.id}</code>{' '}
+                          <CopyButton value={String(event.id)} label="Copy event number" />
+                        </>
+                      ),
+                    },
+                    {
+                      label: 'Happened',
+                      value: (
+                        <>
+                          <Moment time={event.createdUtc} /> (<TimeAgo time={event.createdUtc} />)
+                        </>
+                      ),
+                    },
+                  ]}
+                />
+              </Card>
+            }
+          >
+            <Card title="Payload">
+              {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
+              <CodeBlock
+                code={JSON.stringify(event.payload, null, 2)}
+                language="json"
+                label="payload"
+                maxLines={30}
+              />
+            </Card>
+            <Deliveries id={id} />
+          </Split>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Deliveries({ id }: { readonly id: number }) {
+  const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });
+  return (
+    <Card flush title="Its deliveries">
+      {query.isError && !query.data ? (
+        <Failed error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <DeliveryTable
+          deliveries={query.data?.deliveries}
+          without="event"
+          skeletonRows={2}
+          emptyState={
+            <Empty title="It was delivered to nobody">
+              No subscription that was on asked for its type when it happened.
+            </Empty>
+          }
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,127 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { CalendarDays, Plus } from 'lucide-react';
+import { operationQuery } from '../../api/query.ts';
+import type { Answer } from '../../api/types.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Field, Select } from '../../ui/field.tsx';
+import { Quiet } from '../../ui/layout.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { eventTypesQuery } from '../subscriptions/route.ts';
+import s from './events-page.module.css';
+import { eventsRoute } from './route.ts';
+import { TestEventDialog } from './test-event-dialog.tsx';
+
+type Event = Answer<'listPortalEvents'>['events'][number];
+
+export function EventsPage() {
+  const { type, cursor, dialog } = eventsRoute.useSearch();
+  const navigate = useNavigate({ from: '/events' });
+  const refusal = useRefusal('developer');
+  const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
+  const query = useQuery({
+    ...operationQuery('listPortalEvents', { query: { type, cursor } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: cursor === undefined ? 15_000 : false,
+  });
+  const next = query.data?.hasMore ? query.data.nextCursor : null;
+  const send = (
+    <Button
+      icon={<Plus />}
+      disabledReason={refusal}
+      onClick={() => void navigate({ search: { type, cursor, dialog: 'send' } })}
+    >
+      Send a test event
+    </Button>
+  );
+  return (
+    <Page
+      title="Events"
+      description="What happened in your CRM, whether anything subscribed to it or not. Kept for 30 days."
+      actions={send}
+      refreshing={query.isPlaceholderData}
+    >
+      <Card flush>
+        <div className={s.bar}>
+          <Field label="Event type" hideLabel>
+            <Select
+              value={type ?? ''}
+              onChange={(event) =>
+                void navigate({ search: { type: event.target.value || undefined }, replace: true })
+              }
+            >
+              <option value="">All event types</option>
+              {types.map((one) => (
+                <option key={one.type} value={one.type}>
+                  {one.type}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        </div>
+        {query.isError && !query.data ? (
+          <Failed error={query.error} retry={() => void query.refetch()} />
+        ) : (
+          <Table
+            label="Events"
+            columns={columns}
+            rows={query.data?.events}
+            rowKey={(event) => event.id}
+            skeletonRows={10}
+            emptyState={
+              <Empty
+                icon={<CalendarDays />}
+                title={type ? `No ${type} yet` : 'Nothing has happened yet'}
+                action={send}
+              >
+                A new client, a paid invoice, a signed agreement: each is listed here in the moment it
+                happens.
+              </Empty>
+            }
+          />
+        )}
+        <Pager
+          onFirst={cursor === undefined ? null : () => void navigate({ search: { type } })}
+          onNext={next === null ? null : () => void navigate({ search: { type, cursor: next } })}
+        />
+      </Card>
+      {dialog === 'send' && refusal === undefined && (
+        <TestEventDialog onClose={() => void navigate({ search: { type, cursor }, replace: true })} />
+      )}
+    </Page>
+  );
+}
+
+const columns: readonly Column<Event>[] = [
+  {
+    id: 'type',
+    header: 'Event',
+    cell: (event) => (
+      <Link to="/events/$id" params={{ id: event.id }}>
+        <strong>{event.type}</strong>
+      </Link>
+    ),
+  },
+  { id: 'id', header: 'Number', align: 'end', cell: (event) => <code>{event.id}</code> },
+  { id: 'about', header: 'About', grow: true, cell: (event) => <Quiet>{summary(event.payload)}</Quiet> },
+  { id: 'at', header: 'Happened', align: 'end', cell: (event) => <Moment time={event.createdUtc} /> },
+  { id: 'ago', header: 'Ago', align: 'end', cell: (event) => <TimeAgo time={event.createdUtc} /> },
+];
+
+/** A few telling fields of a payload, whatever its type. */
+const summary = (payload: Record<string, unknown>): string => {
+  const name = [payload.first_name, payload.last_name].filter((part) => typeof part === 'string').join(' ');
+  const amount = typeof payload.amount === 'number' ? `${payload.amount} ${payload.currency ?? ''}` : '';
+  const status =
+    typeof payload.new_status === 'string' ? `${payload.previous_status} → ${payload.new_status}` : '';
+  const other = [payload.file_name, payload.agreement_name, payload.invoice_number].find(
+    (part) => typeof part === 'string',
+  );
+  return [name, other, amount.trim(), status].filter(Boolean).join(' · ') || '–';
+};

@@ -1,0 +1,104 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import { useBaseUrl, useSession } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Checkbox, Field, Fieldset, TextInput } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { keysQuery } from './route.ts';
+import { type Scope, scopeWords } from './scopes.ts';
+
+interface CreateKeyProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** Name and scopes, then the key, once. The value is in this component's state and nowhere else. */
+export function CreateKey({ open, onClose }: CreateKeyProps) {
+  const [made, setMade] = useState<string | null>(null);
+  const baseUrl = useBaseUrl();
+  if (made !== null) {
+    return (
+      <SecretDialog title="Your new API key" name="API key" value={made} onClose={() => setMade(null)}>
+        <CodeBlock
+          label="command"
+          title="Try it in a terminal"
+          language="code"
+          wrap
+          code={`curl -H "X-Api-Key: $KEY" \\\n  ${baseUrl}/integrations/lookups/employees`}
+        />
+      </SecretDialog>
+    );
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Create an API key"
+      description="One key for each tool. Give it only what the tool needs."
+    >
+      <CreateForm
+        onClose={onClose}
+        onMade={(value) => {
+          setMade(value);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (value: string) => void }) {
+  const { scopes } = useSession();
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState<readonly Scope[]>([]);
+  const queryClient = useQueryClient();
+  const create = useMutation({
+    mutationFn: () => call('createApiKey', { body: { name, scopes: [...chosen] } }),
+    gcTime: 0,
+    onSuccess: (key) => {
+      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
+      onMade(key.value);
+    },
+  });
+  const toggle = (scope: Scope, on: boolean): void =>
+    setChosen(on ? [...chosen, scope] : chosen.filter((one) => one !== scope));
+  return (
+    <Form
+      onSubmit={() => create.mutate()}
+      pending={create.isPending}
+      error={create.error}
+      fields={['name', 'scopes']}
+      submit="Create key"
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      <Field
+        label="Name"
+        hint="What it is for, such as “Zapier” or “Website form”."
+        error={fieldError(create.error, 'name')}
+      >
+        <TextInput value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <Fieldset legend="What it may do" error={fieldError(create.error, 'scopes')}>
+        {scopes.map((scope) => (
+          <Checkbox
+            key={scope}
+            checked={chosen.includes(scope)}
+            onChange={(event) => toggle(scope, event.target.checked)}
+            label={
+              <>
+                {scopeWords[scope].label} <Badge mono>{scope}</Badge>
+              </>
+            }
+            description={scopeWords[scope].description}
+          />
+        ))}
+      </Fieldset>
+    </Form>
+  );
+}

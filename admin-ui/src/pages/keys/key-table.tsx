@@ -1,0 +1,114 @@
+import { Ban, Copy } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Badge } from '../../ui/badge.tsx';
+import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { RowMenu } from '../../ui/menu.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { MinuteAgo, TimeAgo, useNow } from '../../ui/time-ago.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { type ApiKey, scopeWords } from './scopes.ts';
+
+interface KeyTableProps {
+  readonly keys: readonly ApiKey[] | undefined;
+  readonly refusal: string | undefined;
+  readonly onRevoke: (key: ApiKey) => void;
+  readonly emptyState: ReactNode;
+}
+
+export function KeyTable({ keys, refusal, onRevoke, emptyState }: KeyTableProps) {
+  const columns: readonly Column<ApiKey>[] = [
+    {
+      id: 'name',
+      header: 'Name',
+      grow: true,
+      cell: (key) => (
+        <Stack gap="xs">
+          <strong>{key.name}</strong>
+          <Quiet small>
+            <code>{key.masked}</code>
+          </Quiet>
+        </Stack>
+      ),
+    },
+    {
+      id: 'scopes',
+      header: 'May',
+      grow: true,
+      cell: (key) => (
+        <Row gap="xs">
+          {key.scopes.map((scope) => (
+            <Badge key={scope} title={scopeWords[scope].description}>
+              {scopeWords[scope].label}
+            </Badge>
+          ))}
+        </Row>
+      ),
+    },
+    { id: 'used', header: 'Last used', cell: (key) => <LastUsed apiKey={key} /> },
+    { id: 'created', header: 'Created', cell: (key) => <TimeAgo time={key.createdUtc} /> },
+    {
+      id: 'actions',
+      header: 'Actions',
+      hideHeader: true,
+      align: 'end',
+      cell: (key) => (
+        <RowMenu
+          label={key.name}
+          actions={[
+            {
+              label: 'Copy ID',
+              icon: <Copy />,
+              onSelect: () =>
+                void navigator.clipboard?.writeText(String(key.id)).then(() => toast('ID copied')),
+            },
+            ...(key.isActive
+              ? [
+                  {
+                    label: 'Revoke…',
+                    icon: <Ban />,
+                    danger: true,
+                    disabledReason: refusal,
+                    onSelect: () => onRevoke(key),
+                  },
+                ]
+              : []),
+          ]}
+        />
+      ),
+    },
+  ];
+  return (
+    <Table label="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} emptyState={emptyState} />
+  );
+}
+
+const idleAfterMs = 30 * 86_400_000;
+
+function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
+  const now = useNow();
+  if (apiKey.revokedUtc !== null) {
+    return (
+      <Stack gap="xs">
+        {apiKey.lastUsedUtc === null ? 'Never' : <MinuteAgo time={apiKey.lastUsedUtc} />}
+        <Quiet small>
+          revoked <TimeAgo time={apiKey.revokedUtc} />
+        </Quiet>
+      </Stack>
+    );
+  }
+  if (apiKey.lastUsedUtc === null) return <Badge>Never used</Badge>;
+  const age = now - Date.parse(apiKey.lastUsedUtc);
+  return (
+    <Row gap="s" nowrap>
+      <Badge
+        tone={age < 86_400_000 ? 'good' : age > idleAfterMs ? 'warn' : 'neutral'}
+        dot
+        title={
+          age > idleAfterMs ? 'Unused for over 30 days. If nothing needs it any more, revoke it.' : undefined
+        }
+      >
+        <MinuteAgo time={apiKey.lastUsedUtc} />
+      </Badge>
+    </Row>
+  );
+}

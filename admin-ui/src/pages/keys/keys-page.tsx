@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { KeyRound, Plus } from 'lucide-react';
+import { useRefusal, useSession } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { CreateKey } from './create-key.tsx';
+import { KeyTable } from './key-table.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+import { keysPageQuery, keysRoute } from './route.ts';
+
+export function KeysPage() {
+  const { show, cursor, dialog, revoke } = keysRoute.useSearch();
+  const navigate = useNavigate({ from: '/keys' });
+  const refusal = useRefusal('developer');
+  const { limits } = useSession();
+  const keys = useQuery(keysPageQuery({ show, cursor }));
+  const shown = keys.data?.keys;
+  const next = keys.data?.hasMore ? keys.data.nextCursor : null;
+  const open = (search: { dialog?: 'create'; revoke?: number }): void =>
+    void navigate({ search: { show, cursor, ...search } });
+  const close = (): void => void navigate({ search: { show, cursor }, replace: true });
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus />}
+      disabledReason={refusal}
+      onClick={() => open({ dialog: 'create' })}
+    >
+      Create API key
+    </Button>
+  );
+  return (
+    <Page
+      title="API keys"
+      description={`Each tool that talks to your CRM gets a key of its own, so that you can see what it does and switch it off alone. A key may make ${limits.read} reading and ${limits.write} writing requests a minute.`}
+      actions={create}
+      refreshing={keys.isRefetching}
+    >
+      <Card
+        flush
+        title={show === 'revoked' ? 'Revoked keys' : 'Active keys'}
+        actions={
+          <Segmented
+            label="Which keys"
+            value={show ?? 'active'}
+            options={[
+              { value: 'active', label: 'Active' },
+              { value: 'revoked', label: 'Revoked' },
+            ]}
+            onChange={(value) =>
+              void navigate({ search: value === 'revoked' ? { show: value } : {}, replace: true })
+            }
+          />
+        }
+      >
+        {keys.isError && !shown ? (
+          <Failed error={keys.error} retry={() => void keys.refetch()} />
+        ) : (
+          <KeyTable
+            keys={shown}
+            refusal={refusal}
+            onRevoke={(key) => open({ revoke: key.id })}
+            emptyState={
+              show === 'revoked' ? (
+                <Empty icon={<KeyRound />} title="No key was revoked">
+                  A key that you revoke stays listed here, so you can see when it last worked.
+                </Empty>
+              ) : (
+                <Empty icon={<KeyRound />} title="No API keys yet" action={create}>
+                  Make one for the first tool you want to connect, such as Zapier, Make or your own website.
+                </Empty>
+              )
+            }
+          />
+        )}
+        <Pager
+          onFirst={cursor === undefined ? null : () => void navigate({ search: { show } })}
+          onNext={next === null ? null : () => void navigate({ search: { show, cursor: next } })}
+        />
+      </Card>
+      <CreateKey open={dialog === 'create' && refusal === undefined} onClose={close} />
+      <RevokeKey apiKey={shown?.find((key) => key.id === revoke && key.isActive)} onClose={close} />
+    </Page>
+  );
+}

@@ -1,0 +1,50 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { MinuteAgo } from '../../ui/time-ago.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { keysQuery } from './route.ts';
+import type { ApiKey } from './scopes.ts';
+
+interface RevokeKeyProps {
+  readonly apiKey: ApiKey | undefined;
+  readonly onClose: () => void;
+}
+
+export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
+  const queryClient = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
+      toast(apiKey ? `Key “${apiKey.name}” revoked` : 'Key revoked');
+      onClose();
+    },
+  });
+  if (!apiKey) return null;
+  const recent = apiKey.lastUsedUtc !== null && Date.now() - Date.parse(apiKey.lastUsedUtc) < 86_400_000;
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={`Revoke “${apiKey.name}”?`}
+      confirm="Revoke key"
+      danger
+      typed={recent ? apiKey.name : undefined}
+      pending={revoke.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.mutate(apiKey.id)}
+    >
+      <Stack gap="s">
+        {recent && apiKey.lastUsedUtc !== null && (
+          <Notice tone="warn" title="This key is in use">
+            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Whatever uses it stops working at once.
+          </Notice>
+        )}
+        <p>From the moment you revoke it, no request with this key is accepted. This cannot be undone.</p>
+      </Stack>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,98 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Webhook } from 'lucide-react';
+import type { Answer } from '../../api/types.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { LinkButton } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { milliseconds, number } from '../../ui/format.ts';
+import { HealthBar } from '../../ui/health-bar.tsx';
+import { Quiet } from '../../ui/layout.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { nameOf } from '../subscriptions/state.ts';
+
+type Stats = Answer<'getDeliveryStats'>;
+type Endpoint = Stats['subscriptions'][number];
+
+/** The subscriptions by how they fare, those that need somebody first. */
+export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) {
+  return (
+    <Card
+      flush
+      title="Subscriptions"
+      description="Failing ones first."
+      actions={<Link to="/subscriptions">All subscriptions</Link>}
+    >
+      {stats.isError && !stats.data ? (
+        <Failed error={stats.error} retry={() => void stats.refetch()} />
+      ) : (
+        <Table
+          label="Subscriptions by health"
+          columns={columns}
+          rows={stats.data?.subscriptions.slice(0, 8)}
+          rowKey={(one) => one.id}
+          skeletonRows={3}
+          emptyState={
+            <Empty
+              icon={<Webhook />}
+              title="No subscriptions yet"
+              action={<LinkButton to="/subscriptions/new">Add subscription</LinkButton>}
+            >
+              How each one fares is shown here as soon as events are delivered.
+            </Empty>
+          }
+        />
+      )}
+    </Card>
+  );
+}
+
+const columns: readonly Column<Endpoint>[] = [
+  {
+    id: 'name',
+    header: 'Subscription',
+    grow: true,
+    cell: (one) =>
+      one.url === null ? (
+        <Quiet>Deleted (no. {one.id})</Quiet>
+      ) : (
+        <Link to="/subscriptions/$id" params={{ id: one.id }}>
+          <strong>{nameOf({ name: one.name, url: one.url })}</strong>
+        </Link>
+      ),
+  },
+  { id: 'state', header: 'State', cell: (one) => <State endpoint={one} /> },
+  {
+    id: 'share',
+    header: 'Arrived',
+    cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
+  },
+  { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
+  { id: 'p50', header: 'Half within', align: 'end', cell: (one) => time(one.p50Ms) },
+  { id: 'p95', header: '95 % within', align: 'end', cell: (one) => time(one.p95Ms) },
+  { id: 'p99', header: '99 % within', align: 'end', cell: (one) => time(one.p99Ms) },
+];
+
+const time = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
+
+function State({ endpoint }: { readonly endpoint: Endpoint }) {
+  if (endpoint.url === null) return <Quiet>–</Quiet>;
+  if (!endpoint.enabled)
+    return (
+      <Badge tone={endpoint.consecutiveFailures > 0 ? 'bad' : 'neutral'} dot>
+        {endpoint.consecutiveFailures > 0 ? 'Switched off' : 'Off'}
+      </Badge>
+    );
+  if (endpoint.consecutiveFailures > 0)
+    return (
+      <Badge tone={endpoint.consecutiveFailures >= 5 ? 'bad' : 'warn'} dot>
+        {number(endpoint.consecutiveFailures)} failures in a row
+      </Badge>
+    );
+  return (
+    <Badge tone="good" dot>
+      On
+    </Badge>
+  );
+}

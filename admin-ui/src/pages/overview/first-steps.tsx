@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Check } from 'lucide-react';
+import { memo, type ReactNode } from 'react';
+import { Card } from '../../ui/card.tsx';
+import { Skeleton, SkeletonLines } from '../../ui/states.tsx';
+import { MinuteAgo } from '../../ui/time-ago.tsx';
+import s from './first-steps.module.css';
+import { firstDeliveryStepsQuery, firstStepsQuery } from './queries.ts';
+
+interface Step {
+  readonly title: string;
+  readonly link: ReactNode;
+  /** When it was first done. */
+  readonly done: string | null;
+}
+
+/** What to do first, ticked off by what really happened. It goes when all is done. */
+export const FirstSteps = memo(function FirstSteps() {
+  const own = useQuery({ ...firstStepsQuery, refetchInterval: 15_000 }).data;
+  const delivered = useQuery({ ...firstDeliveryStepsQuery, refetchInterval: 15_000 }).data;
+  if (!own || !delivered) return wereDone() ? null : <Waiting />;
+  const steps: readonly Step[] = [
+    { title: 'Create an API key', link: <Link to="/keys">API keys</Link>, done: own.keyCreatedUtc },
+    {
+      title: 'Make a first call with it',
+      link: <Link to="/developers">Quick start</Link>,
+      done: own.firstCallUtc,
+    },
+    {
+      title: 'Add a subscription',
+      link: <Link to="/subscriptions/new">Add one</Link>,
+      done: delivered.subscriptionCreatedUtc,
+    },
+    {
+      title: 'Send a test that arrives',
+      link: <Link to="/test">Test delivery</Link>,
+      done: delivered.testSucceededUtc,
+    },
+    {
+      title: 'Receive a first real event',
+      link: <Link to="/events">Events</Link>,
+      done: delivered.deliverySucceededUtc,
+    },
+  ];
+  const doneCount = steps.filter((step) => step.done !== null).length;
+  if (doneCount === steps.length) {
+    rememberDone();
+    return null;
+  }
+  const next = steps.findIndex((step) => step.done === null);
+  return (
+    <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
+      <ol className={s.steps}>
+        {steps.map((step, index) => (
+          <li
+            key={step.title}
+            data-done={step.done !== null || undefined}
+            data-next={index === next || undefined}
+          >
+            <span className={s.mark} aria-hidden="true">
+              {step.done === null ? index + 1 : <Check size={14} />}
+            </span>
+            <div>
+              <p className={s.title}>
+                {step.title}
+                {step.done !== null && <span className="visually-hidden"> (done)</span>}
+              </p>
+              <p className={s.note}>{step.done === null ? step.link : <MinuteAgo time={step.done} />}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+});
+
+function Waiting() {
+  return (
+    <Card title="First steps" description={<Skeleton width="5rem" />}>
+      <div aria-busy="true" className={s.waiting}>
+        <SkeletonLines lines={2} />
+      </div>
+    </Card>
+  );
+}
+
+/** Whether all steps were done when this browser last looked, so that no room is kept for them in vain. */
+const doneKey = 'causeway.first-steps';
+const wereDone = (): boolean => {
+  try {
+    return localStorage.getItem(doneKey) === 'done';
+  } catch {
+    return false;
+  }
+};
+const rememberDone = (): void => {
+  try {
+    localStorage.setItem(doneKey, 'done');
+  } catch {
+    // Then room is kept for them next time, for a moment.
+  }
+};

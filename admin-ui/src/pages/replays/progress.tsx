@@ -1,0 +1,29 @@
+import { number } from '../../ui/format.ts';
+import s from './progress.module.css';
+import type { Replay } from './replay.ts';
+
+/** How far a replay is: arrived, failed, made and still under way, and yet to be made. */
+export function Progress({ replay }: { readonly replay: Replay }) {
+  const { total, made, succeeded, failed } = replay;
+  const underWay = Math.max(made - succeeded - failed, 0);
+  return (
+    <div className={s.progress}>
+      <div
+        className={s.bar}
+        role="progressbar"
+        aria-label="Deliveries made"
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={made}
+      >
+        <span className={s.good} style={{ flexGrow: succeeded }} />
+        <span className={s.bad} style={{ flexGrow: failed }} />
+        <span className={s.way} style={{ flexGrow: underWay }} />
+        <span style={{ flexGrow: Math.max(total - made, 0) }} />
+      </div>
+      <p className={s.text}>
+        {number(made)} of {number(total)}
+      </p>
+    </div>
+  );
+}

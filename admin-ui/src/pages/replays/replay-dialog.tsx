@@ -1,0 +1,176 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { errorText } from '../../api/errors.ts';
+import { operationQuery } from '../../api/query.ts';
+import type { Input } from '../../api/types.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Fieldset, Radio, Select } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { plural, span } from '../../ui/format.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import type { DeliverySearch } from '../deliveries/queries.ts';
+import { subscriptionsQuery } from '../subscriptions/route.ts';
+import { nameOf } from '../subscriptions/state.ts';
+
+type Body = Input<'createReplay'>['body'];
+type Kind = Body['kind'];
+
+interface ReplayDialogProps {
+  /** What the log shows now: the replay begins from there. */
+  readonly filters: DeliverySearch;
+  readonly onClose: () => void;
+}
+
+const periods = [
+  { hours: 1, label: 'the last hour' },
+  { hours: 6, label: 'the last 6 hours' },
+  { hours: 24, label: 'the last 24 hours' },
+  { hours: 168, label: 'the last 7 days' },
+  { hours: 720, label: 'the last 30 days' },
+];
+
+/** What to deliver again, counted before it is begun. */
+export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const [subscriptionId, setSubscriptionId] = useState(filters.subscription);
+  const [kind, setKind] = useState<Kind>(filters.state === 'succeeded' ? 'filter' : 'failed');
+  const [hours, setHours] = useState(24);
+  const [now] = useState(Date.now);
+  const chosen = subscriptionId ?? subscriptions[0]?.id;
+  const since = filters.since ?? new Date(now - hours * 3_600_000).toISOString();
+  const body = chosen === undefined ? null : toBody(chosen, kind, since, filters);
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Replay deliveries"
+      description="Events are delivered again with the same ID, to the present URL and signed with the present secret."
+    >
+      <ReplayForm body={body} onClose={onClose}>
+        <Field label="To">
+          <Select value={chosen ?? ''} onChange={(event) => setSubscriptionId(Number(event.target.value))}>
+            {subscriptions.map((one) => (
+              <option key={one.id} value={one.id}>
+                {nameOf(one)}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Fieldset legend="What">
+          <Radio
+            name="kind"
+            checked={kind === 'failed'}
+            onChange={() => setKind('failed')}
+            label="What failed"
+            description="Deliveries that were given up, and have not arrived since."
+          />
+          <Radio
+            name="kind"
+            checked={kind === 'missed'}
+            onChange={() => setKind('missed')}
+            label="What was missed"
+            description="Events of its types that were never tried, because it was off or did not exist yet."
+          />
+          <Radio
+            name="kind"
+            checked={kind === 'filter'}
+            onChange={() => setKind('filter')}
+            label="Everything"
+            description="Also what has arrived already. The receiver gets it a second time."
+          />
+        </Fieldset>
+        {filters.since === undefined && (
+          <Field label="Events of">
+            <Select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+              {periods.map((period) => (
+                <option key={period.hours} value={period.hours}>
+                  {period.label}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+      </ReplayForm>
+    </Dialog>
+  );
+}
+
+const toBody = (subscriptionId: number, kind: Kind, since: string, filters: DeliverySearch): Body => {
+  const narrowed = {
+    subscriptionId,
+    since,
+    ...(filters.until === undefined ? {} : { until: filters.until }),
+    ...(filters.type === undefined ? {} : { types: [filters.type] }),
+  };
+  if (kind !== 'filter') return { ...narrowed, kind };
+  const state = (['failed', 'succeeded', 'dropped'] as const).find((one) => one === filters.state);
+  return {
+    ...narrowed,
+    kind,
+    states: state ? [state] : ['failed', 'succeeded', 'dropped'],
+    ...(filters.status === undefined ? {} : { statusCodes: [filters.status] }),
+  };
+};
+
+interface ReplayFormProps {
+  readonly body: Body | null;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+function ReplayForm({ body, onClose, children }: ReplayFormProps) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const preview = useQuery({
+    // Asked for only when there is a subscription to ask about.
+    ...operationQuery('previewReplay', { body: body as Body }),
+    enabled: body !== null,
+    retry: false,
+  });
+  const begin = useMutation({
+    mutationFn: (asked: Body) => call('createReplay', { body: asked }),
+    onSuccess: (replay) => {
+      void queryClient.invalidateQueries({ queryKey: ['listReplays'] });
+      void navigate({ to: '/replays/$id', params: { id: replay.id } });
+    },
+  });
+  const count = preview.data?.count;
+  return (
+    <Form
+      onSubmit={() => body && begin.mutate(body)}
+      pending={begin.isPending}
+      error={begin.error}
+      submit={count ? `Replay ${plural(count, 'delivery', 'deliveries')}` : 'Replay'}
+      submitDisabledReason={
+        body === null
+          ? 'There is no subscription to deliver to'
+          : count === 0
+            ? 'There is nothing to replay'
+            : count === undefined
+              ? 'Counting first'
+              : undefined
+      }
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      {children}
+      <div aria-live="polite">
+        {preview.isError ? (
+          <Notice tone="warn">{errorText(preview.error)}</Notice>
+        ) : count === undefined ? (
+          <Skeleton width="60%" />
+        ) : count === 0 ? (
+          <p>There is nothing of that kind to replay.</p>
+        ) : (
+          <p>
+            <strong>{plural(count, 'delivery', 'deliveries')}</strong>, in about{' '}
+            {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed by it.
+          </p>
+        )}
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,80 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { RotateCcw } from 'lucide-react';
+import { operationQuery } from '../../api/query.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { number } from '../../ui/format.ts';
+import { Stack } from '../../ui/layout.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Progress } from './progress.tsx';
+import { kindLabels, type Replay, replayStates } from './replay.ts';
+
+export function ReplayList({ cursor }: { readonly cursor: string | undefined }) {
+  const navigate = useNavigate({ from: '/deliveries' });
+  const query = useQuery({
+    ...operationQuery('listReplays', { query: { cursor } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.replays.some((replay) => replay.state === 'running') ? 2000 : false,
+  });
+  const next = query.data?.hasMore ? query.data.nextCursor : null;
+  return (
+    <Card flush>
+      {query.isError && !query.data ? (
+        <Failed error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <Table
+          label="Replays"
+          columns={columns}
+          rows={query.data?.replays}
+          rowKey={(replay) => replay.id}
+          emptyState={
+            <Empty icon={<RotateCcw />} title="Nothing was replayed yet">
+              A replay delivers events again that failed or were missed, at a pace that leaves new ones alone.
+            </Empty>
+          }
+        />
+      )}
+      <Pager
+        onFirst={cursor === undefined ? null : () => void navigate({ search: { view: 'replays' } })}
+        onNext={next === null ? null : () => void navigate({ search: { view: 'replays', cursor: next } })}
+      />
+    </Card>
+  );
+}
+
+const columns: readonly Column<Replay>[] = [
+  {
+    id: 'replay',
+    header: 'Replay',
+    grow: true,
+    cell: (replay) => (
+      <Stack gap="xs">
+        <Link to="/replays/$id" params={{ id: replay.id }}>
+          <strong>{kindLabels[replay.kind]}</strong>
+        </Link>
+        {replay.total > 1 && <Progress replay={replay} />}
+      </Stack>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    cell: (replay) => {
+      const { tone, label } = replayStates[replay.state];
+      return (
+        <Badge tone={tone} dot>
+          {label}
+        </Badge>
+      );
+    },
+  },
+  { id: 'arrived', header: 'Arrived', align: 'end', cell: (replay) => number(replay.succeeded) },
+  { id: 'failed', header: 'Failed', align: 'end', cell: (replay) => number(replay.failed) },
+  { id: 'by', header: 'By', cell: (replay) => replay.createdBy ?? 'An API key' },
+  { id: 'begun', header: 'Begun', align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
+];

@@ -1,0 +1,124 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call } from '../../api/client.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { number } from '../../ui/format.ts';
+import { Facts, Stack } from '../../ui/layout.tsx';
+import { BackLabel, Page } from '../../ui/page.tsx';
+import { Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Moment } from '../../ui/time-ago.tsx';
+import { toastError } from '../../ui/toast.tsx';
+import { replayRoute } from '../deliveries/route.ts';
+import { subscriptionsQuery } from '../subscriptions/route.ts';
+import { nameOf } from '../subscriptions/state.ts';
+import { Progress } from './progress.tsx';
+import { kindLabels, type Replay, replayQuery, replayStates } from './replay.ts';
+
+export function ReplayPage() {
+  const { id } = replayRoute.useParams();
+  const query = useQuery(replayQuery(id));
+  const state = query.data && replayStates[query.data.state];
+  return (
+    <Page
+      title={`Replay ${id}`}
+      badge={
+        state && (
+          <Badge tone={state.tone} dot>
+            {state.label}
+          </Badge>
+        )
+      }
+      description={query.data ? kindLabels[query.data.kind] : undefined}
+      back={
+        <Link to="/deliveries" search={{ view: 'replays' }}>
+          <BackLabel>Replays</BackLabel>
+        </Link>
+      }
+      actions={query.data?.state === 'running' && <Cancel id={id} />}
+    >
+      <Loaded
+        query={query}
+        skeleton={
+          <Card>
+            <SkeletonLines lines={7} />
+          </Card>
+        }
+      >
+        {(replay) => <Details replay={replay} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Cancel({ id }: { readonly id: number }) {
+  const refusal = useRefusal('developer');
+  const queryClient = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () => call('cancelReplay', { params: { id } }),
+    onSuccess: (replay) => queryClient.setQueryData(replayQuery(id).queryKey, replay),
+    onError: toastError,
+  });
+  return (
+    <Button pending={cancel.isPending} disabledReason={refusal} onClick={() => cancel.mutate()}>
+      Cancel replay
+    </Button>
+  );
+}
+
+function Details({ replay }: { readonly replay: Replay }) {
+  const { filter } = replay;
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions;
+  const subscription = subscriptions?.find((one) => one.id === replay.subscriptionId);
+  const name = subscription ? nameOf(subscription) : `No. ${replay.subscriptionId}`;
+  const made = replay.kind !== 'release' && replay.kind !== 'drop';
+  return (
+    <Card>
+      <Stack gap="l">
+        <Progress replay={replay} />
+        <Facts
+          columns={11}
+          facts={[
+            made || replay.kind === 'release' ? { label: 'Arrived', value: number(replay.succeeded) } : null,
+            made || replay.kind === 'release' ? { label: 'Failed', value: number(replay.failed) } : null,
+            {
+              label: 'Subscription',
+              value: (
+                <Link to="/subscriptions/$id" params={{ id: replay.subscriptionId }}>
+                  {name}
+                </Link>
+              ),
+            },
+            filter.since === undefined
+              ? null
+              : { label: 'Events from', value: <Moment time={filter.since} /> },
+            filter.until === undefined
+              ? null
+              : { label: 'Events until', value: <Moment time={filter.until} /> },
+            filter.types === undefined ? null : { label: 'Types', value: filter.types.join(', ') },
+            filter.states === undefined ? null : { label: 'States', value: filter.states.join(', ') },
+            { label: 'Begun', value: <Moment time={replay.createdUtc} /> },
+            replay.finishedUtc === null
+              ? null
+              : { label: 'Ended', value: <Moment time={replay.finishedUtc} /> },
+            replay.createdBy === null ? null : { label: 'By', value: replay.createdBy },
+          ]}
+        />
+        {made && (
+          <div>
+            <LinkButton to="/deliveries" search={{ replay: replay.id }} size="s">
+              Its deliveries
+            </LinkButton>{' '}
+            {replay.failed > 0 && (
+              <LinkButton to="/deliveries" search={{ replay: replay.id, state: 'failed' }} size="s">
+                Those that failed
+              </LinkButton>
+            )}
+          </div>
+        )}
+      </Stack>
+    </Card>
+  );
+}

@@ -1,0 +1,37 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import { sessionQuery, useSession } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, TextInput } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+
+export function ChangeName({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState(useSession().user.name);
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: () => call('updateProfile', { body: { name } }),
+    onSuccess: (session) => {
+      queryClient.setQueryData(sessionQuery.queryKey, session);
+      onClose();
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title="Change your name" size="s">
+      <Form
+        onSubmit={() => change.mutate()}
+        pending={change.isPending}
+        error={change.error}
+        fields={['name']}
+        submit="Save"
+        secondary={<Button onClick={onClose}>Cancel</Button>}
+      >
+        <Field label="Name" error={fieldError(change.error, 'name')}>
+          <TextInput autoComplete="name" value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,38 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import { sessionQuery } from '../../app/session.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { type FactorProof, PasswordAndFactorForm } from './password-and-factor-form.tsx';
+import { sessionsQuery } from './route.ts';
+
+export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
+  const queryClient = useQueryClient();
+  const disable = useMutation({
+    mutationFn: (body: FactorProof) => call('disableTotp', { body }),
+    onSuccess: () => {
+      onClose();
+      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      toast('Two-factor sign-in turned off');
+    },
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Turn off two-factor sign-in?"
+      description="Your password alone will then sign you in. Your other sessions end."
+      size="s"
+    >
+      <PasswordAndFactorForm
+        submit="Turn off two-factor sign-in"
+        danger
+        pending={disable.isPending}
+        error={disable.error}
+        onSubmit={disable.mutate}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}

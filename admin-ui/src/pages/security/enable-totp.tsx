@@ -1,0 +1,102 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import type { Answer } from '../../api/types.ts';
+import { sessionQuery } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, TextInput } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { CodesDialog } from './codes-dialog.tsx';
+import { PasswordForm } from './password-form.tsx';
+import { QrCode } from './qr-code.tsx';
+import { sessionsQuery } from './route.ts';
+
+type Started = Answer<'startTotp'>;
+
+interface EnableTotpProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** Password, then the code to scan, then the first code of the app, then the recovery codes. */
+export function EnableTotp({ open, onClose }: EnableTotpProps) {
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const queryClient = useQueryClient();
+  if (codes) {
+    const done = (): void => {
+      setCodes(null);
+      onClose();
+      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+    };
+    return <CodesDialog title="Two-factor sign-in is on" codes={codes} onClose={done} />;
+  }
+  return (
+    <Dialog open={open} onClose={onClose} title="Turn on two-factor sign-in" size="s">
+      {open && <Steps onClose={onClose} onDone={setCodes} />}
+    </Dialog>
+  );
+}
+
+function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: readonly string[]) => void }) {
+  const [started, setStarted] = useState<Started | null>(null);
+  const start = useMutation({
+    mutationFn: (password: string) => call('startTotp', { body: { password } }),
+    gcTime: 0,
+    onSuccess: setStarted,
+  });
+  if (!started) {
+    return (
+      <PasswordForm
+        submit="Continue"
+        pending={start.isPending}
+        error={start.error}
+        onSubmit={start.mutate}
+        onClose={onClose}
+      >
+        <p>You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.</p>
+      </PasswordForm>
+    );
+  }
+  return <Confirm started={started} onClose={onClose} onDone={onDone} />;
+}
+
+interface ConfirmProps {
+  readonly started: Started;
+  readonly onClose: () => void;
+  readonly onDone: (codes: readonly string[]) => void;
+}
+
+function Confirm({ started, onClose, onDone }: ConfirmProps) {
+  const [code, setCode] = useState('');
+  const confirm = useMutation({
+    mutationFn: () => call('confirmTotp', { body: { code } }),
+    gcTime: 0,
+    onSuccess: (answer) => onDone(answer.recoveryCodes),
+  });
+  return (
+    <Form
+      onSubmit={() => confirm.mutate()}
+      pending={confirm.isPending}
+      error={confirm.error}
+      fields={['code']}
+      submit="Turn on"
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      <p>Scan this with the app, or type the secret into it:</p>
+      <QrCode text={started.uri} secret={started.secret} />
+      <Field label="The code that the app shows" error={fieldError(confirm.error, 'code')}>
+        <TextInput
+          mono
+          autoFocus
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+        />
+      </Field>
+    </Form>
+  );
+}

@@ -1,0 +1,45 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { sessionQuery } from '../../app/session.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { CodesDialog } from './codes-dialog.tsx';
+import { type FactorProof, PasswordAndFactorForm } from './password-and-factor-form.tsx';
+
+interface RecoveryCodesProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const queryClient = useQueryClient();
+  const renew = useMutation({
+    mutationFn: (body: FactorProof) => call('regenerateRecoveryCodes', { body }),
+    gcTime: 0,
+    onSuccess: (answer) => {
+      setCodes(answer.recoveryCodes);
+      onClose();
+      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  if (codes)
+    return <CodesDialog title="Your new recovery codes" codes={codes} onClose={() => setCodes(null)} />;
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Create new recovery codes?"
+      description="Your present recovery codes stop working."
+      size="s"
+    >
+      <PasswordAndFactorForm
+        submit="Create recovery codes"
+        pending={renew.isPending}
+        error={renew.error}
+        onSubmit={renew.mutate}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,102 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useSession } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { plural } from '../../ui/format.ts';
+import { Facts, Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ChangeName } from './change-name.tsx';
+import { ChangePassword } from './change-password.tsx';
+import { DisableTotp } from './disable-totp.tsx';
+import { EnableTotp } from './enable-totp.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
+import { securityRoute } from './route.ts';
+import { Sessions } from './sessions.tsx';
+
+type DialogName = NonNullable<ReturnType<typeof securityRoute.useSearch>['dialog']>;
+
+export function SecurityPage() {
+  const { dialog } = securityRoute.useSearch();
+  const navigate = useNavigate({ from: '/security' });
+  const open = (name: DialogName): void => void navigate({ search: { dialog: name } });
+  const close = (): void => void navigate({ search: {}, replace: true });
+  const { user, company, otherCompanies } = useSession();
+  return (
+    <Page title="Your security" description="Your own account: how you sign in, and where you are signed in.">
+      <Card
+        title="Profile"
+        actions={
+          <Button size="s" onClick={() => open('name')}>
+            Change name
+          </Button>
+        }
+      >
+        <Facts
+          columns={12}
+          facts={[
+            { label: 'Name', value: user.name || <Quiet>Not given yet</Quiet> },
+            { label: 'Email', value: user.email },
+            { label: 'Role', value: <Badge tone="accent">{user.role}</Badge> },
+          ]}
+        />
+      </Card>
+      <Card
+        title="Password"
+        description={`Changing it ends your other sessions${otherCompanies.length > 0 ? ` in ${company.name}, and your passwords in other companies stay as they are` : ''}.`}
+        actions={
+          <Button size="s" onClick={() => open('password')}>
+            Change password
+          </Button>
+        }
+      />
+      <Card
+        title="Two-factor sign-in"
+        description="Asks for a code from an app on your phone after your password, so a stolen password alone cannot sign in."
+        actions={
+          user.totpEnabled ? (
+            <Row>
+              <Button size="s" onClick={() => open('codes')}>
+                Create recovery codes
+              </Button>
+              <Button size="s" onClick={() => open('totp-off')}>
+                Turn off
+              </Button>
+            </Row>
+          ) : (
+            <Button size="s" variant="primary" onClick={() => open('totp-on')}>
+              Turn on
+            </Button>
+          )
+        }
+      >
+        <Stack gap="s">
+          <div>
+            <Badge tone={user.totpEnabled ? 'good' : 'warn'} dot>
+              {user.totpEnabled ? 'On' : 'Off'}
+            </Badge>
+          </div>
+          {user.totpEnabled && user.recoveryCodesLeft < 4 && (
+            <Notice tone="warn">
+              You have {plural(user.recoveryCodesLeft, 'recovery code')} left. Create new ones before they run
+              out.
+            </Notice>
+          )}
+          {user.totpEnabled && user.recoveryCodesLeft >= 4 && (
+            <p>
+              {plural(user.recoveryCodesLeft, 'recovery code')} left. Use one to sign in if you lose your
+              phone.
+            </p>
+          )}
+        </Stack>
+      </Card>
+      <Sessions asking={dialog === 'others'} onAsk={() => open('others')} onClose={close} />
+      {dialog === 'name' && <ChangeName onClose={close} />}
+      {dialog === 'password' && <ChangePassword onClose={close} />}
+      <EnableTotp open={dialog === 'totp-on' && !user.totpEnabled} onClose={close} />
+      {dialog === 'totp-off' && user.totpEnabled && <DisableTotp onClose={close} />}
+      <RecoveryCodes open={dialog === 'codes' && user.totpEnabled} onClose={close} />
+    </Page>
+  );
+}

@@ -1,0 +1,128 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/types.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { plural } from '../../ui/format.ts';
+import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { MinuteAgo, TimeAgo } from '../../ui/time-ago.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { browserName } from './browser-name.ts';
+import { sessionsQuery } from './route.ts';
+
+type Session = Answer<'listSessions'>['sessions'][number];
+
+interface SessionsProps {
+  /** Whether ending all others is being asked about. */
+  readonly asking: boolean;
+  readonly onAsk: () => void;
+  readonly onClose: () => void;
+}
+
+export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
+  const query = useQuery(sessionsQuery);
+  const queryClient = useQueryClient();
+  const endOthers = useMutation({
+    mutationFn: () => call('revokeOtherSessions', {}),
+    onSuccess: ({ revoked }) => {
+      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      toast(`${plural(revoked, 'session')} ended`);
+      onClose();
+    },
+  });
+  const others = (query.data?.sessions.length ?? 1) - 1;
+  return (
+    <Card
+      flush
+      title="Where you are signed in"
+      actions={
+        <Button
+          size="s"
+          disabledReason={others === 0 ? 'You are signed in nowhere else' : undefined}
+          onClick={onAsk}
+        >
+          End all others…
+        </Button>
+      }
+    >
+      {query.isError && !query.data ? (
+        <Failed error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <Table
+          label="Sessions"
+          columns={columns}
+          rows={query.data?.sessions}
+          rowKey={(session) => session.id}
+          skeletonRows={2}
+          emptyState={<Empty title="No sessions are open" />}
+        />
+      )}
+      <ConfirmDialog
+        open={asking && others > 0}
+        onClose={onClose}
+        title="End all other sessions?"
+        confirm="End them"
+        danger
+        pending={endOthers.isPending}
+        error={endOthers.error}
+        onConfirm={() => endOthers.mutate()}
+      >
+        Every other browser has to sign in again. Do this when you see one that is not yours, and change your
+        password then.
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+const columns: readonly Column<Session>[] = [
+  {
+    id: 'browser',
+    header: 'Browser',
+    grow: true,
+    cell: (session) => (
+      <Stack gap="xs">
+        <Row gap="s">
+          <strong title={session.userAgent}>{browserName(session.userAgent)}</strong>
+          {session.current && <Badge tone="good">this one</Badge>}
+        </Row>
+        <Quiet small>{session.address}</Quiet>
+      </Stack>
+    ),
+  },
+  { id: 'used', header: 'Last used', cell: (session) => <MinuteAgo time={session.lastUsedUtc} /> },
+  { id: 'since', header: 'Signed in', cell: (session) => <TimeAgo time={session.createdUtc} /> },
+  { id: 'ends', header: 'Ends', cell: (session) => <TimeAgo time={session.expiresUtc} /> },
+  {
+    id: 'actions',
+    header: 'Actions',
+    hideHeader: true,
+    align: 'end',
+    cell: (session) => (session.current ? null : <End session={session} />),
+  },
+];
+
+function End({ session }: { readonly session: Session }) {
+  const queryClient = useQueryClient();
+  const end = useMutation({
+    mutationFn: () => call('revokeSession', { params: { id: session.id } }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      toast('The session has ended');
+    },
+    onError: toastError,
+  });
+  return (
+    <Button
+      size="s"
+      pending={end.isPending}
+      aria-label={`End the session of ${browserName(session.userAgent)} at ${session.address}`}
+      onClick={() => end.mutate()}
+    >
+      End
+    </Button>
+  );
+}

@@ -1,0 +1,57 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import type { Session } from '../../app/session.ts';
+import { Field, PasswordInput, TextInput } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import type { Credentials } from './sign-in-page.tsx';
+import { useWait } from './wait.ts';
+
+interface PasswordStepProps {
+  readonly onDone: (session: Session) => void;
+  readonly onCodeNeeded: (credentials: Credentials) => void;
+}
+
+export function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const signIn = useMutation({
+    mutationFn: () => call('signIn', { body: { email, password } }),
+    onSuccess: (answer) => {
+      if (answer.mfaRequired) onCodeNeeded({ email, password });
+      else onDone(answer);
+    },
+  });
+  const wait = useWait(signIn.error);
+  return (
+    <Form
+      onSubmit={() => signIn.mutate()}
+      pending={signIn.isPending}
+      error={signIn.error}
+      fields={['email', 'password']}
+      submit={wait > 0 ? `Wait ${wait} s` : 'Sign in'}
+      submitDisabledReason={wait > 0 ? `Too many tries; the next is possible in ${wait} seconds` : undefined}
+      wide
+    >
+      <Field label="Email" error={fieldError(signIn.error, 'email')}>
+        <TextInput
+          type="email"
+          name="email"
+          autoComplete="username"
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      </Field>
+      <Field label="Password" error={fieldError(signIn.error, 'password')}>
+        <PasswordInput
+          name="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </Field>
+    </Form>
+  );
+}

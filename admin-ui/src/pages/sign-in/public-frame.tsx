@@ -1,0 +1,36 @@
+import { type ReactNode, useEffect } from 'react';
+import { Logo } from '../../app/logo.tsx';
+import s from './public-frame.module.css';
+
+/** The frame of the pages before the sign-in. */
+export function PublicFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Causeway`;
+  }, [title]);
+  return (
+    <main className={s.frame}>
+      <div className={s.box}>
+        <header className={s.head}>
+          <Logo size={40} />
+          <h1 tabIndex={-1}>{title}</h1>
+          <p>Causeway, where your CRM meets your other tools</p>
+        </header>
+        <div className={s.card}>{children}</div>
+      </div>
+      <Arches />
+    </main>
+  );
+}
+
+function Arches() {
+  return (
+    <svg className={s.arches} aria-hidden="true" width="100%" height="140">
+      <defs>
+        <pattern id="arches" width="120" height="140" patternUnits="userSpaceOnUse" x="50%">
+          <path d="M0 30h120M14 140V92a46 46 0 0 1 92 0v48M0 42h120" fill="none" stroke="currentColor" />
+        </pattern>
+      </defs>
+      <rect width="100%" height="140" fill="url(#arches)" />
+    </svg>
+  );
+}

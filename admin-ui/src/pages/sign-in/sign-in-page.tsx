@@ -1,0 +1,78 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useRouter } from '@tanstack/react-router';
+import { Suspense, useState } from 'react';
+import { lazyPart } from '../../app/lazy-part.ts';
+import { enter, type Session } from '../../app/session.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { PasswordStep } from './password-step.tsx';
+import { PublicFrame } from './public-frame.tsx';
+import { signInRoute } from './route.ts';
+import s from './sign-in-page.module.css';
+
+/** What comes after the password, if anything, loads when it is needed. */
+const CodeStep = lazyPart(
+  () => import('./code-step.tsx'),
+  (part) => part.CodeStep,
+);
+const ChooseCompany = lazyPart(
+  () => import('./choose-company.tsx'),
+  (part) => part.ChooseCompany,
+);
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export function SignInPage() {
+  const { next, why } = signInRoute.useSearch();
+  const [credentials, setCredentials] = useState<Credentials | null>(null);
+  const queryClient = useQueryClient();
+  const router = useRouter();
+  const [choices, setChoices] = useState<Session | null>(null);
+  const start = (session: Session): void => {
+    enter(queryClient, session);
+    // A path with an id in it belongs to the company that it was seen in.
+    const sameCompany = choices === null || choices.company.id === session.company.id;
+    router.history.push(`/portal${(sameCompany && next) || '/'}`);
+  };
+  const done = (session: Session): void => {
+    if (session.otherCompanies.length > 0) setChoices(session);
+    else start(session);
+  };
+  if (choices)
+    return (
+      <PublicFrame title="Choose a company">
+        <Suspense>
+          <ChooseCompany session={choices} onDone={start} />
+        </Suspense>
+      </PublicFrame>
+    );
+  return (
+    <PublicFrame title={credentials ? 'One more step' : 'Sign in'}>
+      {why === 'ended' && !credentials && (
+        <Notice tone="info">Your session has ended. Sign in to continue where you left off.</Notice>
+      )}
+      {why === 'new-password' && !credentials && (
+        <Notice tone="good">Your new password is set. Sign in with it.</Notice>
+      )}
+      {why === 'signed-out' && !credentials && <Notice tone="good">You are signed out.</Notice>}
+      {credentials ? (
+        <Suspense>
+          <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
+        </Suspense>
+      ) : (
+        <>
+          <PasswordStep onDone={done} onCodeNeeded={setCredentials} />
+          <details className={s.lost}>
+            <summary>Lost your password?</summary>
+            <p>
+              An owner or admin of your company can create a reset link for you on the Team page. If you are
+              the only owner, ask the operator of this service.
+            </p>
+          </details>
+        </>
+      )}
+    </PublicFrame>
+  );
+}

@@ -1,0 +1,61 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { call } from '../../api/client.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { plural } from '../../ui/format.ts';
+import { Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { nameOf, type Subscription } from './state.ts';
+import { useSubscriptionCache } from './use-subscription-cache.ts';
+
+interface DeleteDialogProps {
+  readonly open: boolean;
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+}
+
+export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps) {
+  const { id, health, managedBy } = subscription;
+  const cache = useSubscriptionCache();
+  const navigate = useNavigate();
+  const remove = useMutation({
+    mutationFn: () => call('deletePortalSubscription', { params: { id } }),
+    onSuccess: async () => {
+      await navigate({ to: '/subscriptions' });
+      cache.deleted(id);
+      toast(`“${nameOf(subscription)}” is deleted`);
+    },
+  });
+  const traffic = health.succeeded24h + health.failed24h;
+  const pending = health.waiting + health.held;
+  const busy = traffic > 0 || pending > 0 || health.lastSuccessUtc !== null;
+  return (
+    <ConfirmDialog
+      open={open}
+      onClose={onClose}
+      title={`Delete “${nameOf(subscription)}”?`}
+      confirm="Delete subscription"
+      danger
+      typed={busy ? nameOf(subscription) : undefined}
+      pending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate()}
+    >
+      <Stack gap="s">
+        {busy && (
+          <Notice tone="warn">
+            {traffic > 0
+              ? `It had ${plural(traffic, 'attempt')} in the last 24 hours.`
+              : 'It has received deliveries before.'}
+            {pending > 0 && ` ${plural(pending, 'delivery', 'deliveries')} still to be sent will be dropped.`}
+          </Notice>
+        )}
+        {managedBy !== null && <p>{managedBy} made this subscription and may make it again.</p>}
+        <p>
+          Nothing is sent to this address any more. Its past deliveries stay readable. This cannot be undone.
+        </p>
+      </Stack>
+    </ConfirmDialog>
+  );
+}

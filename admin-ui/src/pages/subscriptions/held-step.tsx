@@ -1,0 +1,71 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call } from '../../api/client.ts';
+import { errorText } from '../../api/errors.ts';
+import { operationQuery } from '../../api/query.ts';
+import { Button } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
+import { Row, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import { subscriptionQuery } from './route.ts';
+
+/** What waited when the subscription went off: deliver it now, or give it up. */
+export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }) {
+  const params = { id: subscriptionId };
+  const held = useQuery({
+    ...operationQuery('countHeld', { params }),
+    staleTime: 0,
+    refetchInterval: ({ state }) => (state.data?.replay?.state === 'running' ? 1000 : false),
+  });
+  const queryClient = useQueryClient();
+  const decide = useMutation({
+    mutationFn: (what: 'releaseHeld' | 'dropHeld') => call(what, { params }),
+    onSettled: () => {
+      void held.refetch();
+      void queryClient.invalidateQueries({ queryKey: subscriptionQuery(subscriptionId).queryKey });
+    },
+  });
+  if (held.isError) return <Notice tone="bad">{errorText(held.error)}</Notice>;
+  if (!held.data) return <Skeleton width="50%" />;
+  const { held: count, replay } = held.data;
+  const begun = replay ?? decide.data;
+  return (
+    <Stack gap="s">
+      <p>
+        {count === 0
+          ? 'No deliveries are held.'
+          : `${plural(count, 'delivery was', 'deliveries were')} on the way when it went off, and ${count === 1 ? 'is' : 'are'} held.`}
+      </p>
+      {begun ? (
+        <p>
+          {begun.kind === 'drop' ? 'They are being dropped. ' : 'They are being delivered. '}
+          <Link to="/replays/$id" params={{ id: begun.id }}>
+            Watch it
+          </Link>
+        </p>
+      ) : (
+        count > 0 && (
+          <Row>
+            <Button
+              size="s"
+              variant="primary"
+              pending={decide.isPending && decide.variables === 'releaseHeld'}
+              onClick={() => decide.mutate('releaseHeld')}
+            >
+              Deliver them
+            </Button>
+            <Button
+              size="s"
+              pending={decide.isPending && decide.variables === 'dropHeld'}
+              onClick={() => decide.mutate('dropHeld')}
+            >
+              Drop them
+            </Button>
+          </Row>
+        )
+      )}
+      {decide.isError && <Notice tone="bad">{errorText(decide.error)}</Notice>}
+    </Stack>
+  );
+}

@@ -1,0 +1,51 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { errorText } from '../../api/errors.ts';
+import { operationQuery } from '../../api/query.ts';
+import { Button } from '../../ui/button.tsx';
+import { plural, span } from '../../ui/format.ts';
+import { Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+
+interface MissedStepProps {
+  readonly subscriptionId: number;
+  readonly since: string;
+}
+
+/** What happened while the subscription was off, and was never on its way to it. */
+export function MissedStep({ subscriptionId, since }: MissedStepProps) {
+  const [until] = useState(() => new Date().toISOString());
+  const body = { kind: 'missed' as const, subscriptionId, since, until };
+  const preview = useQuery({ ...operationQuery('previewReplay', { body }), retry: false });
+  const replay = useMutation({ mutationFn: () => call('createReplay', { body }) });
+  if (preview.isError) return <Notice tone="bad">{errorText(preview.error)}</Notice>;
+  if (!preview.data) return <Skeleton width="50%" />;
+  const { count, estimateSeconds } = preview.data;
+  if (count === 0) return <p>Nothing was missed while it was off.</p>;
+  return (
+    <Stack gap="s">
+      <p>
+        {plural(count, 'event')} of its types happened while it was off. Delivering{' '}
+        {count === 1 ? 'it' : 'them'} takes about {span(Math.max(estimateSeconds, 1) * 1000)}.
+      </p>
+      {replay.data ? (
+        <p>
+          The replay has begun.{' '}
+          <Link to="/replays/$id" params={{ id: replay.data.id }}>
+            Watch it
+          </Link>
+        </p>
+      ) : (
+        <div>
+          <Button size="s" pending={replay.isPending} onClick={() => replay.mutate()}>
+            Deliver what was missed
+          </Button>
+        </div>
+      )}
+      {replay.isError && <Notice tone="bad">{errorText(replay.error)}</Notice>}
+    </Stack>
+  );
+}

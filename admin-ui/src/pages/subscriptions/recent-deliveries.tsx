@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Card } from '../../ui/card.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { DeliveryTable } from '../deliveries/delivery-table.tsx';
+import { deliveriesQuery } from '../deliveries/queries.ts';
+
+export function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number }) {
+  const query = useQuery({
+    ...deliveriesQuery({ subscription: subscriptionId }, 8),
+    refetchInterval: 15_000,
+  });
+  return (
+    <Card
+      flush
+      title="Latest deliveries"
+      actions={
+        <Link to="/deliveries" search={{ subscription: subscriptionId }}>
+          All deliveries
+        </Link>
+      }
+    >
+      {query.isError && !query.data ? (
+        <Failed error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <DeliveryTable
+          deliveries={query.data?.deliveries}
+          without="subscription"
+          emptyState={
+            <Empty title="Nothing was delivered yet">
+              The next event of its types will be the first. To try it now, send a test.
+            </Empty>
+          }
+        />
+      )}
+    </Card>
+  );
+}

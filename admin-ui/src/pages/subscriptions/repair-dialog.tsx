@@ -1,0 +1,109 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { errorText } from '../../api/errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Row, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { StatusBadge } from '../deliveries/attempt/attempt-view.tsx';
+import { causeOf } from '../deliveries/attempt/causes.ts';
+import { HeldStep } from './held-step.tsx';
+import { MissedStep } from './missed-step.tsx';
+import { RepairStep } from './repair-step.tsx';
+import { nameOf, type Subscription } from './state.ts';
+import { useSubscriptionCache } from './use-subscription-cache.ts';
+
+interface RepairDialogProps {
+  readonly open: boolean;
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+}
+
+/** The way back for a subscription that is off: test it, switch it on, decide about what piled up. */
+export function RepairDialog({ open, subscription, onClose }: RepairDialogProps) {
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={`Switch “${nameOf(subscription)}” on`}
+      description="In three steps; each but the second can be left out."
+    >
+      {open && <Steps subscription={subscription} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function Steps({ subscription, onClose }: Omit<RepairDialogProps, 'open'>) {
+  // Switching on clears it, and the missed events are those since then.
+  const [offSince] = useState(subscription.disabledUtc);
+  return (
+    <Stack gap="l">
+      <ol>
+        <TestStep subscription={subscription} />
+        <EnableStep subscription={subscription} />
+        <RepairStep number={3} title="Decide about what piled up" waiting={!subscription.enabled}>
+          <Stack>
+            <HeldStep subscriptionId={subscription.id} />
+            {offSince !== null && <MissedStep subscriptionId={subscription.id} since={offSince} />}
+          </Stack>
+        </RepairStep>
+      </ol>
+      <Row justify="flex-end">
+        <Button variant={subscription.enabled ? 'primary' : 'secondary'} onClick={onClose}>
+          {subscription.enabled ? 'Done' : 'Close'}
+        </Button>
+      </Row>
+    </Stack>
+  );
+}
+
+function TestStep({ subscription }: { readonly subscription: Subscription }) {
+  const test = useMutation({
+    mutationFn: () => call('testPortalSubscription', { params: { id: subscription.id }, body: {} }),
+  });
+  const cause = test.data && causeOf(test.data);
+  return (
+    <RepairStep number={1} title="Test whether it answers" done={test.data?.success ?? false}>
+      <Stack gap="s">
+        <Row>
+          <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
+            Send a test
+          </Button>
+          {test.data && <StatusBadge attempt={test.data} />}
+          {test.data?.success && <span>It answers.</span>}
+        </Row>
+        {cause && (
+          <Notice tone="bad" title={cause.title}>
+            {cause.advice}
+          </Notice>
+        )}
+        {test.isError && <Notice tone="bad">{errorText(test.error)}</Notice>}
+      </Stack>
+    </RepairStep>
+  );
+}
+
+function EnableStep({ subscription }: { readonly subscription: Subscription }) {
+  const cache = useSubscriptionCache();
+  const enable = useMutation({
+    mutationFn: () => call('enablePortalSubscription', { params: { id: subscription.id } }),
+    onSuccess: cache.changed,
+  });
+  return (
+    <RepairStep number={2} title="Switch it on" done={subscription.enabled}>
+      {subscription.enabled ? (
+        <p>It is on. New events are delivered from now on.</p>
+      ) : (
+        <Stack gap="s">
+          <div>
+            <Button size="s" variant="primary" pending={enable.isPending} onClick={() => enable.mutate()}>
+              Switch on
+            </Button>
+          </div>
+          {enable.isError && <Notice tone="bad">{errorText(enable.error)}</Notice>}
+        </Stack>
+      )}
+    </RepairStep>
+  );
+}

@@ -1,0 +1,123 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Fieldset, Radio, Select } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Moment } from '../../ui/time-ago.tsx';
+import type { Subscription } from './state.ts';
+import { useSubscriptionCache } from './use-subscription-cache.ts';
+
+interface RotateDialogProps {
+  readonly open: boolean;
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+}
+
+/** A new signing secret, beside the old one for a while or in its place at once. */
+export function RotateDialog({ open, subscription, onClose }: RotateDialogProps) {
+  const [secret, setSecret] = useState<string | null>(null);
+  if (secret !== null) {
+    return (
+      <SecretDialog
+        title="The new signing secret"
+        name="signing secret"
+        value={secret}
+        onClose={() => setSecret(null)}
+      />
+    );
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Renew the signing secret"
+      description="Do this when the secret may have been seen by others, or as a habit."
+    >
+      <RotateForm
+        subscription={subscription}
+        onClose={onClose}
+        onDone={(value) => {
+          setSecret(value);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+interface RotateFormProps {
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+  readonly onDone: (secret: string) => void;
+}
+
+function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
+  const overlapUntil = subscription.previousSecretUntilUtc;
+  const [overlap, setOverlap] = useState(overlapUntil === null);
+  const [hours, setHours] = useState(24);
+  const cache = useSubscriptionCache();
+  const rotate = useMutation({
+    mutationFn: () =>
+      call('rotatePortalSubscriptionSecret', {
+        params: { id: subscription.id },
+        body: { overlapHours: overlap ? hours : 0 },
+      }),
+    gcTime: 0,
+    onSuccess: ({ signingSecret, ...changed }) => {
+      cache.changed(changed);
+      onDone(signingSecret);
+    },
+  });
+  return (
+    <Form
+      onSubmit={() => rotate.mutate()}
+      pending={rotate.isPending}
+      error={rotate.error}
+      fields={['overlapHours']}
+      submit="Renew secret"
+      danger={!overlap}
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      {overlapUntil !== null && (
+        <Notice tone="info">
+          The secret of the last renewal’s overlap is valid until <Moment time={overlapUntil} />. Renew after
+          that to get another overlap, or end all earlier secrets now.
+        </Notice>
+      )}
+      <Fieldset legend="The old secret">
+        {overlapUntil === null && (
+          <Radio
+            name="overlap"
+            checked={overlap}
+            onChange={() => setOverlap(true)}
+            label="keeps working for a while"
+            description="Deliveries carry the signatures of both secrets, so nothing fails while you change your receiver."
+          />
+        )}
+        <Radio
+          name="overlap"
+          checked={!overlap}
+          onChange={() => setOverlap(false)}
+          label="ends at once"
+          description="Right when it has leaked. Your receiver refuses deliveries until it knows the new one."
+        />
+      </Fieldset>
+      {overlap && (
+        <Field label="Both are signed with for" error={fieldError(rotate.error, 'overlapHours')}>
+          <Select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+            <option value={1}>1 hour</option>
+            <option value={6}>6 hours</option>
+            <option value={24}>24 hours</option>
+            <option value={48}>2 days</option>
+            <option value={72}>3 days</option>
+          </Select>
+        </Field>
+      )}
+    </Form>
+  );
+}

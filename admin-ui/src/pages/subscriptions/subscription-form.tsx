@@ -1,0 +1,83 @@
+import { type ReactNode, useState } from 'react';
+import { fieldError } from '../../api/errors.ts';
+import { Card } from '../../ui/card.tsx';
+import { Checkbox, Field, TextArea, TextInput } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { EventTypePicker } from './event-type-picker.tsx';
+import type { EventType } from './state.ts';
+import { UrlField } from './url-field.tsx';
+
+export interface Draft {
+  readonly name: string;
+  readonly url: string;
+  readonly description: string;
+  readonly eventTypes: readonly EventType[];
+  readonly enabled: boolean;
+}
+
+export const emptyDraft: Draft = { name: '', url: '', description: '', eventTypes: [], enabled: true };
+
+interface SubscriptionFormProps {
+  readonly initial: Draft;
+  /** Asks whether it should begin at once; for new ones only. */
+  readonly asksEnabled: boolean;
+  readonly submit: string;
+  readonly pending: boolean;
+  readonly error: unknown;
+  readonly onSubmit: (draft: Draft) => void;
+  readonly secondary: ReactNode;
+}
+
+export function SubscriptionForm(props: SubscriptionFormProps) {
+  const { initial, asksEnabled, submit, pending, error, onSubmit, secondary } = props;
+  const [draft, setDraft] = useState(initial);
+  const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
+  return (
+    <Card>
+      <Form
+        onSubmit={() => onSubmit(draft)}
+        pending={pending}
+        error={error}
+        fields={['url', 'name', 'description', 'eventTypes']}
+        submit={submit}
+        secondary={secondary}
+      >
+        <UrlField value={draft.url} onChange={(url) => set({ url })} error={fieldError(error, 'url')} />
+        <Field
+          label="Name"
+          optional
+          hint="What you call it in this portal, such as “Billing”."
+          error={fieldError(error, 'name')}
+        >
+          <TextInput
+            maxLength={100}
+            value={draft.name}
+            onChange={(event) => set({ name: event.target.value })}
+          />
+        </Field>
+        <EventTypePicker
+          value={draft.eventTypes}
+          onChange={(eventTypes) => set({ eventTypes })}
+          error={fieldError(error, 'eventTypes')}
+        />
+        <Field label="Description" optional error={fieldError(error, 'description')}>
+          <TextArea
+            rows={2}
+            maxLength={2000}
+            placeholder="Who looks after it, what depends on it…"
+            value={draft.description}
+            onChange={(event) => set({ description: event.target.value })}
+          />
+        </Field>
+        {asksEnabled && (
+          <Checkbox
+            label="Start at once"
+            description="Without this it is made switched off. What happens while it is off is not sent later by itself."
+            checked={draft.enabled}
+            onChange={(event) => set({ enabled: event.target.checked })}
+          />
+        )}
+      </Form>
+    </Card>
+  );
+}

@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { Plus, Webhook } from 'lucide-react';
+import { useRefusal } from '../../app/session.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { subscriptionsQuery } from './route.ts';
+import { SubscriptionTable } from './subscription-table.tsx';
+
+export function SubscriptionsPage() {
+  const query = useQuery({ ...subscriptionsQuery, refetchInterval: 30_000 });
+  const refusal = useRefusal('developer');
+  const add = refusal ? (
+    <Button variant="primary" icon={<Plus />} disabledReason={refusal}>
+      Add subscription
+    </Button>
+  ) : (
+    <LinkButton to="/subscriptions/new" variant="primary" icon={<Plus />}>
+      Add subscription
+    </LinkButton>
+  );
+  return (
+    <Page
+      title="Subscriptions"
+      description="When something happens in your CRM, it is sent to the address of each subscription that asked for it."
+      actions={add}
+      refreshing={query.isRefetching}
+    >
+      <Card flush>
+        {query.isError && !query.data ? (
+          <Failed error={query.error} retry={() => void query.refetch()} />
+        ) : (
+          <SubscriptionTable
+            subscriptions={query.data?.subscriptions}
+            emptyState={
+              <Empty icon={<Webhook />} title="No subscriptions yet" action={add}>
+                Add the address of a tool that should hear of new clients, payments or signed agreements.
+              </Empty>
+            }
+          />
+        )}
+      </Card>
+    </Page>
+  );
+}

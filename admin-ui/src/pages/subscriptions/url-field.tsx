@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { sentence } from '../../api/errors.ts';
+import { operationQuery } from '../../api/query.ts';
+import { useSession } from '../../app/session.ts';
+import { useDebounced } from '../../app/use-debounced.ts';
+import { Field, TextInput } from '../../ui/field.tsx';
+
+interface UrlFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** What the server said of it when the form was sent. */
+  readonly error: string | undefined;
+}
+
+/** The target address, checked against the installation's rules while it is typed. */
+export function UrlField({ value, onChange, error }: UrlFieldProps) {
+  const { features } = useSession();
+  const url = useDebounced(value.trim(), 400);
+  const settled = url === value.trim();
+  const check = useQuery({
+    ...operationQuery('checkSubscriptionUrl', { body: { url } }),
+    enabled: url.length > 8,
+    staleTime: 60_000,
+    retry: false,
+  });
+  const problem = settled && check.data ? check.data.problem : null;
+  const usual = features.allowHttp
+    ? 'Where the events are sent, as POST requests.'
+    : 'Where the events are sent, as POST requests. It has to begin with https://.';
+  return (
+    <Field
+      label="URL"
+      error={problem === null ? error : sentence(problem)}
+      hint={settled && check.data?.problem === null ? '✓ This address can be used.' : usual}
+    >
+      <TextInput
+        type="url"
+        mono
+        spellCheck={false}
+        placeholder="https://hooks.example.com/crm"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </Field>
+  );
+}

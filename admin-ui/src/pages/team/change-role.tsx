@@ -1,0 +1,73 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import { nameOfMember, type Role, roleAtLeast, sessionQuery } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { keysQuery } from '../keys/route.ts';
+import { KeyChoice } from './key-choice.tsx';
+import type { Member } from './member-table.tsx';
+import { RoleChoice } from './role-choice.tsx';
+import { teamQuery } from './route.ts';
+
+interface ChangeRoleProps {
+  readonly member: Member | undefined;
+  readonly onClose: () => void;
+}
+
+export function ChangeRole({ member, onClose }: ChangeRoleProps) {
+  if (!member) return null;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Change the role of ${nameOfMember(member)}`}
+      description="Takes effect on their next request."
+    >
+      <RoleForm member={member} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const [role, setRole] = useState<Role>(member.role);
+  const [keep, setKeep] = useState<readonly number[]>([]);
+  const demoted = !roleAtLeast(role, member.role);
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: () =>
+      call('changeRole', {
+        params: { id: member.id },
+        body: { role, ...(demoted && { keepKeys: [...keep] }) },
+      }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
+      if (demoted) void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
+      if (member.you) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      toast(`${nameOfMember(member)} now has the role ${role}`);
+      onClose();
+    },
+  });
+  return (
+    <Form
+      onSubmit={() => change.mutate()}
+      pending={change.isPending}
+      error={change.error}
+      fields={['role']}
+      submit="Change role"
+      submitDisabledReason={role === member.role ? 'They already have this role' : undefined}
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
+      {demoted && (
+        <>
+          <p>Invitations and reset links that they created stop working.</p>
+          <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+        </>
+      )}
+    </Form>
+  );
+}

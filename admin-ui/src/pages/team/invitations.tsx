@@ -1,0 +1,81 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/types.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { Quiet, Stack } from '../../ui/layout.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { teamQuery } from './route.ts';
+
+type Invitation = Answer<'listTeam'>['invitations'][number];
+
+export function Invitations({ invitations }: { readonly invitations: readonly Invitation[] }) {
+  return (
+    <Card flush title="Open invitations" description="Each link works once, for seven days.">
+      <Table
+        label="Open invitations"
+        columns={columns}
+        rows={invitations}
+        rowKey={(invitation) => invitation.id}
+        emptyState={<Empty title="No open invitations" />}
+      />
+    </Card>
+  );
+}
+
+const columns: readonly Column<Invitation>[] = [
+  {
+    id: 'email',
+    header: 'Email',
+    grow: true,
+    cell: (invitation) => (
+      <Stack gap="xs">
+        <strong>{invitation.email}</strong>
+        <Quiet small>invited by {invitation.invitedBy}</Quiet>
+      </Stack>
+    ),
+  },
+  { id: 'role', header: 'Role', cell: (invitation) => <Badge>{invitation.role}</Badge> },
+  {
+    id: 'expires',
+    header: 'Expires',
+    cell: (invitation) =>
+      invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
+  },
+  {
+    id: 'actions',
+    header: 'Actions',
+    hideHeader: true,
+    align: 'end',
+    cell: (invitation) => <RevokeInvitation invitation={invitation} />,
+  },
+];
+
+function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
+  const refusal = useRefusal('admin');
+  const queryClient = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
+      toast('Invitation revoked');
+    },
+    onError: toastError,
+  });
+  return (
+    <Button
+      size="s"
+      pending={revoke.isPending}
+      disabledReason={refusal}
+      aria-label={`Revoke invitation for ${invitation.email}`}
+      onClick={() => revoke.mutate()}
+    >
+      Revoke invitation
+    </Button>
+  );
+}

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import { errorText } from '../../api/errors.ts';
+import { operationQuery } from '../../api/query.ts';
+import { Checkbox, Fieldset } from '../../ui/field.tsx';
+import { plural } from '../../ui/format.ts';
+import { Quiet } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { MinuteAgo } from '../../ui/time-ago.tsx';
+import s from './key-choice.module.css';
+
+interface KeyChoiceProps {
+  readonly memberId: number;
+  /** Those that are to stay; all others are revoked. */
+  readonly keep: readonly number[];
+  readonly onChange: (keep: readonly number[]) => void;
+}
+
+/** The keys that a member created: whoever has seen a key's value can still use it without the portal. */
+export function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
+  const { data, error } = useQuery(memberKeysQuery(memberId));
+  if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
+  if (!data) return <Quiet small>Looking for API keys they created…</Quiet>;
+  const { keys } = data;
+  if (keys.length === 0) return <Quiet small>They created no API keys that are active.</Quiet>;
+  return (
+    <Fieldset
+      legend={`Revoke ${plural(keys.length, 'API key')} they created`}
+      hint="They know the values of these keys. A revoked key stops working at once and cannot be restored."
+    >
+      <div className={s.keys}>
+        {keys.map((key) => (
+          <Checkbox
+            key={key.id}
+            label={key.name}
+            description={
+              <>
+                <code>{key.masked}</code>,{' '}
+                {key.lastUsedUtc === null ? (
+                  'never used'
+                ) : (
+                  <>
+                    last used <MinuteAgo time={key.lastUsedUtc} />
+                  </>
+                )}
+              </>
+            }
+            checked={!keep.includes(key.id)}
+            onChange={(event) =>
+              onChange(event.target.checked ? keep.filter((id) => id !== key.id) : [...keep, key.id])
+            }
+          />
+        ))}
+      </div>
+    </Fieldset>
+  );
+}
+
+export const memberKeysQuery = (id: number) => operationQuery('listMemberKeys', { params: { id } });

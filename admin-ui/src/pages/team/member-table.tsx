@@ -1,0 +1,120 @@
+import { KeyRound, UserCog, UserMinus } from 'lucide-react';
+import type { Answer } from '../../api/types.ts';
+import { nameOfMember, roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { RowMenu } from '../../ui/menu.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+
+export type Member = Answer<'listTeam'>['members'][number];
+
+interface MemberTableProps {
+  readonly members: readonly Member[] | undefined;
+  readonly onChangeRole: (member: Member) => void;
+  readonly onPassword: (member: Member) => void;
+  readonly onRemove: (member: Member) => void;
+}
+
+export function MemberTable({ members, onChangeRole, onPassword, onRemove }: MemberTableProps) {
+  const adminRefusal = useRefusal('admin');
+  const { role } = useSession().user;
+  const owners = members?.filter((member) => member.role === 'owner').length;
+  const refusalOver = (member: Member): string | undefined =>
+    adminRefusal ??
+    (member.role === 'owner' && !roleAtLeast(role, 'owner')
+      ? 'Only an owner can change an owner'
+      : undefined);
+  const refusalFor = (member: Member): string | undefined => {
+    const refusal = refusalOver(member);
+    if (refusal) return refusal;
+    if (member.role === 'owner' && owners === 1)
+      return 'A company needs an owner. Make another member an owner first.';
+    return undefined;
+  };
+  const columns: readonly Column<Member>[] = [
+    {
+      id: 'name',
+      header: 'Name',
+      grow: true,
+      cell: (member) => (
+        <Stack gap="xs">
+          <Row gap="s">
+            <strong>{nameOfMember(member)}</strong>
+            {member.you && <Badge>you</Badge>}
+          </Row>
+          {member.name !== '' && <Quiet small>{member.email}</Quiet>}
+        </Stack>
+      ),
+    },
+    {
+      id: 'role',
+      header: 'Role',
+      cell: (member) => <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{member.role}</Badge>,
+    },
+    {
+      id: 'totp',
+      header: 'Two-factor',
+      cell: (member) =>
+        member.totpEnabled ? (
+          <Badge tone="good" dot>
+            On
+          </Badge>
+        ) : (
+          <Badge tone="warn" dot>
+            Off
+          </Badge>
+        ),
+    },
+    {
+      id: 'seen',
+      header: 'Last sign-in',
+      cell: (member) =>
+        member.lastSignInUtc === null ? <Quiet>Never</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      hideHeader: true,
+      align: 'end',
+      cell: (member) => (
+        <RowMenu
+          label={nameOfMember(member)}
+          actions={[
+            {
+              label: 'Change role…',
+              icon: <UserCog />,
+              disabledReason: refusalFor(member),
+              onSelect: () => onChangeRole(member),
+            },
+            {
+              label: 'Reset password…',
+              icon: <KeyRound />,
+              disabledReason: member.you
+                ? 'Change your own password under Your security'
+                : refusalOver(member),
+              onSelect: () => onPassword(member),
+            },
+            {
+              label: member.you ? 'Leave…' : 'Remove…',
+              icon: <UserMinus />,
+              danger: true,
+              disabledReason: refusalFor(member),
+              onSelect: () => onRemove(member),
+            },
+          ]}
+        />
+      ),
+    },
+  ];
+  return (
+    <Table
+      label="Members"
+      columns={columns}
+      rows={members}
+      rowKey={(member) => member.id}
+      emptyState={<Empty title="There are no members" />}
+    />
+  );
+}

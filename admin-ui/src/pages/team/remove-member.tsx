@@ -1,0 +1,52 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { nameOfMember } from '../../app/session.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Stack } from '../../ui/layout.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { keysQuery } from '../keys/route.ts';
+import { KeyChoice } from './key-choice.tsx';
+import type { Member } from './member-table.tsx';
+import { teamQuery } from './route.ts';
+
+interface RemoveMemberProps {
+  readonly member: Member | undefined;
+  readonly onClose: () => void;
+}
+
+export function RemoveMember({ member, onClose }: RemoveMemberProps) {
+  const [keep, setKeep] = useState<readonly number[]>([]);
+  const queryClient = useQueryClient();
+  const remove = useMutation({
+    mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
+      if (member) toast(`${nameOfMember(member)} removed`);
+      onClose();
+    },
+  });
+  if (!member) return null;
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
+      confirm={member.you ? 'Leave company' : 'Remove member'}
+      danger
+      typed={member.role === 'owner' ? member.email : undefined}
+      pending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate(member.id)}
+    >
+      <Stack>
+        <p>
+          {member.you ? 'Your' : 'Their'} sessions end at once. Invitations and reset links that{' '}
+          {member.you ? 'you' : 'they'} created stop working. Subscriptions stay as they are.
+        </p>
+        <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+      </Stack>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,48 @@
+import { CodeBlock } from '../../ui/code.tsx';
+import { JsonEditor } from '../../ui/editor/json-editor.tsx';
+import { Fieldset } from '../../ui/field.tsx';
+import { Stack } from '../../ui/layout.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
+import { SkeletonLines } from '../../ui/states.tsx';
+
+interface PayloadFieldProps {
+  /** Undefined while the catalog is on its way. */
+  readonly sample: unknown;
+  readonly schema: unknown;
+  /** The own JSON; null: the sample is sent. */
+  readonly value: string | null;
+  readonly onChange: (value: string | null) => void;
+  readonly error: string | undefined;
+}
+
+/** The type's sample, or JSON of one's own, checked against the type's schema while it is written. */
+export function PayloadField({ sample, schema, value, onChange, error }: PayloadFieldProps) {
+  const text = sample === undefined ? '' : JSON.stringify(sample, null, 2);
+  return (
+    <Fieldset legend="Payload" error={error}>
+      <Stack gap="s">
+        <div>
+          <Segmented
+            label="Which payload"
+            value={value === null ? 'sample' : 'own'}
+            options={[
+              { value: 'sample', label: 'Sample' },
+              { value: 'own', label: 'Own JSON' },
+            ]}
+            onChange={(kind) => onChange(kind === 'own' ? text : null)}
+          />
+        </div>
+        {value !== null ? (
+          <>
+            <JsonEditor label="Payload as JSON" value={value} onChange={onChange} schema={schema} />
+            <span className="visually-hidden">Press Escape, then Tab, to leave the editor.</span>
+          </>
+        ) : sample === undefined ? (
+          <SkeletonLines lines={8} />
+        ) : (
+          <CodeBlock code={text} language="json" label="sample payload" />
+        )}
+      </Stack>
+    </Fieldset>
+  );
+}

@@ -1,0 +1,122 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { fieldError } from '../../api/errors.ts';
+import { Card } from '../../ui/card.tsx';
+import { Field, Select, TextInput } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Grid } from '../../ui/layout.tsx';
+import { Empty, SkeletonLines } from '../../ui/states.tsx';
+import { ClockTime } from '../../ui/time-ago.tsx';
+import { AttemptView } from '../deliveries/attempt/attempt-view.tsx';
+import { eventTypesQuery } from '../subscriptions/route.ts';
+import { nameOf, type Subscription } from '../subscriptions/state.ts';
+import { parsePayload } from './parse-payload.ts';
+import { PayloadField } from './payload-field.tsx';
+import { testRoute } from './route.ts';
+
+export function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
+  const search = testRoute.useSearch();
+  const navigate = useNavigate({ from: '/test' });
+  const subscription = subscriptions.find((one) => one.id === search.subscription) ?? subscriptions[0];
+  const types = subscription?.eventTypes ?? [];
+  const type = types.find((one) => one === search.type) ?? types[0];
+  const catalog = useQuery(eventTypesQuery).data?.eventTypes;
+  const described = catalog?.find((one) => one.type === type);
+  /** Null: the sample of the type. */
+  const [own, setOwn] = useState<string | null>(null);
+  const [status, setStatus] = useState('');
+  const queryClient = useQueryClient();
+  const send = useMutation({
+    mutationFn: async (id: number) => {
+      const attempt = await call('testPortalSubscription', {
+        params: { id },
+        body: {
+          ...(type ? { eventType: type } : {}),
+          ...(own === null ? {} : { useSamplePayload: false, samplePayload: parsePayload(own) }),
+          ...(status.trim() ? { statusOverride: status.trim() } : {}),
+        },
+      });
+      return { attempt, at: new Date().toISOString() };
+    },
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['getFirstDeliverySteps'] }),
+  });
+  if (!subscription) return null;
+  return (
+    <Grid min={26}>
+      <Card title="What is sent">
+        <Form
+          onSubmit={() => send.mutate(subscription.id)}
+          pending={send.isPending}
+          error={send.error}
+          fields={['statusOverride', 'samplePayload']}
+          submit="Send test delivery"
+        >
+          <Field label="To" hint={<code>{subscription.url}</code>}>
+            <Select
+              value={subscription.id}
+              onChange={(event) =>
+                void navigate({ search: { subscription: Number(event.target.value) }, replace: true })
+              }
+            >
+              {subscriptions.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {nameOf(one)}
+                  {one.enabled ? '' : ' (off)'}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Event type" hint={described?.description}>
+            <Select
+              value={type}
+              onChange={(event) => {
+                setOwn(null);
+                void navigate({ search: { ...search, type: event.target.value }, replace: true });
+              }}
+            >
+              {types.map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <PayloadField
+            sample={described?.sample}
+            schema={described?.schema}
+            value={own}
+            onChange={setOwn}
+            error={fieldError(send.error, 'samplePayload')}
+          />
+          <Field
+            label="Status override"
+            optional
+            hint={
+              <>
+                Is sent as <code>metadata.status</code>, for receivers that branch on it.
+              </>
+            }
+            error={fieldError(send.error, 'statusOverride')}
+          >
+            <TextInput maxLength={100} value={status} onChange={(event) => setStatus(event.target.value)} />
+          </Field>
+        </Form>
+      </Card>
+      <Card title="What came back">
+        <div aria-live="polite" aria-busy={send.isPending}>
+          {send.isPending ? (
+            <SkeletonLines lines={8} />
+          ) : send.data ? (
+            <AttemptView attempt={send.data.attempt} when={<ClockTime time={send.data.at} />} />
+          ) : (
+            <Empty title="Nothing was sent yet">
+              The answer of your receiver, how long it took, and every byte that was sent will be shown here.
+            </Empty>
+          )}
+        </div>
+      </Card>
+    </Grid>
+  );
+}

@@ -1,0 +1,95 @@
+import { type PointerEvent, type ReactNode, useId, useState } from 'react';
+import { clockTime, dayOf } from '../format.ts';
+import s from './chart.module.css';
+import { ChartTable } from './chart-table.tsx';
+
+export interface Series {
+  readonly label: string;
+  readonly color: string;
+  /** One for each time; null: nothing was measured. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  /** What is shown: `Requests`. */
+  readonly label: string;
+  /** Starts of the steps, ISO 8601. */
+  readonly times: readonly string[];
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+}
+
+interface ChartFrameProps extends ChartProps {
+  readonly max: number;
+  /** The marks, in a box as wide as there are steps and `max` high, drawn upside down. */
+  readonly children: ReactNode;
+}
+
+/** What all charts share: legend, scale, a reading where the pointer is, and the same as a table. */
+export function ChartFrame({ label, times, series, format, max, children }: ChartFrameProps) {
+  const [at, setAt] = useState<number | null>(null);
+  const legend = useId();
+  const move = (event: PointerEvent<HTMLDivElement>): void => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const index = Math.floor(((event.clientX - box.left) / box.width) * times.length);
+    setAt(index >= 0 && index < times.length ? index : null);
+  };
+  const first = times[0];
+  const middle = times[Math.floor(times.length / 2)];
+  const last = times.at(-1);
+  const long = first !== undefined && last !== undefined && Date.parse(last) - Date.parse(first) > 90_000_000;
+  const tick = (time: string): string => (long ? dayOf(time) : clockTime(time));
+  const atTime = at === null ? undefined : times[at];
+  return (
+    <figure className={s.chart} aria-labelledby={legend}>
+      <figcaption id={legend} className={s.legend}>
+        <span className="visually-hidden">{label}: </span>
+        {series.map((one) => (
+          <span key={one.label} className={s.key}>
+            <span className={s.swatch} style={{ background: one.color }} />
+            {one.label}
+            {at !== null && <strong>{reading(one.values[at], format)}</strong>}
+          </span>
+        ))}
+        <span className={s.when}>
+          {atTime !== undefined && `${long ? `${dayOf(atTime)}, ` : ''}${clockTime(atTime)}`}
+        </span>
+      </figcaption>
+      <div className={s.body}>
+        <div className={s.scale} aria-hidden="true">
+          <span>{format(max)}</span>
+          <span>{format(max / 2)}</span>
+          <span>{format(0)}</span>
+        </div>
+        <div className={s.plot} onPointerMove={move} onPointerLeave={() => setAt(null)}>
+          <svg
+            viewBox={`0 0 ${times.length} ${max}`}
+            preserveAspectRatio="none"
+            aria-hidden="true"
+            className={s.marks}
+          >
+            {at !== null && <rect x={at} y={0} width={1} height={max} fill="var(--hover)" />}
+            {children}
+          </svg>
+        </div>
+        <div className={s.times} aria-hidden="true">
+          {first !== undefined && <span>{tick(first)}</span>}
+          {middle !== undefined && <span>{tick(middle)}</span>}
+          {last !== undefined && <span>{tick(last)}</span>}
+        </div>
+      </div>
+      <ChartTable label={label} times={times} series={series} format={format} />
+    </figure>
+  );
+}
+
+const reading = (value: number | null | undefined, format: (value: number) => string): string =>
+  value === null || value === undefined ? '–' : format(value);
+
+/** The next round number, so that the scale reads well. */
+export const niceMax = (value: number): number => {
+  if (value <= 4) return 4;
+  const magnitude = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 2.5, 4, 5, 8, 10].find((one) => one * magnitude >= value) ?? 10;
+  return step * magnitude;
+};

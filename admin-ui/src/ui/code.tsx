@@ -1,0 +1,59 @@
+import clsx from 'clsx';
+import type { ReactNode } from 'react';
+import s from './code.module.css';
+import { CopyButton } from './copy-button.tsx';
+import { tokens } from './highlight.ts';
+
+export type Language = 'json' | 'code' | 'text';
+
+interface CodeBlockProps {
+  readonly code: string;
+  /** What is copied, for the button's name: `request body`. */
+  readonly label: string;
+  readonly language?: Language;
+  readonly wrap?: boolean;
+  /** Scrolls inside beyond this many lines. */
+  readonly maxLines?: number;
+  readonly title?: ReactNode;
+}
+
+export function CodeBlock({ code, label, language = 'text', wrap, maxLines = 24, title }: CodeBlockProps) {
+  return (
+    <figure className={s.block}>
+      {title !== undefined && <figcaption className={s.caption}>{title}</figcaption>}
+      <div className={s.copy}>
+        <CopyButton value={code} label={`Copy ${label}`} />
+      </div>
+      <pre
+        className={clsx(s.pre, wrap && s.wrap)}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        style={{ maxHeight: `${maxLines * 1.45 + 2}em` }}
+      >
+        <code>
+          {language === 'text'
+            ? code
+            : tokens(code, language).map(([kind, text], index) =>
+                kind === '' ? (
+                  text
+                ) : (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
+                  <span key={index} className={s[kind]}>
+                    {text}
+                  </span>
+                ),
+              )}
+        </code>
+      </pre>
+    </figure>
+  );
+}
+
+/** JSON in its readable form; what is no JSON as it is. */
+export const prettyJson = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+};

@@ -1,0 +1,74 @@
+import { type ReactNode, useRef, useState } from 'react';
+import { errorText } from '../api/errors.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Field, TextInput } from './field.tsx';
+import { Row, Stack } from './layout.tsx';
+import { Notice } from './notice.tsx';
+
+interface ConfirmProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  /** What will happen, and whether it can be undone. */
+  readonly children: ReactNode;
+  readonly confirm: string;
+  readonly danger?: boolean;
+  /** For what much hangs on: this has to be typed first. */
+  readonly typed?: string | undefined;
+  readonly pending: boolean;
+  readonly error: unknown;
+  readonly onConfirm: () => void;
+}
+
+/** Asks before something that cannot simply be taken back. The safe answer has the focus. */
+export function ConfirmDialog(props: ConfirmProps) {
+  const { open, onClose, title, children, confirm, danger, typed, pending, error, onConfirm } = props;
+  const [text, setText] = useState('');
+  const cancel = useRef<HTMLButtonElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const close = (): void => {
+    setText('');
+    onClose();
+  };
+  const missing = typed !== undefined && text.trim() !== typed;
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      title={title}
+      size="s"
+      initialFocus={typed === undefined ? cancel : input}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!missing && !pending) onConfirm();
+        }}
+      >
+        <Stack>
+          <div>{children}</div>
+          {typed !== undefined && (
+            <Field label={`Type “${typed}” to confirm`}>
+              <TextInput ref={input} value={text} onChange={(event) => setText(event.target.value)} />
+            </Field>
+          )}
+          {error != null && <Notice tone="bad">{errorText(error)}</Notice>}
+          <Row justify="flex-end">
+            <Button ref={cancel} onClick={close}>
+              Cancel
+            </Button>
+            <Button
+              type="submit"
+              variant={danger ? 'danger' : 'primary'}
+              pending={pending}
+              disabledReason={missing ? `Type “${typed}” first` : undefined}
+            >
+              {confirm}
+            </Button>
+          </Row>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,87 @@
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { json, jsonParseLinter } from '@codemirror/lang-json';
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
+import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
+import { Compartment, EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import { checkSchema } from './check-schema.ts';
+import type { JsonEditorProps } from './json-editor.tsx';
+import { positionOf } from './position-of.ts';
+import { editorTheme } from './theme.ts';
+
+/**
+ * CodeMirror inside a shadow root: there its styles are constructed sheets, which a content security policy
+ * without inline styles lets pass.
+ */
+export function CodeMirror({ label, value, onChange, schema }: JsonEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const changed = useRef(onChange);
+  changed.current = onChange;
+  const schemaPart = useRef(new Compartment());
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes later has its own effects
+  useEffect(() => {
+    if (!host.current) return;
+    const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' });
+    const editor = new EditorView({
+      root,
+      parent: root,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          lineNumbers(),
+          foldGutter(),
+          history(),
+          drawSelection(),
+          indentOnInput(),
+          bracketMatching(),
+          highlightActiveLine(),
+          json(),
+          lintGutter(),
+          linter(jsonParseLinter()),
+          schemaPart.current.of(schemaLinter(schema)),
+          // Escape, then Tab leaves the editor, so that the keyboard is not caught in it.
+          keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab]),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) changed.current(update.state.doc.toString());
+          }),
+          editorTheme,
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, []);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: schemaPart.current.reconfigure(schemaLinter(schema)) });
+  }, [schema]);
+
+  return <div ref={host} />;
+}
+
+const schemaLinter = (schema: unknown) =>
+  linter((view): readonly Diagnostic[] => {
+    const text = view.state.doc.toString();
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return [];
+    }
+    return checkSchema(schema, value).map(({ path, message }) => ({
+      ...positionOf(view.state, path),
+      severity: 'warning',
+      message: path.length === 0 ? message : `${path.join('.')} ${message}`,
+    }));
+  });

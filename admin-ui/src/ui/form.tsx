@@ -1,0 +1,53 @@
+import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
+import { errorText, isFieldError } from '../api/errors.ts';
+import { Button } from './button.tsx';
+import s from './form.module.css';
+import { Notice } from './notice.tsx';
+
+interface FormProps {
+  readonly onSubmit: () => void;
+  readonly pending: boolean;
+  /** What the last try ended with. Shown here unless the fields said it all. */
+  readonly error: unknown;
+  /** Fields that show their own errors from the server's details. */
+  readonly fields?: readonly string[];
+  readonly submit: string;
+  readonly submitDisabledReason?: string | undefined;
+  readonly danger?: boolean;
+  readonly wide?: boolean;
+  /** Further buttons, before the submitting one. */
+  readonly secondary?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Every form: one place for errors, one submitting button that shows it is at work, no double sends. */
+export function Form(props: FormProps) {
+  const { onSubmit, pending, error, fields = [], submit, danger, wide, secondary, children } = props;
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    event.stopPropagation();
+    if (!pending && props.submitDisabledReason === undefined) onSubmit();
+  };
+  return (
+    <form ref={form} className={s.form} onSubmit={send} noValidate>
+      {children}
+      {error != null && !isFieldError(error, fields) && <Notice tone="bad">{errorText(error)}</Notice>}
+      <div className={s.buttons}>
+        {secondary}
+        <Button
+          type="submit"
+          variant={danger ? 'danger' : 'primary'}
+          pending={pending}
+          disabledReason={props.submitDisabledReason}
+          wide={wide}
+        >
+          {submit}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,68 @@
+import { Menu as Base } from '@base-ui/react/menu';
+import clsx from 'clsx';
+import { Ellipsis } from 'lucide-react';
+import type { ReactElement, ReactNode } from 'react';
+import { IconButton } from './button.tsx';
+import s from './menu.module.css';
+
+export interface MenuAction {
+  readonly label: string;
+  readonly icon?: ReactNode;
+  readonly danger?: boolean;
+  readonly disabledReason?: string | undefined;
+  readonly onSelect: () => void;
+}
+
+interface MenuProps {
+  readonly trigger: ReactElement;
+  readonly heading?: ReactNode;
+  readonly actions: readonly (MenuAction | 'separator')[];
+  readonly align?: 'start' | 'end';
+}
+
+export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
+  return (
+    <Base.Root modal={false}>
+      <Base.Trigger render={trigger} />
+      <Base.Portal>
+        <Base.Positioner className={s.positioner} align={align} sideOffset={4}>
+          <Base.Popup className={s.popup}>
+            {heading !== undefined && <div className={s.heading}>{heading}</div>}
+            {actions.map((action, index) =>
+              action === 'separator' ? (
+                <Base.Separator key={String(index)} className={s.separator} />
+              ) : (
+                <Base.Item
+                  key={action.label}
+                  className={clsx(s.item, action.danger && s.danger)}
+                  disabled={action.disabledReason !== undefined}
+                  title={action.disabledReason}
+                  onClick={action.onSelect}
+                >
+                  {action.icon}
+                  {action.label}
+                </Base.Item>
+              ),
+            )}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** What can be done with one row. `label` names the row. */
+export function RowMenu({
+  label,
+  actions,
+}: {
+  readonly label: string;
+  readonly actions: MenuProps['actions'];
+}) {
+  return (
+    <Menu
+      trigger={<IconButton label={`Actions for ${label}`} size="s" icon={<Ellipsis />} />}
+      actions={actions}
+    />
+  );
+}

@@ -1,0 +1,86 @@
+import { type ReactNode, useRef, useState } from 'react';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Row, Stack } from './layout.tsx';
+import { Notice } from './notice.tsx';
+import s from './secret-dialog.module.css';
+
+interface SecretDialogProps {
+  readonly title: string;
+  /** What it is called, such as `API key`. */
+  readonly name: string;
+  readonly value: string;
+  readonly children?: ReactNode;
+  /** Where to go from here; closes too. */
+  readonly onClose: () => void;
+}
+
+/**
+ * Shows a secret the one time it can be shown. Copying has the focus; closing without having copied asks
+ * first. The value lives in the opener's state only and is gone with it.
+ */
+export function SecretDialog({ title, name, value, children, onClose }: SecretDialogProps) {
+  const [copied, setCopied] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const copy = useRef<HTMLButtonElement>(null);
+  const close = (): void => {
+    if (copied || asking) onClose();
+    else setAsking(true);
+  };
+  return (
+    <Dialog open onClose={close} title={title} initialFocus={copy} keep>
+      <Stack>
+        <p>
+          This {name} is shown <strong>only now</strong>. Copy it to a safe place, such as your tool’s
+          settings or a password manager.
+        </p>
+        <div className={s.value}>
+          <code>{value}</code>
+          <CopyButton
+            ref={copy}
+            value={value}
+            label={`Copy ${name}`}
+            variant="primary"
+            onCopied={() => {
+              setCopied(true);
+              setAsking(false);
+            }}
+          >
+            Copy
+          </CopyButton>
+        </div>
+        {children}
+        {asking && (
+          <Notice
+            tone="warn"
+            title={`Close without copying the ${name}?`}
+            actions={
+              <>
+                <Button
+                  size="s"
+                  onClick={() => {
+                    setAsking(false);
+                    copy.current?.focus();
+                  }}
+                >
+                  Stay
+                </Button>
+                <Button size="s" variant="danger" onClick={onClose}>
+                  Close anyway
+                </Button>
+              </>
+            }
+          >
+            <div role="alert">It cannot be shown again. You would have to make a new one.</div>
+          </Notice>
+        )}
+        {!asking && (
+          <Row justify="flex-end">
+            <Button onClick={close}>{copied ? 'Done' : 'Close'}</Button>
+          </Row>
+        )}
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,96 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ApiError, errorText } from '../api/errors.ts';
+import { Button } from './button.tsx';
+import s from './states.module.css';
+
+interface EmptyProps {
+  readonly icon?: ReactNode;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}
+
+/** Nothing here yet: a sentence, and what fills it. */
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <div className={s.state}>
+      {icon && <div className={s.icon}>{icon}</div>}
+      <p className={s.title}>{title}</p>
+      {children !== undefined && <p className={s.text}>{children}</p>}
+      {action !== undefined && <div className={s.action}>{action}</div>}
+    </div>
+  );
+}
+
+interface FailedProps {
+  readonly error: unknown;
+  readonly retry?: () => void;
+}
+
+/** It could not be read: the server's words, and another try. */
+export function Failed({ error, retry }: FailedProps) {
+  const id = error instanceof ApiError ? error.requestId : null;
+  const missing = error instanceof ApiError && error.status === 404;
+  return (
+    <div className={s.state} role="alert">
+      <div className={s.icon}>
+        <CircleAlert />
+      </div>
+      <p className={s.title}>
+        {missing ? 'This does not exist, or not any more' : 'This could not be loaded'}
+      </p>
+      {!missing && <p className={s.text}>{errorText(error)}</p>}
+      {id !== null && !missing && (
+        <p className={s.text}>
+          Request <code>{id}</code>
+        </p>
+      )}
+      {retry && !missing && (
+        <div className={s.action}>
+          <Button onClick={retry}>Try again</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface LoadedProps<T> {
+  readonly query: UseQueryResult<T>;
+  /** In the shape of what is coming, so that nothing jumps. */
+  readonly skeleton: ReactNode;
+  readonly children: (data: T) => ReactNode;
+}
+
+/** A query's four states: its skeleton, its error with a retry, its data, and its data while newer comes. */
+export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  return (
+    <div aria-busy="true">
+      <span className="visually-hidden">Loading…</span>
+      {skeleton}
+    </div>
+  );
+}
+
+interface SkeletonProps {
+  readonly width?: string;
+  readonly height?: string;
+}
+
+export function Skeleton({ width = '100%', height = '0.875rem' }: SkeletonProps) {
+  return <span className={s.skeleton} style={{ width, height }} aria-hidden="true" />;
+}
+
+/** Lines of text to come. */
+export function SkeletonLines({ lines }: { readonly lines: number }) {
+  return (
+    <div className={s.lines}>
+      {Array.from({ length: lines }, (_, line) => (
+        <Skeleton key={String(line)} width={`${92 - ((line * 17) % 45)}%`} />
+      ))}
+    </div>
+  );
+}

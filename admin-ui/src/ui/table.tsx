@@ -1,0 +1,74 @@
+import clsx from 'clsx';
+import type { ReactNode } from 'react';
+import { Skeleton } from './states.tsx';
+import s from './table.module.css';
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  /** The header is for screen readers only, as above buttons. */
+  readonly hideHeader?: boolean;
+  readonly align?: 'end';
+  /** Takes the room that is left. */
+  readonly grow?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+interface TableProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined while they are on their way. */
+  readonly rows: readonly Row[] | undefined;
+  readonly rowKey: (row: Row) => string | number;
+  readonly emptyState: ReactNode;
+  readonly selected?: ((row: Row) => boolean) | undefined;
+  readonly skeletonRows?: number;
+}
+
+/** A table, which on narrow screens becomes a list of cards. The roles keep its meaning there. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5 } = props;
+  if (rows?.length === 0) return emptyState;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className={s.scroll} aria-label={label} tabIndex={0}>
+      {/* biome-ignore lint/a11y/noRedundantRoles: display: block takes a table's meaning away */}
+      <table className={s.table} aria-busy={rows === undefined} aria-label={label} role="table">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.id} scope="col" className={clsx(column.align && s.end, column.grow && s.grow)}>
+                <span className={column.hideHeader ? 'visually-hidden' : undefined}>{column.header}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows === undefined
+            ? Array.from({ length: skeletonRows }, (_, row) => (
+                <tr key={String(row)}>
+                  {columns.map((column, index) => (
+                    <td key={column.id} data-label={column.hideHeader ? undefined : column.header}>
+                      <Skeleton width={index === 0 ? '70%' : '3.5rem'} />
+                    </td>
+                  ))}
+                </tr>
+              ))
+            : rows.map((row) => (
+                <tr key={rowKey(row)} data-selected={selected?.(row) || undefined}>
+                  {columns.map((column) => (
+                    <td
+                      key={column.id}
+                      className={clsx(column.align && s.end, column.grow && s.grow)}
+                      data-label={column.hideHeader ? undefined : column.header}
+                    >
+                      {column.cell(row)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { parseMysqlUrl } from '@causeway/runtime';
+import { cleanUp, testDatabase } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
+import { expect, test } from 'vitest';
+import { migrationFolders } from '../../migrate/folders.ts';
+import { MoveAheadError, moveAhead } from './move-ahead.ts';
+
+const folders = migrationFolders(join(import.meta.dirname, '../../..'));
+
+/** A database that only the work under test is connected to: what looks into it works in none. */
+const restored = async () => {
+  const { url, name, query } = await testDatabase({ folders });
+  await query('USE information_schema');
+  return { url, query: (sql: string) => query(sql.replaceAll('here.', `${name}.`)) };
+};
+const now = '2026-03-01 09:30:00';
+
+test('every table that gives ids goes on further ahead, whether it has rows or not', async () => {
+  const { url, query } = await restored();
+  await query(`INSERT INTO here.companies (name, created_utc) VALUES ('One', '${now}')`);
+  await query(`INSERT INTO here.events (company_id, sequence, created_utc, event_id, type, payload)
+    VALUES (1001, 1, '${now}', 700, 'client.created', '{}')`);
+  const { nextIds } = await moveAhead(url, 5_000);
+  expect(nextIds).toMatchObject({ companies: 6_002, events: 5_701, clients: 5_001, statuses: 6_000 });
+
+  const { insertId } = (await query(
+    `INSERT INTO here.companies (name, created_utc) VALUES ('Two', '${now}')`,
+  )) as unknown as { insertId: number };
+  expect(insertId).toBe(6_002);
+  const still = await query(
+    `SELECT table_name AS name FROM information_schema.columns
+     WHERE CONCAT(table_schema, '.') = 'here.' AND extra LIKE '%auto_increment%'`,
+  );
+  expect(still.map((row) => row.name).sort()).toEqual(Object.keys(nextIds).sort());
+});
+
+test('the events of every company are numbered on from further ahead, also of those that had none', async () => {
+  const { url, query } = await restored();
+  await query(`INSERT INTO here.companies (name, created_utc) VALUES ('One', '${now}'), ('Two', '${now}')`);
+  await query('INSERT INTO here.event_sequences (company_id, last_sequence) VALUES (1001, 40)');
+  expect(await moveAhead(url, 1_000)).toMatchObject({ companies: 2 });
+  const last = 'SELECT company_id, last_sequence FROM here.event_sequences ORDER BY company_id';
+  expect(await query(last)).toEqual([
+    { company_id: 1001, last_sequence: 1_040 },
+    { company_id: 1002, last_sequence: 1_000 },
+  ]);
+  // Once more does no harm.
+  await moveAhead(url, 1_000);
+  expect(await query(last)).toMatchObject([{ last_sequence: 2_040 }, { last_sequence: 2_000 }]);
+});
+
+test('nothing is changed while anybody is connected', async () => {
+  const { url, query } = await restored();
+  await query('INSERT INTO here.event_sequences (company_id, last_sequence) VALUES (1001, 40)');
+  const other = await createConnection(parseMysqlUrl(url));
+  const refusal = await moveAhead(url, 1_000).catch((error: unknown) => error);
+  await other.end();
+  expect(refusal).toBeInstanceOf(MoveAheadError);
+  expect((refusal as Error).message).toContain('stop every service first');
+  expect(await query('SELECT last_sequence FROM here.event_sequences')).toEqual([{ last_sequence: 40 }]);
+});
+
+test('nothing is changed where who else is connected cannot be seen', async () => {
+  const { url, query } = await restored();
+  const user = `move_${randomBytes(4).toString('hex')}`;
+  await query(`CREATE USER ${user} IDENTIFIED BY 'secret'`);
+  cleanUp(async () => void (await query(`DROP USER ${user}`)));
+  await query(`GRANT ALL ON here.* TO ${user}`);
+  const theirs = new URL(url);
+  theirs.username = user;
+  theirs.password = 'secret';
+  await expect(moveAhead(theirs.href, 1_000)).rejects.toThrow('GRANT PROCESS ON *.* to it');
+  await query(`GRANT PROCESS ON *.* TO ${user}`);
+  expect(await moveAhead(theirs.href, 1_000)).toMatchObject({ companies: 0 });
+});
+
+test('the command says what it did, and what it was given wrongly', async () => {
+  const { url } = await restored();
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+      env: { MYSQL_URL: url },
+      encoding: 'utf8',
+    });
+  expect(run('--ahead', '0')).toMatchObject({
+    status: 78,
+    stderr: 'restored: --ahead takes a positive whole number\n',
+  });
+  const done = run();
+  expect(done).toMatchObject({ status: 0, stderr: '' });
+  expect(done.stdout).toContain('events goes on with 10000001\n');
+  expect(done.stdout).toContain('portal_sessions: 0 ended\n');
+});

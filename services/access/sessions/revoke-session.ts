@@ -1,0 +1,19 @@
+import { notFound, portalContract, sessionTokenHeader } from '@causeway/proto';
+import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import { endSessions } from './end.ts';
+import { endedEntry } from './sign-out.ts';
+
+/** Only one's own: another member's is not there. */
+export const revokeSession = (access: Access) =>
+  portalHandler(portalContract.revokeSession, async (call) => {
+    const { companyId, user } = call;
+    const sessionId = call.id('session');
+    await transaction(access.db, async (trx) => {
+      const ended = await endSessions(access, trx, { companyId, userId: user.id, only: sessionId });
+      if (ended === 0) throw notFound('session');
+      await writeAudit(trx, endedEntry(access, call, sessionId));
+    });
+    const own = sessionId === user.sessionId;
+    return { status: 204, body: null, ...(own && { headers: { [sessionTokenHeader]: '' } }) };
+  });

@@ -1,0 +1,78 @@
+import { type BodyOf, contract, notFound } from '@causeway/proto';
+import { type Answer, type Handler, json } from '@causeway/runtime';
+import type { ActionsContext } from '../context.ts';
+import type { Store } from '../store/store.ts';
+import type { Action, Outcome, Submission } from './action.ts';
+import { handleAction } from './handle.ts';
+import { externalName, recordName } from './person.ts';
+import { lockRecords } from './update-person.ts';
+
+type Body = BodyOf<typeof contract.addClientNote>;
+
+export const addClientNote = (context: ActionsContext): Handler =>
+  handleAction(context, contract.addClientNote, 'client', addNote(context.store));
+
+/**
+ * Adds notes to leads and clients, or applies what was sent to the note that has the `external_id` already: the
+ * record too, so a note of another record moves to the one of the path (contract, "external_id").
+ */
+const addNote = (store: Store): Action<Body, Answer> => ({
+  turns: ({ companyId, recordId, body }) => [
+    recordName('client', companyId, recordId),
+    ...(body.external_id ? [externalName('note', companyId, body.external_id)] : []),
+  ],
+  run: async (group, submissions) => {
+    const { trx, now } = group;
+    const records = await lockRecords(store, group, submissions);
+    const there = submissions.filter((one) => records.has(one));
+    const named = there.flatMap(({ companyId, body }) =>
+      body.external_id ? [{ company_id: companyId, external_id: body.external_id }] : [],
+    );
+    const notes = await store.notes.lockByExternalId(trx, named);
+    const existing = new Map(
+      notes.map((note) => [externalName('note', note.company_id, note.external_id ?? ''), note]),
+    );
+    const noteOf = ({ companyId, body }: Submission<Body>) =>
+      body.external_id ? existing.get(externalName('note', companyId, body.external_id)) : undefined;
+
+    const fresh = there.filter((one) => !noteOf(one));
+    const firstId = await store.notes.insert(
+      trx,
+      fresh.map(({ companyId, recordId, body }) => ({
+        company_id: companyId,
+        client_id: recordId,
+        text: body.text,
+        note_type: body.note_type ?? defaultType,
+        visibility: body.visibility ?? defaultVisibility,
+        external_id: body.external_id ?? null,
+        created_utc: now,
+        updated_utc: now,
+      })),
+    );
+    const met = there.flatMap((one) => {
+      const note = noteOf(one);
+      return note ? [{ ...note, ...changed(one.body), client_id: one.recordId, updated_utc: now }] : [];
+    });
+    await store.notes.update(trx, met);
+
+    const ids = new Map(fresh.map((one, at) => [one, firstId + at]));
+    return submissions.map((one): Outcome<Answer> => {
+      if (!records.has(one)) return { result: notFound('client') };
+      const id = ids.get(one);
+      if (id !== undefined) return { result: json(201, { client_note_id: id, created_utc: now }) };
+      const note = noteOf(one)!;
+      return { result: json(200, { client_note_id: note.client_note_id, created_utc: note.created_utc }) };
+    });
+  },
+  onTaken: () => undefined,
+});
+
+/** Contract, "Fields". */
+const defaultType = 'general';
+export const defaultVisibility = 'internal';
+
+const changed = ({ text, note_type, visibility }: Body) => ({
+  text,
+  ...(note_type !== undefined && { note_type: note_type ?? defaultType }),
+  ...(visibility !== undefined && { visibility: visibility ?? defaultVisibility }),
+});

@@ -1,0 +1,75 @@
+import { type BodyOf, type contract, notFound } from '@causeway/proto';
+import { type Answer, json } from '@causeway/runtime';
+import type { ClientRow, Store } from '../store/store.ts';
+import type { Action } from './action.ts';
+import { defaultVisibility } from './add-client-note.ts';
+import { recordName } from './person.ts';
+import { convertedEvent, statusChange } from './status-change.ts';
+import { lockRecords } from './update-person.ts';
+
+type Body = BodyOf<(typeof contract)['updateLeadStatus' | 'updateClientStatus']>;
+
+/**
+ * Gives a lead another lead status, or a client or lead another client status; the latter is an event
+ * (contract, "Leads and clients"). The status it already has changes nothing; a note sent with it becomes a note
+ * of the record.
+ */
+export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
+  turns: ({ companyId, recordId }) => [recordName('client', companyId, recordId)],
+  references: ({ new_status, new_status_id, changed_by_employee_id }) => ({
+    people: { changed_by_employee_id },
+    statuses: { new_status, new_status_id },
+    statusKind: kind,
+  }),
+  run: async (group, submissions) => {
+    const { trx, known, now } = group;
+    const records = await lockRecords(store, group, submissions);
+    const changes = submissions.map((one) => {
+      const before = records.get(one);
+      const from = before && known.statuses.of(before);
+      if (!from || (kind === 'lead' && !from.isLead)) return undefined;
+      const to = known.statuses.find(one.companyId, (one.body.new_status ?? one.body.new_status_id)!)!;
+      const differs = from.id !== to.id;
+      const after = differs ? { ...before, status_id: to.id, updated_utc: now } : before;
+      return { reason: one.body, after, from, to, differs };
+    });
+    const made = changes.filter((change) => change?.differs).map((change) => change!);
+    await store.clients.update(
+      trx,
+      made.map(({ after }) => after),
+    );
+    await store.clients.insertStatusChanges(
+      trx,
+      made.map(({ after, from, to, reason }) => statusChange(after, from, to, reason, now)),
+    );
+    // There is no change of status that would carry the note.
+    await store.notes.insert(
+      trx,
+      changes.flatMap((change) => {
+        const text = change?.differs === false ? change.reason.status_note : undefined;
+        return text ? [statusNote(change!.after, text, now)] : [];
+      }),
+    );
+    return changes.map((change) => {
+      if (!change) return { result: notFound(kind) };
+      const { after, from, to, reason, differs } = change;
+      const answer = { previous_status: from.name, new_status: to.name, updated_utc: after.updated_utc };
+      return {
+        result: json(200, answer),
+        events: differs && kind === 'client' ? [convertedEvent(after, from, to, reason, now)] : [],
+      };
+    });
+  },
+  onTaken: () => undefined,
+});
+
+const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Date) => ({
+  company_id,
+  client_id,
+  text,
+  note_type: 'status',
+  visibility: defaultVisibility,
+  external_id: null,
+  created_utc: now,
+  updated_utc: now,
+});

@@ -1,0 +1,164 @@
+import type { BodyOf, contract, EventType } from '@causeway/proto';
+import { type Answer, json } from '@causeway/runtime';
+import { newEvent } from '../events/event-log.ts';
+import type { ClientRow, Store } from '../store/store.ts';
+import type { Action, Group, Outcome, Submission } from './action.ts';
+import { applyFields, blankPerson, clientName, externalName, type PersonFields } from './person.ts';
+import { convertedEvent, statusChange } from './status-change.ts';
+import type { Status } from './statuses.ts';
+
+type Body = BodyOf<(typeof contract)['createLead']> | BodyOf<(typeof contract)['createClient']>;
+
+/**
+ * Makes leads or clients, or applies the fields to the records that have the `external_id` already
+ * (contract, "external_id").
+ */
+export const createPerson = <B extends Body>(store: Store, kind: 'lead' | 'client'): Action<B, Answer> => ({
+  turns: ({ companyId, body }) =>
+    body.external_id ? [externalName('client', companyId, body.external_id)] : [],
+  references: (body: Partial<PersonFields>) => ({
+    people: { employee_id: body.employee_id, affiliate_id: body.affiliate_id },
+    statuses: { status: body.status },
+    statusKind: kind,
+  }),
+  run: async (group, submissions) => {
+    const found = await findExisting(store, group, submissions);
+    const made = await makeNew(
+      store,
+      kind,
+      group,
+      submissions.filter((one) => !found.has(one)),
+    );
+    const met = await updateExisting(store, kind, group, found);
+    return submissions.map((one) => made.get(one) ?? met.get(one)!);
+  },
+  onTaken: () => undefined,
+});
+
+type Submitted = Submission<Body>;
+
+const findExisting = async (
+  store: Store,
+  { trx }: Group,
+  submissions: readonly Submitted[],
+): Promise<ReadonlyMap<Submitted, ClientRow>> => {
+  const named = submissions.filter(({ body }) => body.external_id);
+  const rows = await store.clients.lockByExternalId(
+    trx,
+    named.map(({ companyId, body }) => ({ company_id: companyId, external_id: body.external_id! })),
+  );
+  const byName = new Map(rows.map((row) => [clientName(row), row]));
+  return new Map(
+    named.flatMap((one) => {
+      const row = byName.get(externalName('client', one.companyId, one.body.external_id!));
+      return row ? [[one, row]] : [];
+    }),
+  );
+};
+
+const makeNew = async (
+  store: Store,
+  kind: 'lead' | 'client',
+  { trx, known: { statuses }, now }: Group,
+  submissions: readonly Submitted[],
+): Promise<ReadonlyMap<Submitted, Outcome<Answer>>> => {
+  const made = submissions.map((one) => {
+    const status =
+      kind === 'lead' ? statuses.newLead() : (sentStatus(statuses, one) ?? statuses.newClient(one.companyId));
+    const row = {
+      ...blankPerson,
+      ...applyFields(blankPerson, one.body),
+      first_name: one.body.first_name,
+      last_name: one.body.last_name,
+      email: one.body.email,
+      company_id: one.companyId,
+      status_id: status.id,
+      created_utc: now,
+      updated_utc: now,
+    };
+    return { one, status, row };
+  });
+  const firstId = await store.clients.insert(
+    trx,
+    made.map(({ row }) => row),
+  );
+  const withIds = made.map((entry, at) => ({ ...entry, row: { ...entry.row, client_id: firstId + at } }));
+  await store.clients.markForSearch(
+    trx,
+    withIds.map(({ row }) => row),
+  );
+  const type: EventType = kind === 'lead' ? 'lead.created' : 'client.created';
+  return new Map(
+    withIds.map(({ one, status, row }) => [
+      one,
+      { result: created(201, row, status), events: [createdEvent(type, row, status)] },
+    ]),
+  );
+};
+
+const updateExisting = async (
+  store: Store,
+  kind: 'lead' | 'client',
+  { trx, known: { statuses }, now }: Group,
+  found: ReadonlyMap<Submitted, ClientRow>,
+): Promise<ReadonlyMap<Submitted, Outcome<Answer>>> => {
+  const changes = [...found].map(([one, before]) => {
+    const from = statuses.of(before);
+    let to: Status = from;
+    if (kind === 'client') {
+      const sent = sentStatus(statuses, one);
+      to = sent ?? (from.isLead ? statuses.newClient(one.companyId) : from);
+    }
+    const after = { ...before, ...applyFields(before, one.body), status_id: to.id, updated_utc: now };
+    return { one, before, after, from, to };
+  });
+  await store.clients.update(
+    trx,
+    changes.map(({ after }) => after),
+  );
+  await store.clients.markForSearch(
+    trx,
+    changes.filter(({ before, after }) => searchedDiffers(before, after)).map(({ after }) => after),
+  );
+  const turned = changes.filter(({ from, to }) => from.id !== to.id);
+  await store.clients.insertStatusChanges(
+    trx,
+    turned.map(({ after, from, to }) => statusChange(after, from, to, {}, now)),
+  );
+  return new Map(
+    changes.map(({ one, after, from, to }) => [
+      one,
+      {
+        result: created(200, after, to),
+        events: from.id === to.id ? [] : [convertedEvent(after, from, to, {}, now)],
+      },
+    ]),
+  );
+};
+
+const sentStatus = (statuses: Group['known']['statuses'], { companyId, body }: Submitted) =>
+  'status' in body && body.status ? statuses.find(companyId, body.status) : undefined;
+
+export const searchedDiffers = (before: ClientRow, after: ClientRow): boolean =>
+  before.first_name !== after.first_name ||
+  before.last_name !== after.last_name ||
+  before.email !== after.email;
+
+type Made = Pick<
+  ClientRow,
+  'company_id' | 'client_id' | 'first_name' | 'last_name' | 'email' | 'phone' | 'created_utc'
+>;
+
+const created = (status: number, row: Made, { name }: Status): Answer =>
+  json(status, { client_id: row.client_id, status: name, created_utc: row.created_utc });
+
+const createdEvent = (type: 'lead.created' | 'client.created', row: Made, { name }: Status) =>
+  newEvent(row.company_id, type, {
+    client_id: row.client_id,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    email: row.email,
+    phone: row.phone ?? '',
+    status: name,
+    created_date: row.created_utc.toISOString(),
+  });

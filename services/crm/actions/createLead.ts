@@ -1,8 +1,0 @@
-import { contract } from '@causeway/proto';
-import type { Handler } from '@causeway/runtime';
-import type { ActionsContext } from '../context.ts';
-import { createPerson } from './createPerson.ts';
-import { handleAction } from './handle.ts';
-
-export const createLead = (context: ActionsContext): Handler =>
-  handleAction(context, contract.createLead, null, createPerson(context.store, 'lead'));

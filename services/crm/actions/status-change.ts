@@ -1,0 +1,43 @@
+import { newEvent } from '../events/event-log.ts';
+import type { ClientRow } from '../store/store.ts';
+import type { Status } from './statuses.ts';
+
+/** Who changed it and why, as far as the caller says. */
+interface Reason {
+  readonly changed_by_employee_id?: number | null | undefined;
+  readonly status_note?: string | null | undefined;
+}
+
+/** The row of the history (contract, "Leads and clients"). */
+export const statusChange = (
+  { company_id, client_id }: ClientRow,
+  from: Status,
+  to: Status,
+  { changed_by_employee_id = null, status_note = null }: Reason,
+  now: Date,
+) => ({
+  company_id,
+  client_id,
+  from_status_id: from.id,
+  to_status_id: to.id,
+  changed_by_employee_id,
+  status_note,
+  changed_utc: now,
+});
+
+/** A client's status changed, or a lead became a client: the same event. */
+export const convertedEvent = (
+  { company_id, client_id }: ClientRow,
+  from: Status,
+  to: Status,
+  { changed_by_employee_id = null, status_note = null }: Reason,
+  now: Date,
+) =>
+  newEvent(company_id, 'client.status_changed', {
+    client_id,
+    previous_status: from.name,
+    new_status: to.name,
+    changed_by_employee_id,
+    status_note,
+    changed_date: now.toISOString(),
+  });

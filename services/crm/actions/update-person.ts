@@ -1,0 +1,75 @@
+import {
+  type BodyOf,
+  type contract,
+  invalid,
+  invalidField,
+  notFound,
+  Problem,
+  readOnlyProblems,
+} from '@causeway/proto';
+import { type Answer, json } from '@causeway/runtime';
+import type { ClientRow, Store } from '../store/store.ts';
+import type { Action, Group, Submission } from './action.ts';
+import { searchedDiffers } from './create-person.ts';
+import { applyFields, externalName, recordName } from './person.ts';
+
+type Body = BodyOf<(typeof contract)['updateLead' | 'updateClient']>;
+
+/** Changes the sent fields of a lead, or of a client (contract, "Leads and clients"). */
+export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
+  turns: ({ companyId, recordId, body }) => [
+    recordName('client', companyId, recordId),
+    ...(body.external_id ? [externalName('client', companyId, body.external_id)] : []),
+  ],
+  references: ({ employee_id, affiliate_id }) => ({ people: { employee_id, affiliate_id } }),
+  run: async (group, submissions) => {
+    const { trx, known, now } = group;
+    const records = await lockRecords(store, group, submissions);
+    const changes = submissions.map((one) => {
+      const before = records.get(one);
+      const status = before && known.statuses.of(before);
+      if (!status || status.isLead !== (kind === 'lead')) return notFound(kind);
+      const shown = { ...before, status: status.name, is_lead: status.isLead };
+      const problems = readOnlyProblems(one.body, shown);
+      if (problems.length > 0) return invalid(problems);
+      return { before, after: { ...applyFields(before, one.body), updated_utc: now } };
+    });
+    const made = changes.flatMap((change) => (change instanceof Problem ? [] : [change]));
+    await store.clients.update(
+      trx,
+      made.map(({ after }) => after),
+    );
+    await store.clients.markForSearch(
+      trx,
+      made.filter(({ before, after }) => searchedDiffers(before, after)).map(({ after }) => after),
+    );
+    return changes.map((change) => ({
+      result:
+        change instanceof Problem
+          ? change
+          : json(200, { success: true, updated_utc: now, client_id: change.after.client_id }),
+    }));
+  },
+  onTaken: () => externalIdTaken(),
+});
+
+export const externalIdTaken = () => invalidField('external_id', 'external_id is already in use');
+
+/** Locks the records of the paths; what is not in the result does not exist in the call's company. */
+export const lockRecords = async (
+  store: Store,
+  { trx }: Group,
+  submissions: readonly Submission<unknown>[],
+): Promise<ReadonlyMap<Submission<unknown>, ClientRow>> => {
+  const rows = await store.clients.lockById(
+    trx,
+    submissions.map(({ companyId, recordId }) => ({ company_id: companyId, client_id: recordId })),
+  );
+  const byName = new Map(rows.map((row) => [recordName('client', row.company_id, row.client_id), row]));
+  return new Map(
+    submissions.flatMap((one) => {
+      const row = byName.get(recordName('client', one.companyId, one.recordId));
+      return row ? [[one, row]] : [];
+    }),
+  );
+};

@@ -1,8 +1,0 @@
-import { contract } from '@causeway/proto';
-import type { Handler } from '@causeway/runtime';
-import type { ActionsContext } from '../context.ts';
-import { handleAction } from './handle.ts';
-import { updatePerson } from './updatePerson.ts';
-
-export const updateClient = (context: ActionsContext): Handler =>
-  handleAction(context, contract.updateClient, 'client', updatePerson(context.store, 'client'));

@@ -1,8 +1,0 @@
-import { contract } from '@causeway/proto';
-import type { Handler } from '@causeway/runtime';
-import type { ActionsContext } from '../context.ts';
-import { changeStatus } from './changeStatus.ts';
-import { handleAction } from './handle.ts';
-
-export const updateClientStatus = (context: ActionsContext): Handler =>
-  handleAction(context, contract.updateClientStatus, 'client', changeStatus(context.store, 'client'));

@@ -1,0 +1,129 @@
+import { encodeEnvelope } from '@causeway/proto';
+import { transaction } from '@causeway/runtime';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { createEventLog, newEvent } from './event-log.ts';
+import { readEvents } from './read-events.ts';
+
+let crm: BootedCrm;
+beforeAll(async () => {
+  crm = await bootCrm({ replicas: 2 });
+});
+
+const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
+let company = 3000;
+const newCompany = () => ++company;
+const noted = (companyId: number, note: string) =>
+  newEvent(companyId, 'client.status_changed', {
+    client_id: 1,
+    previous_status: 'a',
+    new_status: 'b',
+    changed_by_employee_id: null,
+    status_note: note,
+    changed_date: new Date().toISOString(),
+  });
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+describe('a reader that walks forward', () => {
+  test('gets every event of concurrent writers once and in order, however late they commit', async () => {
+    const companies = [newCompany(), newCompany()];
+    const log = createEventLog({ publish: () => {} });
+    let rolledBack = 0;
+    /** Transactions that dawdle before and after their events, and sometimes roll back. */
+    const write = async (writer: number): Promise<void> => {
+      for (let round = 0; round < 25; round++) {
+        const [first, second] = writer % 2 ? companies : companies.toReversed();
+        const work = transaction(crm.db, async (trx) => {
+          await trx
+            .selectFrom('events')
+            .select('event_id')
+            .where('company_id', '=', first!)
+            .limit(1)
+            .execute();
+          await pause(Math.random() * 8);
+          const events = [noted(first!, `${writer}.${round}.a`), noted(second!, `${writer}.${round}.b`)];
+          await log.write({ trx, now: new Date() }, [round % 3 ? events : [events[0]!]]);
+          await pause(Math.random() * 8);
+          if (round % 5 === 4) throw new Error('rolled back');
+        });
+        await work.catch((error: Error) => {
+          if (error.message !== 'rolled back') throw error;
+          rolledBack++;
+        });
+      }
+    };
+    let writing = true;
+    const read = async (companyId: number) => {
+      const seen: { sequence: number; note: string }[] = [];
+      for (;;) {
+        const stop = !writing;
+        const events = await readEvents(crm.db, companyId, { after: seen.at(-1)?.sequence ?? 0, limit: 3 });
+        for (const { sequence, payload } of events)
+          seen.push({ sequence, note: JSON.parse(payload.toString()).status_note });
+        if (stop && events.length === 0) return seen;
+        if (events.length === 0) await pause(1);
+      }
+    };
+    const reading = Promise.all(companies.map(read));
+    await Promise.all(Array.from({ length: 4 }, (_, writer) => write(writer)));
+    writing = false;
+    const seen = await reading;
+    expect(rolledBack).toBe(4 * 5);
+    for (const [at, companyId] of companies.entries()) {
+      const all = await readEvents(crm.db, companyId, { after: 0, limit: 10_000 });
+      expect(seen[at]!.map(({ sequence }) => sequence)).toEqual(all.map(({ sequence }) => sequence));
+      // Without gaps: what was rolled back gave its numbers back.
+      expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, index) => index + 1));
+      expect(new Set(seen[at]!.map(({ note }) => note)).size).toBe(all.length);
+    }
+    expect(seen.flat().length).toBe(4 * 20 * 2 - 4 * [0, 3, 6, 12, 15, 18, 21].length);
+  });
+
+  test('gets the events of actions through two replicas while they happen', async () => {
+    const companyId = newCompany();
+    const made = Promise.all(
+      Array.from({ length: 150 }, (_, at) =>
+        pause(at).then(() => crm.act(at % 2 ? 'createLead' : 'createClient', companyId, person)),
+      ),
+    );
+    const seen: number[] = [];
+    const ids = new Set<number>();
+    while (ids.size < 150) {
+      for (const event of await readEvents(crm.db, companyId, { after: seen.at(-1) ?? 0, limit: 10 })) {
+        seen.push(event.sequence);
+        ids.add(JSON.parse(event.payload.toString()).client_id);
+      }
+    }
+    expect(seen).toEqual(seen.map((_, at) => at + 1));
+    expect([...ids].sort()).toEqual((await made).map(({ body }) => body.client_id).sort());
+  });
+
+  test('may ask for one type', async () => {
+    const companyId = newCompany();
+    await crm.act('createLead', companyId, person);
+    await crm.act('createClient', companyId, person);
+    const leads = await readEvents(crm.db, companyId, { after: 0, limit: 10, type: 'lead.created' });
+    expect(leads.map(({ type }) => type)).toEqual(['lead.created']);
+    expect(await readEvents(crm.db, newCompany(), { after: 0, limit: 10 })).toEqual([]);
+  });
+});
+
+test('an envelope read from the table is the one that was published', async () => {
+  const companyId = newCompany();
+  const subscription = crm.bus.nc.subscribe(`events.${companyId}.>`, { max: 1 });
+  await crm.bus.nc.flush();
+  await crm.act('createClient', companyId, { ...person, first_name: 'Käthe "K" \\ 李', phone: '+1 555' });
+  const [stored] = await readEvents(crm.db, companyId, { after: 0, limit: 1 });
+  for await (const message of subscription) {
+    expect(message.subject).toBe(`events.${companyId}.client.created`);
+    expect(Buffer.from(message.data)).toEqual(encodeEnvelope(stored!));
+    expect(message.headers?.get('Nats-Msg-Id')).toBe(String(stored!.event_id));
+    expect(Object.keys(message.json() as object)).toEqual([
+      'id',
+      'type',
+      'createdUtc',
+      'companyId',
+      'payload',
+    ]);
+  }
+});

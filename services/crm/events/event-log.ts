@@ -1,0 +1,130 @@
+import { type EventPayload, type EventType, encodePayload, type StoredEvent } from '@causeway/proto';
+import type { Span, Trx } from '@causeway/runtime';
+import { sql } from 'kysely';
+import { perCount } from '../store/per-count.ts';
+import { insertRows } from '../store/rows.ts';
+import type { Tables } from '../tables.ts';
+
+/** An event that is about to happen. */
+export interface NewEvent {
+  readonly companyId: number;
+  readonly type: EventType;
+  /** Compact JSON in UTF-8. */
+  readonly payload: Buffer;
+  /** The caller's name for it, kept for as long as it stands for this event. */
+  readonly dedupeKey?: string | undefined;
+  /** Of the call that causes it. */
+  readonly span?: Span | undefined;
+}
+
+export interface EventLog {
+  /**
+   * Writes the events of a transaction, and publishes them when it is committed. Call it last: from here to
+   * the commit the companies' other events wait.
+   * @returns what was written, in the same shape.
+   */
+  write(
+    transaction: { readonly trx: Trx<Tables>; readonly now: Date },
+    events: readonly (readonly NewEvent[])[],
+  ): Promise<readonly (readonly StoredEvent[])[]>;
+}
+
+/**
+ * The writing end of the event log.
+ *
+ * Each company's events are numbered 1, 2, 3, … by a counter row that the transaction locks until its commit.
+ * So numbers are given in the order of commits: when event n can be read, every event below n can be too, and
+ * a reader that goes on from the last number it has seen misses none, however late a transaction committed.
+ * A rollback gives its numbers back.
+ *
+ * Beside each event lies a row in the outbox, until its deliveries are made (services/webhooks/fan-out).
+ */
+export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
+  const takeNumbers = perCount<Taken>(
+    (rows) => rows.flatMap((row) => [row.company_id, row.last_sequence]),
+    (db, rows) =>
+      db
+        .insertInto('event_sequences')
+        .values([...rows])
+        .onDuplicateKeyUpdate({
+          last_sequence: sql`event_sequences.last_sequence + VALUES(last_sequence)`,
+        })
+        .compile(),
+  );
+  const lastNumbers = perCount<Taken, Taken>(
+    (rows) => rows.map((row) => row.company_id),
+    (db, rows) =>
+      db
+        .selectFrom('event_sequences')
+        .select(['company_id', 'last_sequence'])
+        .where(
+          'company_id',
+          'in',
+          rows.map((row) => row.company_id),
+        )
+        .compile(),
+  );
+  const insertEvents = insertRows('events', ['company_id', 'sequence', 'created_utc', 'type', 'payload']);
+  const insertOutbox = insertRows('event_outbox', ['company_id', 'event_id', 'sequence', 'created_utc']);
+  const insertDedupeKeys = insertRows('event_dedupe_keys', [
+    'company_id',
+    'dedupe_key',
+    'event_id',
+    'created_utc',
+  ]);
+
+  return {
+    write: async ({ trx, now }, events) => {
+      const all = events.flat();
+      if (all.length === 0) return events.map(() => []);
+      const counts = new Map<number, number>();
+      for (const { companyId } of all) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
+      // Always in the same order, so that two transactions wait for each other only one way.
+      const taken = [...counts]
+        .map(([company_id, last_sequence]) => ({ company_id, last_sequence }))
+        .sort((a, b) => a.company_id - b.company_id);
+      await takeNumbers(trx, taken);
+      const { rows: last } = await lastNumbers(trx, taken);
+      const next = new Map(
+        last.map((row) => [row.company_id, row.last_sequence - counts.get(row.company_id)! + 1]),
+      );
+      const rows = all.map(({ companyId, type, payload }) => {
+        const sequence = next.get(companyId)!;
+        next.set(companyId, sequence + 1);
+        return { company_id: companyId, sequence, created_utc: now, type, payload };
+      });
+      const firstId = await insertEvents(trx, rows);
+      const stored = rows.map((row, at) => ({ ...row, event_id: firstId + at }));
+      await insertOutbox(trx, stored);
+      await insertDedupeKeys(
+        trx,
+        all.flatMap(({ dedupeKey }, at) =>
+          dedupeKey === undefined ? [] : [{ ...stored[at]!, dedupe_key: dedupeKey }],
+        ),
+      );
+      trx.onCommit(() => publish(stored, all));
+      let from = 0;
+      return events.map(({ length }) => {
+        from += length;
+        return stored.slice(from - length, from);
+      });
+    },
+  };
+};
+
+/** An event's payload as bytes. */
+export const newEvent = <Type extends EventType>(
+  companyId: number,
+  type: Type,
+  payload: EventPayload<Type>,
+): NewEvent => ({ companyId, type, payload: encodePayload(payload) });
+
+export interface EventLogOptions {
+  /** Called after the commit, with what came of which. */
+  readonly publish: (stored: readonly StoredEvent[], events: readonly NewEvent[]) => void;
+}
+
+interface Taken {
+  readonly company_id: number;
+  readonly last_sequence: number;
+}

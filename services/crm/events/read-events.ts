@@ -1,0 +1,22 @@
+import type { EventType } from '@causeway/proto';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+
+/**
+ * A company's events in the order of their commits, from after a sequence on. Whoever goes on with the last
+ * sequence of each answer, at any time, gets every event once: see `event-log.ts`.
+ */
+export const readEvents = (
+  db: Kysely<Tables>,
+  companyId: number,
+  { after, limit, type }: { readonly after: number; readonly limit: number; readonly type?: EventType },
+) => {
+  const query = db
+    .selectFrom('events')
+    .select(['company_id', 'sequence', 'event_id', 'type', 'created_utc', 'payload'])
+    .where('company_id', '=', companyId)
+    .where('sequence', '>', after)
+    .orderBy('sequence')
+    .limit(limit);
+  return (type === undefined ? query : query.where('type', '=', type)).execute();
+};

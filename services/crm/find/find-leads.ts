@@ -1,0 +1,5 @@
+import type { Handler } from '@causeway/runtime';
+import type { CrmContext } from '../context.ts';
+import { findPeople } from './find-people.ts';
+
+export const findLeads = ({ db }: CrmContext): Handler => findPeople(db, 'findLeads');

@@ -1,5 +1,0 @@
-import type { Handler } from '@causeway/runtime';
-import type { CrmContext } from '../context.ts';
-import { findPeople } from './findPeople.ts';
-
-export const findClients = ({ db }: CrmContext): Handler => findPeople(db, 'findClients');

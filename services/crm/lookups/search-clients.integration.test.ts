@@ -1,0 +1,201 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { markForSearch } from '../search/mark-for-search.ts';
+import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { indexAll } from '../testing/index-all.ts';
+import { makeClient, statusIds } from '../testing/make.ts';
+
+let crm: BootedCrm;
+
+beforeAll(async () => {
+  crm = await bootCrm({ replicas: 2 });
+});
+
+const search = async (companyId: number, q: string, limit?: number) => {
+  const { status, body } = await crm.ask('searchClients', companyId, {
+    q,
+    ...(limit && { limit: String(limit) }),
+  });
+  expect(status).toBe(200);
+  expect(body.count).toBe(body.clients.length);
+  return body.clients as { id: number; name: string }[];
+};
+const idsOf = async (companyId: number, q: string) => (await search(companyId, q)).map(({ id }) => id);
+
+/** Each test that follows must hold for a client wherever it is kept. */
+const placements = [
+  ['that waits to be indexed', async () => {}],
+  ['that has been indexed', () => indexAll(crm.db)],
+] as const;
+
+describe.each(placements)('of a client %s', (_, settle) => {
+  let nextCompanyId = settle === placements[0][1] ? 100 : 200;
+  const one = async (fields: Parameters<typeof makeClient>[2] = {}) => {
+    const companyId = nextCompanyId++;
+    const id = await makeClient(crm.db, companyId, fields);
+    await settle();
+    return { companyId, id };
+  };
+
+  test('a numeric q finds exactly the id, of any length', async () => {
+    const { companyId, id } = await one({ first_name: 'Agent 47', phone: '555 0047', external_id: '4711' });
+    expect(await idsOf(companyId, String(id))).toEqual([id]);
+    expect(await idsOf(companyId, '9'.repeat(40))).toEqual([]);
+    for (const other of ['47', '0047', '4711'])
+      if (Number(other) !== id) expect(await idsOf(companyId, other)).toEqual([]);
+  });
+
+  test('the name is found by any part, over the space between first and last name', async () => {
+    const { companyId, id } = await one({
+      first_name: 'Katherine',
+      last_name: 'Johnson',
+      email: 'x@y.example',
+    });
+    for (const q of ['katherine johnson', 'KATHERINE', 'ne jo', 'johnson', 'son', 'ka', 'hn', 'on'])
+      expect(await idsOf(companyId, q), q).toEqual([id]);
+    for (const q of ['johnson katherine', 'katherinejohnson', 'kathe-rine', 'zz', 'johnsonx'])
+      expect(await idsOf(companyId, q), q).toEqual([]);
+  });
+
+  test('the email is found by any part', async () => {
+    const { companyId, id } = await one({ email: 'Kat.Johnson+crm@Mail.Example' });
+    for (const q of ['kat.johnson', '+crm@', 'mail.example', 'le', '@m', 'KAT.JOHNSON+CRM@MAIL.EXAMPLE'])
+      expect(await idsOf(companyId, q), q).toEqual([id]);
+    expect(await idsOf(companyId, 'lee kat')).toEqual([]);
+  });
+
+  test('the phone is found by its last digits, however they are written', async () => {
+    const { companyId, id } = await one({ phone: '+1 (555) 010-4477' });
+    for (const q of ['-477', '-4477', '010-4477', '0.104.477', '+15550104477', '(555) 010 4477'])
+      expect(await idsOf(companyId, q), q).toEqual([id]);
+    for (const q of ['+7', '-77', '555-', '010-447', '44-77x9', 'tel 4477', '+25550104477', '--', '()'])
+      expect(await idsOf(companyId, q), q).toEqual([]);
+  });
+
+  test('the external_id is found by its beginning', async () => {
+    const { companyId, id } = await one({ external_id: 'HubSpot-991' });
+    for (const q of ['Hu', 'HubSpot', 'HubSpot-991']) expect(await idsOf(companyId, q), q).toEqual([id]);
+    for (const q of ['Spot', '-991', 'HubSpot-9911']) expect(await idsOf(companyId, q), q).toEqual([]);
+  });
+
+  test('the characters that patterns are made of stand for themselves', async () => {
+    const { companyId, id } = await one({
+      first_name: '100%',
+      last_name: "O'B_r\\n",
+      email: 'a_b%c@example.com',
+      external_id: '50%_\\x',
+    });
+    for (const q of ['0%', '100% o', "o'b_r\\n", 'b_r', '\\n', 'a_b%c', '50%_\\', '50%'])
+      expect(await idsOf(companyId, q), q).toEqual([id]);
+    for (const q of ['%%', '__', '1%0', 'a%c', 'oxb', '50__', "' or 1=1 -- ", '\\\\'])
+      expect(await idsOf(companyId, q), q).toEqual([]);
+  });
+
+  test('case, accents and compatibility forms make no difference', async () => {
+    const { companyId, id } = await one({ first_name: 'Łukasz', last_name: 'Müller-Ångström 田中 한글' });
+    for (const q of [
+      'lukasz',
+      'ŁUKASZ',
+      'muller',
+      'MÜLLER',
+      'mu\u0308ller',
+      'angstrom',
+      'ｍｕｌｌｅｒ',
+      '田中',
+      '한글',
+    ])
+      expect(await idsOf(companyId, q), q).toEqual([id]);
+    expect(await idsOf(companyId, '中田')).toEqual([]);
+  });
+
+  test('white space at the ends and doubled makes no difference', async () => {
+    const { companyId, id } = await one({ first_name: 'Mary  Ann', last_name: 'Lee' });
+    for (const q of ['  lee ', 'mary ann', 'Ann   Lee']) expect(await idsOf(companyId, q), q).toEqual([id]);
+  });
+
+  test('leads are found as clients are', async () => {
+    const { companyId, id } = await one({ status_id: statusIds.leadNew });
+    expect(await idsOf(companyId, 'ann')).toEqual([id]);
+  });
+
+  test('another company sees nothing of it', async () => {
+    const { companyId, id } = await one({ external_id: 'EXT', phone: '555 0199' });
+    for (const q of ['ann', 'an', 'EXT', '-0199', String(id)]) {
+      expect(await idsOf(companyId, q), q).toEqual([id]);
+      expect(await idsOf(companyId + 1000, q), q).toEqual([]);
+    }
+  });
+
+  test('a new name is found and the old one no longer', async () => {
+    const { companyId, id } = await one({ first_name: 'Before', last_name: 'Wedding' });
+    await crm.db
+      .updateTable('clients')
+      .set({ last_name: 'Vows' })
+      .where('company_id', '=', companyId)
+      .where('client_id', '=', id)
+      .execute();
+    await markForSearch(crm.db, companyId, id);
+    for (let times = 0; times < 2; times++) {
+      expect(await idsOf(companyId, 'vows')).toEqual([id]);
+      expect(await idsOf(companyId, 'before')).toEqual([id]);
+      expect(await idsOf(companyId, 'wedding')).toEqual([]);
+      await settle();
+    }
+  });
+});
+
+test('a label is the full name, a separator and the email', async () => {
+  const id = await makeClient(crm.db, 300, { first_name: 'Zoë', last_name: 'O"Hara', phone: '555 0100' });
+  expect(await search(300, 'hara')).toEqual([{ id, name: 'Zoë O"Hara · ann@example.com' }]);
+});
+
+test('an empty or missing q finds nothing', async () => {
+  await makeClient(crm.db, 301);
+  for (const query of ['', 'q=', 'q=%20%20', 'limit=3'])
+    expect(await crm.ask('searchClients', 301, query)).toEqual({
+      status: 200,
+      body: { clients: [], count: 0 },
+    });
+});
+
+test.each([
+  'q=a',
+  'q=%C3%A9',
+  'q=e%CC%81',
+  'q=%CC%81%CC%81',
+  'q=-',
+  'q=ann&limit=0',
+  'q=ann&limit=26',
+  'q=ann&limit=x',
+  'q=ann&page=1',
+  'q=%FF%FE',
+])('the query "%s" is refused in the shape of lookups', async (query) => {
+  const { status, body } = await crm.ask('searchClients', 301, query);
+  expect(status).toBe(400);
+  expect(body).toMatchObject({ error_code: 'invalid_request', message: expect.any(String) });
+});
+
+test('a q of two letters is taken however their accents are written', async () => {
+  const id = await makeClient(crm.db, 302);
+  expect(await idsOf(302, 'a\u0301n')).toEqual([id]);
+  expect(await idsOf(302, '\u00e1n\u0301')).toEqual([id]);
+});
+
+test('a very long q finds nothing', async () => {
+  await makeClient(crm.db, 303);
+  expect(await idsOf(303, 'ann'.repeat(1000))).toEqual([]);
+});
+
+test('no more than the limit is answered, each client once, the newest first', async () => {
+  const ids: number[] = [];
+  for (let at = 0; at < 30; at++) ids.push(await makeClient(crm.db, 304, { external_id: `ann-${at}` }));
+  expect(await idsOf(304, 'lee')).toEqual(ids.toReversed().slice(0, 25));
+  expect(await search(304, 'lee', 3)).toHaveLength(3);
+  expect(new Set(await idsOf(304, 'ann')).size).toBe(25);
+});
+
+test('a client is found on every replica at once after it was made', async () => {
+  for (let at = 0; at < 40; at++) {
+    const id = await makeClient(crm.db, 305, { last_name: `Fresh${at}x` });
+    expect(await idsOf(305, `fresh${at}x`)).toEqual([id]);
+  }
+});

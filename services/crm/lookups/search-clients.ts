@@ -1,0 +1,33 @@
+import { contract, parseQuery } from '@causeway/proto';
+import { each, type Handler, json } from '@causeway/runtime';
+import type { CrmContext } from '../context.ts';
+import { findById } from '../search/find-by-id.ts';
+import { findByExternalId, findByPhone } from '../search/find-by-prefix.ts';
+import { type FoundClient, findByText } from '../search/find-by-text.ts';
+import { normalise } from '../search/text.ts';
+
+/**
+ * Search leads and clients (contract, "Client search"). The matches of an external id or a
+ * phone number come first, as they say most, then those of name and email.
+ */
+export const searchClients = ({ db }: CrmContext): Handler =>
+  each(async ({ tenant, query, deadlineMs }) => {
+    const { q, limit } = parseQuery(contract.searchClients, query);
+    const search = async (): Promise<readonly (readonly FoundClient[])[]> => {
+      if (q === '') return [];
+      if (/^\d+$/.test(q)) return [await findById(db, tenant, Number(q))];
+      return Promise.all([
+        findByExternalId(db, tenant, q, limit),
+        findByPhone(db, tenant, q, limit),
+        findByText(db, { companyId: tenant, query: normalise(q), limit, deadlineMs }),
+      ]);
+    };
+    const found = new Map((await search()).flat().map((client) => [client.client_id, client]));
+    const clients = [...found.values()].slice(0, limit).map(labelled);
+    return json(200, { clients, count: clients.length });
+  });
+
+const labelled = ({ client_id, first_name, last_name, email, phone }: FoundClient) => ({
+  id: client_id,
+  name: `${first_name} ${last_name} · ${email || phone}`,
+});

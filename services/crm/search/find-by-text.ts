@@ -1,0 +1,114 @@
+import { problem } from '@causeway/proto';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+import { chunkCandidates } from './chunk-candidates.ts';
+import { entriesPerChunk } from './postings.ts';
+import { tailPlaces } from './tail-places.ts';
+import { contains, maxFieldCharacters, searchText } from './text.ts';
+
+/** A client as a search shows it. */
+export interface FoundClient {
+  readonly client_id: number;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+  readonly phone: string | null;
+}
+
+export const foundColumns = ['client_id', 'first_name', 'last_name', 'email', 'phone'] as const;
+
+export interface TextSearch {
+  readonly companyId: number;
+  /** Normalised. */
+  readonly query: string;
+  readonly limit: number;
+  /** `performance.now()` at which nobody waits for the answer any more. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Up to `limit` clients whose name or email contains the query, the latest made or renamed first. Where they
+ * are kept, and why the order of the reads matters, is told in `indexer.ts`.
+ */
+export const findByText = async (db: Kysely<Tables>, search: TextSearch): Promise<readonly FoundClient[]> => {
+  const { companyId, query, limit } = search;
+  // Nothing is left of a query of accents only; and none of the texts that are kept is longer.
+  if (query === '' || query.length > maxFieldCharacters) return [];
+  const found = new Map<number, FoundClient>();
+  const offer = (clients: readonly FoundClient[]): void => {
+    for (const client of clients) {
+      if (found.size < limit && contains(searchText(client), query)) found.set(client.client_id, client);
+    }
+  };
+  /** @returns whether the search goes on. */
+  const offerEntries = async (entries: readonly number[]): Promise<boolean> => {
+    let slice = Math.max(limit, minSlice);
+    for (let at = 0; at < entries.length && found.size < limit; at += slice, slice = maxSlice) {
+      if (performance.now() > search.deadlineMs) throw problem('timeout');
+      offer(await clientsOfEntries(db, companyId, entries.slice(at, at + slice)));
+    }
+    return found.size < limit;
+  };
+
+  offer(await waitingClients(db, companyId));
+  if (found.size === limit) return [...found.values()];
+  const tail = await readTail(db, companyId);
+  if (!tail) return [...found.values()];
+  const bytes = Buffer.from(query);
+  const firstOfTail = tail.chunk * entriesPerChunk;
+  if (await offerEntries(tailPlaces(tail.texts, bytes).map((place) => firstOfTail + place))) {
+    for await (const entries of chunkCandidates(db, companyId, tail.chunk, bytes)) {
+      if (!(await offerEntries(entries))) break;
+    }
+  }
+  return [...found.values()];
+};
+
+/** Candidates are compared in slices, so that a common text does not read more clients than it shows. */
+const minSlice = 32;
+const maxSlice = 512;
+
+/** Should indexing fall behind, a search still ends: it then misses the oldest of those that wait. */
+const maxWaiting = 5000;
+
+const waitingClients = (db: Kysely<Tables>, companyId: number): Promise<FoundClient[]> =>
+  db
+    .selectFrom('client_search_pending as pending')
+    .innerJoin('clients', (join) =>
+      join
+        .onRef('clients.company_id', '=', 'pending.company_id')
+        .onRef('clients.client_id', '=', 'pending.client_id'),
+    )
+    .select(['clients.client_id', 'first_name', 'last_name', 'email', 'phone'])
+    .where('pending.company_id', '=', companyId)
+    .orderBy('pending.client_id', 'desc')
+    .limit(maxWaiting)
+    .execute();
+
+const readTail = (
+  db: Kysely<Tables>,
+  companyId: number,
+): Promise<{ chunk: number; texts: Buffer } | undefined> =>
+  db
+    .selectFrom('client_search_tails')
+    .select(['chunk', 'texts'])
+    .where('company_id', '=', companyId)
+    .executeTakeFirst();
+
+const clientsOfEntries = (
+  db: Kysely<Tables>,
+  companyId: number,
+  entries: readonly number[],
+): Promise<FoundClient[]> =>
+  db
+    .selectFrom('client_search_entries as entries')
+    .innerJoin('clients', (join) =>
+      join
+        .onRef('clients.company_id', '=', 'entries.company_id')
+        .onRef('clients.client_id', '=', 'entries.client_id'),
+    )
+    .select(['clients.client_id', 'first_name', 'last_name', 'email', 'phone'])
+    .where('entries.company_id', '=', companyId)
+    .where('entry', 'in', entries)
+    .orderBy('entry', 'desc')
+    .execute();

@@ -1,0 +1,16 @@
+import { nextDueSql } from '@causeway/proto';
+import { datetime, sqlTime } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { byQueue, type QueueKey } from '../job.ts';
+import { onQueue, queueTable } from '../store/key-tables.ts';
+import type { Tables } from '../tables.ts';
+
+/** Has somebody look after these queues by then. */
+export const noteDue = async (db: Kysely<Tables>, keys: readonly QueueKey[], due: Date): Promise<void> => {
+  if (keys.length === 0) return;
+  const rows = keys.toSorted(byQueue);
+  await sql`
+    UPDATE ${queueTable(rows, { due_utc: datetime }, () => [sqlTime(due)])} AS k
+    STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+    SET q.next_due_utc = ${sql.raw(nextDueSql('q', 'k'))}`.execute(db);
+};

@@ -1,0 +1,91 @@
+import {
+  type DeliveryAttemptRow,
+  encodeEnvelope,
+  type HeaderPair,
+  maskText,
+  notFound,
+  parseId,
+  portalContract,
+} from '@causeway/proto';
+import { type Handler, json, portalHandler } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { readEvent } from '../events/read-event.ts';
+import { deliveryName } from './record.ts';
+
+/** What was sent is put together again: the body from the event, whose bytes are the same in every attempt. */
+export const getAttempt = ({ db }: WebhooksContext): Handler =>
+  portalHandler(portalContract.getAttempt, async ({ companyId, params, user }) => {
+    const { eventId, subscriptionId, replayId } = deliveryName(params);
+    const row = await db
+      .selectFrom('delivery_attempts')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .where('event_id', '=', eventId)
+      .where('subscription_id', '=', subscriptionId)
+      .where('replay_id', '=', replayId)
+      .where('attempt', '=', parseId(params[3], 'attempt'))
+      .executeTakeFirst();
+    if (!row) throw notFound('attempt');
+    const event = await readEvent(db, companyId, eventId);
+    const body = event ? encodeEnvelope(event).toString() : null;
+    return json(200, attemptAnswer(row, body, user.role === 'viewer'));
+  });
+
+const attemptAnswer = (row: DeliveryAttemptRow, body: string | null, masked: boolean) => {
+  const timestamp = header(row.request_headers, 'x-webhook-timestamp');
+  const shown = (text: string): string => (masked ? maskText(text) : text);
+  return {
+    attempt: row.attempt,
+    startedUtc: row.started_utc,
+    nextAttemptUtc: row.next_attempt_utc,
+    success: row.error_class === null,
+    statusCode: row.status_code,
+    elapsedMs: row.elapsed_ms,
+    timings: {
+      dnsMs: row.dns_ms,
+      connectMs: row.connect_ms,
+      tlsMs: row.tls_ms,
+      firstByteMs: row.first_byte_ms,
+    },
+    address: row.address,
+    errorClass: row.error_class,
+    error: row.error,
+    request: {
+      url: row.url,
+      headers: row.request_headers,
+      body: body === null ? null : shown(body),
+      timestamp,
+      signature: header(row.request_headers, 'x-webhook-signature'),
+      signedBefore: {
+        hex: `${timestamp}.`,
+        standard: `${header(row.request_headers, 'webhook-id')}.${header(row.request_headers, 'webhook-timestamp')}.`,
+      },
+    },
+    response: row.response_headers && {
+      headers: row.response_headers,
+      ...bodyAnswer(row.response_body, shown),
+      truncated: row.response_truncated === 1,
+    },
+    masked,
+  };
+};
+
+const header = (headers: readonly HeaderPair[], wanted: string): string =>
+  headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+
+/** Text where it is text, which may have been cut within a character; otherwise base64. */
+const bodyAnswer = (bytes: Buffer | null, shown: (text: string) => string) => {
+  if (bytes === null) return { body: '', bodyBase64: false };
+  const text = textOf(bytes);
+  return text === undefined
+    ? { body: shown(bytes.toString('base64')), bodyBase64: true }
+    : { body: shown(text), bodyBase64: false };
+};
+
+const textOf = (bytes: Buffer): string | undefined => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+};

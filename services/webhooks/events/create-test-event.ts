@@ -1,0 +1,73 @@
+import {
+  type BodyOf,
+  contract,
+  type EventType,
+  encodeEnvelope,
+  type IngestAnswer,
+  ingestSubject,
+  internalError,
+  invalid,
+  parseCall,
+  problem,
+  samplePayload,
+} from '@causeway/proto';
+import { type Answer, each, type Handler } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { askService } from '../ask-service.ts';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { readEvent } from './read-event.ts';
+
+/** Makes a real event by the way that the CRM's other modules take, and answers its envelope. */
+export const createTestEvent = (context: WebhooksContext): Handler =>
+  each(async (call) => {
+    const { body } = parseCall(contract.createTestEvent, call);
+    return (await makeTestEvent(context, call.tenant, body, call.deadlineMs)).answer;
+  });
+
+/**
+ * @param deadlineMs `performance.now()` after which nobody waits any more.
+ * @returns the event's id, and the answer.
+ * @throws Problem
+ */
+export const makeTestEvent = async (
+  context: WebhooksContext,
+  companyId: number,
+  body: BodyOf<(typeof contract)['createTestEvent']>,
+  deadlineMs: number,
+): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
+  const { db, now } = context;
+  const { type, payload = samplePayload(type, now()) } = body;
+  const asked = { companyId, type, payload, isTest: true };
+  const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
+  if ('error' in answer) {
+    const cause = new Error(`the event was not taken: ${answer.error}`);
+    throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);
+  }
+  const event = await readEvent(db, companyId, answer.id);
+  if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
+  const subscriptionCount = await countSubscriptions(db, companyId, type);
+  const envelope = encodeEnvelope(event).subarray(0, -1);
+  return {
+    eventId: event.event_id,
+    answer: {
+      status: 202,
+      body: Buffer.concat([envelope, Buffer.from(`,"subscriptionCount":${subscriptionCount}}`)]),
+    },
+  };
+};
+
+const countSubscriptions = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  type: EventType,
+): Promise<number> => {
+  const { count } = await db
+    .selectFrom('subscriptions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('company_id', '=', companyId)
+    .where('enabled', '=', 1)
+    .where(sql<boolean>`(${type} member of (event_types))`)
+    .executeTakeFirstOrThrow();
+  return count;
+};

@@ -1,0 +1,132 @@
+import type { EventType, StoredEvent } from '@causeway/proto';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+
+export interface PageWanted {
+  readonly order: 'asc' | 'desc';
+  /** The sequence to go on from, itself excluded. Absent: from the order's beginning. */
+  readonly from?: number | undefined;
+  readonly type?: EventType | undefined;
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly events: readonly StoredEvent[];
+  /** Where to go on; 0 where nothing has been seen. */
+  readonly position: number;
+  readonly hasMore: boolean;
+}
+
+/**
+ * A page of a company's events in the order of their commits, or backwards. Sequences are given so that whoever
+ * reads on from the last one misses none (`event-log.ts` of crm).
+ *
+ * A page ends early where its events are large; and one of a rare type where looking for it takes long, as the
+ * log has no index by type: it is looked through in stretches. Then `hasMore` says so.
+ */
+export const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWanted): Promise<Page> => {
+  const { order, type, limit } = wanted;
+  const stopMs = performance.now() + maxSearchMs;
+  const range = type === undefined ? undefined : await rangeOf(db, companyId);
+  if (range?.last === 0) return { events: [], position: wanted.from ?? 0, hasMore: false };
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  let at = wanted.from ?? (order === 'asc' ? 0 : range ? range.last + 1 : Number.MAX_SAFE_INTEGER);
+  for (;;) {
+    const end =
+      range && (order === 'asc' ? Math.min(at + stretch, range.last) : Math.max(at - stretch, range.first));
+    const count = Math.min(limit - events.length + 1, rowsPerQuery);
+    const rows = await readRows(db, companyId, { order, type, after: at, end, count });
+    for (const row of rows) {
+      bytes += row.payload.length;
+      if (events.length === limit || (events.length > 0 && bytes > maxPageBytes))
+        return { events, position: at, hasMore: true };
+      events.push(row);
+      at = row.sequence;
+    }
+    if (rows.length === count) continue;
+    if (!range || end === undefined) return { events, position: at, hasMore: false };
+    at = order === 'asc' ? Math.max(at, end) : Math.min(at, end);
+    // The numbers of a log that was restored from a backup have a gap in which thousands of stretches fit.
+    if (rows.length === 0) at = await skipGap(db, companyId, order, at, range);
+    if (order === 'asc' ? at >= range.last : at <= range.first)
+      return { events, position: at, hasMore: false };
+    if (performance.now() > stopMs) return { events, position: at, hasMore: true };
+  }
+};
+
+/** One more than a page has unless it is asked for otherwise; large payloads are read no further than needed. */
+const rowsPerQuery = 26;
+/** With its envelopes, a page fits in one answer of a lane (3 MiB). */
+const maxPageBytes = 2 * 2 ** 20;
+/** Sequences that one query looks through for a type. */
+const stretch = 10_000;
+const maxSearchMs = 1_000;
+
+/** The company's sequences that are still there; `last` is 0 where it never had one. */
+const rangeOf = async (
+  db: Kysely<Tables>,
+  companyId: number,
+): Promise<{ readonly first: number; readonly last: number }> => {
+  const last = await lastSequence(db, companyId);
+  const first = await db
+    .selectFrom('events')
+    .select('sequence')
+    .where('company_id', '=', companyId)
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst();
+  if (!last || !first) return { first: 0, last: 0 };
+  return { first: first.sequence, last };
+};
+
+/** The sequence of the company's newest event; 0 where it never had one. */
+export const lastSequence = async (db: Kysely<Tables>, companyId: number): Promise<number> => {
+  const row = await db
+    .selectFrom('event_sequences')
+    .select('last_sequence')
+    .where('company_id', '=', companyId)
+    .executeTakeFirst();
+  return row?.last_sequence ?? 0;
+};
+
+/** The place just before the next event that there is, or the range's end. */
+const skipGap = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  order: PageWanted['order'],
+  after: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<number> => {
+  const next = await db
+    .selectFrom('events')
+    .select('sequence')
+    .where('company_id', '=', companyId)
+    .where('sequence', order === 'asc' ? '>' : '<', after)
+    .orderBy('sequence', order)
+    .limit(1)
+    .executeTakeFirst();
+  if (order === 'asc') return Math.min(next ? next.sequence - 1 : last, last);
+  return Math.max(next ? next.sequence + 1 : first, first);
+};
+
+const readRows = (db: Kysely<Tables>, companyId: number, { order, type, after, end, count }: Stretch) => {
+  let query = db
+    .selectFrom('events')
+    .select(['company_id', 'sequence', 'event_id', 'type', 'created_utc', 'payload'])
+    .where('company_id', '=', companyId)
+    .where('sequence', order === 'asc' ? '>' : '<', after);
+  if (end !== undefined) query = query.where('sequence', order === 'asc' ? '<=' : '>=', end);
+  if (type !== undefined) query = query.where('type', '=', type);
+  return query.orderBy('sequence', order).limit(count).execute();
+};
+
+interface Stretch {
+  readonly order: 'asc' | 'desc';
+  readonly type: EventType | undefined;
+  /** Excluded. */
+  readonly after: number;
+  /** Included; absent where there is no end. */
+  readonly end: number | undefined;
+  readonly count: number;
+}

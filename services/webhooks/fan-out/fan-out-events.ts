@@ -1,0 +1,149 @@
+import type { AnnouncedEvent, EventOutboxRow, EventType, StoredEvent } from '@causeway/proto';
+import { acrossTenants, bigint, type Database, jsonTable, transaction } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { addDeliveries } from '../deliveries/add-deliveries.ts';
+import { noteDue } from '../deliveries/note-due.ts';
+import type { Tables } from '../tables.ts';
+import { planDeliveries } from './plan-deliveries.ts';
+
+/** What names an event in the outbox. */
+export type OutboxKey = Pick<StoredEvent, 'company_id' | 'event_id'>;
+
+/** An event that may have to be fanned out. */
+export interface EventKey extends OutboxKey {
+  /** Null: the event itself is gone, and only its outbox row is left. */
+  readonly type: EventType | null;
+  /** The trace context that it came with. */
+  readonly traceparent?: string;
+}
+
+export interface FannedOut {
+  /** How many of the events were still to be fanned out, and are now. */
+  readonly events: number;
+  /** Announced or written. */
+  readonly deliveries: number;
+  /** First attempts that may be made at once, under a lease to `dueMs`. */
+  readonly announced: readonly AnnouncedEvent[];
+  readonly dueMs: number;
+  /** Events that would have made the transaction too large. Nothing was done about them. */
+  readonly left: readonly EventKey[];
+}
+
+export interface FanOutEventsOptions {
+  readonly now: () => Date;
+  /** Whether wakes will find their way; if not, all deliveries are due at once. */
+  readonly publishes: boolean;
+  /** For how long those who are woken may take, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/**
+ * Turns events into deliveries, in one transaction. Who locks an event's outbox row does the work. What is for the
+ * queues is written as rows. Where first attempts can be made at once, no rows are written before there is
+ * something to say: the outbox row stays, leased, for whoever makes them to delete; if nobody has by the end of the
+ * lease, all that is missing is written. An event without an outbox row, or whose row is locked or leased, is
+ * another's.
+ */
+export const fanOutEvents = async (
+  db: Database<Tables>,
+  events: readonly EventKey[],
+  { now, publishes, leaseMs }: FanOutEventsOptions,
+): Promise<FannedOut> =>
+  transaction(db, async (trx) => {
+    const all = acrossTenants(trx, 'events of many companies are fanned out together');
+    const at = now();
+    const lease = new Date(at.getTime() + leaseMs);
+    const found = await lockOutboxRows(all, events, at);
+    if (found.length === 0) return { ...nothing, dueMs: lease.getTime() };
+    const subscriptions = await readSubscriptions(all, new Set(found.map((row) => row.company_id)));
+    const plan = planDeliveries(found, subscriptions, { now: at, publishes });
+    await addDeliveries(all, plan.deliveries, at);
+    await leaseOutboxRows(all, plan.announced, lease);
+    await deleteOutboxRows(all, plan.done);
+    await noteDue(all, plan.queues);
+    return {
+      events: found.length - plan.left.length,
+      deliveries:
+        plan.deliveries.length + plan.announced.reduce((sum, one) => sum + one.subscription_ids.length, 0),
+      announced: plan.announced,
+      dueMs: lease.getTime(),
+      left: plan.left,
+    };
+  });
+
+const nothing = { events: 0, deliveries: 0, announced: [], left: [] } as const;
+
+const columns = { company_id: bigint, event_id: bigint };
+
+/** Their rows, as `o`. By the key alone: a scan of a short table would lock rows of others for a moment. */
+const outboxRows = (keys: readonly OutboxKey[]) => {
+  const table = jsonTable(
+    columns,
+    keys.map(({ company_id, event_id }) => [company_id, event_id]),
+  );
+  return sql`${table} AS k
+    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
+      ON o.company_id = k.company_id AND o.event_id = k.event_id`;
+};
+
+/**
+ * A row that lies there without a lease is an event that is still to be fanned out; one that is locked is passed
+ * over.
+ */
+const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[], now: Date) => {
+  const { rows } = await sql<EventOutboxRow>`
+    SELECT o.company_id, o.event_id, o.created_utc, o.leased_until
+    FROM ${outboxRows(events)}
+    WHERE o.leased_until IS NULL OR o.leased_until <= ${now}
+    FOR UPDATE OF o SKIP LOCKED`.execute(db);
+  const types = new Map(events.map(({ event_id, type }) => [event_id, type]));
+  return rows.map((row) => ({ ...row, type: types.get(row.event_id) ?? null }));
+};
+
+const leaseOutboxRows = async (
+  db: Kysely<Tables>,
+  keys: readonly OutboxKey[],
+  until: Date,
+): Promise<void> => {
+  if (keys.length === 0) return;
+  await sql`
+    UPDATE ${outboxRows(keys)}
+    SET o.leased_until = ${until}`.execute(db);
+};
+
+const deleteOutboxRows = async (db: Kysely<Tables>, keys: readonly OutboxKey[]): Promise<void> => {
+  if (keys.length === 0) return;
+  await sql`
+    DELETE o FROM ${outboxRows(keys)}`.execute(db);
+};
+
+/** Ends leases that nobody has taken up: the sweeper takes their events at once. */
+export const endLeases = async (
+  db: Database<Tables>,
+  events: readonly OutboxKey[],
+  { dueMs, now }: { readonly dueMs: number; readonly now: Date },
+): Promise<void> => {
+  await sql`
+    UPDATE ${outboxRows(events)}
+    SET o.leased_until = ${now}
+    WHERE o.leased_until = ${new Date(dueMs)}`.execute(
+    acrossTenants(db, 'a wake names events of many companies'),
+  );
+};
+
+const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>) =>
+  db
+    .selectFrom('subscriptions as s')
+    .leftJoin('delivery_queues as q', (join) =>
+      join.onRef('q.company_id', '=', 's.company_id').onRef('q.subscription_id', '=', 's.subscription_id'),
+    )
+    .select([
+      's.company_id',
+      's.subscription_id',
+      's.event_types',
+      'q.consecutive_failures',
+      'q.next_due_utc',
+    ])
+    .where('s.company_id', 'in', [...companyIds])
+    .where('s.enabled', '=', 1)
+    .execute();

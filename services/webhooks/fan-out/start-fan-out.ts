@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leaseMs as contractLeaseMs } from '@causeway/proto';
+import { type Bus, type Database, isPassing, type Log, type Metrics, type Tracer } from '@causeway/runtime';
+import type { Tables } from '../tables.ts';
+import { type EventKey, fanOutEvents } from './fan-out-events.ts';
+import { startIntake } from './intake.ts';
+import { ensureStreams } from './streams.ts';
+import { startSweeper } from './sweeper.ts';
+import { tracedFanOut, withTraces } from './tracing.ts';
+import { openWakes } from './wakes.ts';
+
+export interface FanOut {
+  /** Takes nothing more, and resolves when what was taken is done or given back. */
+  drain(): Promise<void>;
+}
+
+export interface FanOutOptions {
+  readonly bus: Bus;
+  readonly db: Database<Tables>;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
+  /** Copies of each stream in the NATS cluster. */
+  readonly replicas: number;
+  readonly now: () => Date;
+  /** For how long first attempts are left to whoever was woken. */
+  readonly leaseMs?: number;
+  /** Events that one transaction takes at most. */
+  readonly batchSize?: number;
+  /** Transactions at a time. */
+  readonly maxBatches?: number;
+}
+
+/**
+ * Turns committed events into deliveries, as one of any number of replicas: those that the stream brings at once,
+ * and a sweeper those that it does not. A database or a NATS that is away is waited for.
+ */
+export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
+  const { bus, db, log, metrics, tracer, replicas, now, batchSize = 500, maxBatches = 2 } = options;
+  const { leaseMs = contractLeaseMs } = options;
+  const count = (name: string, help: string) => metrics?.counter(name, help).cell();
+  const events = count('webhooks_events_fanned_out_total', 'Events turned into deliveries');
+  const deliveries = count('webhooks_deliveries_made_total', 'Deliveries made of events');
+  const batches = count('webhooks_fan_out_batches_total', 'Transactions that did so');
+
+  let ensuring: Promise<void> | undefined;
+  const ensure = (): Promise<void> => {
+    ensuring ??= ensureStreams(bus, replicas).finally(() => {
+      ensuring = undefined;
+    });
+    return ensuring;
+  };
+  const ensureSometime = () =>
+    void ensure().catch((error: unknown) => log.debug({ error }, 'no streams for now'));
+  const wakes = openWakes({ bus, db, log, metrics, now, onFailure: ensureSometime });
+  bus.onReconnect(ensureSometime);
+
+  /** @returns how many of them it has fanned out. */
+  const fanOut = async (keys: readonly EventKey[]): Promise<number> => {
+    let done = 0;
+    for (let left = keys; left.length > 0; ) {
+      const made = await fanOutEvents(db, left, { now, publishes: wakes.possible(), leaseMs });
+      wakes.publish(tracer ? withTraces(made.announced, keys) : made.announced, made.dueMs);
+      done += made.events;
+      if (events) events.value += made.events;
+      if (deliveries) deliveries.value += made.deliveries;
+      if (batches) batches.value++;
+      left = made.left;
+    }
+    return done;
+  };
+
+  /** What cannot be done for one event's sake is done without it. */
+  const fanOutEach = async (keys: readonly EventKey[]): Promise<number> => {
+    try {
+      return await fanOut(keys);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      const [only] = keys;
+      if (keys.length > 1) {
+        const half = keys.length >> 1;
+        return (await fanOutEach(keys.slice(0, half))) + (await fanOutEach(keys.slice(half)));
+      }
+      log.error({ error, company: only?.company_id, event: only?.event_id }, 'event cannot be fanned out');
+      return 0;
+    }
+  };
+
+  const persist = async (keys: readonly EventKey[], signal: AbortSignal): Promise<boolean> => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await fanOutEach(keys);
+        return true;
+      } catch (error) {
+        if (attempt === 0) log.warn({ error, events: keys.length }, 'fan-out waits for the database');
+      }
+      if (signal.aborted) return false;
+      await sleep(Math.min(maxPauseMs, 50 * 2 ** attempt), undefined, { signal }).catch(() => {});
+    }
+  };
+
+  await ensure().catch((error: unknown) => log.warn({ error }, 'the streams could not be made yet'));
+  const work = tracer ? tracedFanOut(tracer, persist) : persist;
+  const intake = startIntake({ bus, log, ensure, work, batchSize, maxBatches });
+  const sweeper = startSweeper({ db, log, metrics, now, work: fanOutEach });
+  return {
+    drain: async () => {
+      await Promise.all([intake.drain(), sweeper.stop()]);
+      await wakes.drain();
+    },
+  };
+};
+
+const maxPauseMs = 2_000;

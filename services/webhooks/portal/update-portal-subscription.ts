@@ -1,0 +1,14 @@
+import { portalContract } from '@causeway/proto';
+import { type Handler, json, portalHandler } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { throughPortal } from '../subscriptions/editor.ts';
+import { changeSubscription } from '../subscriptions/update-subscription.ts';
+import { portalSubscription } from './record.ts';
+
+export const updatePortalSubscription = (context: WebhooksContext): Handler =>
+  portalHandler(portalContract.updatePortalSubscription, async (call) => {
+    const { companyId, body } = call;
+    const id = call.id('subscription');
+    const record = await changeSubscription(context, throughPortal(call), companyId, id, body);
+    return json(200, await portalSubscription(context, companyId, record));
+  });

@@ -1,0 +1,88 @@
+import { type BodyOf, contract, parseCall, quotaExceeded } from '@causeway/proto';
+import { each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { type Editor, throughApi } from './editor.ts';
+import { editable, noteChange } from './note-change.ts';
+import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
+import { makeSecret } from './secret.ts';
+import { assertTarget, targetProblems } from './target.ts';
+
+export const createSubscription = (context: WebhooksContext): Handler =>
+  each(async (call) => {
+    const { body } = parseCall(contract.createSubscription, call, targetProblems(context.targets));
+    const { record, secret } = await addSubscription(context, throughApi(call), call.tenant, body);
+    return json(201, { ...subscriptionAnswer(record), signingSecret: secret });
+  });
+
+/**
+ * Makes a subscription and the queue of its deliveries.
+ * @returns its record, and the secret that is shown this once.
+ * @throws Problem
+ */
+export const addSubscription = (
+  context: WebhooksContext,
+  editor: Editor,
+  companyId: number,
+  body: BodyOf<(typeof contract)['createSubscription']>,
+): Promise<{ readonly record: SubscriptionRecord; readonly secret: string }> => {
+  assertTarget(context.targets, body.url);
+  const secret = makeSecret(context, companyId);
+  const now = context.now();
+  return transaction(context.db, async (trx) => {
+    await assertRoom(trx, companyId, context.quotas.subscriptions);
+    const { insertId } = await trx
+      .insertInto('subscriptions')
+      .values({
+        company_id: companyId,
+        name: body.name ?? null,
+        description: body.description ?? null,
+        url: body.url,
+        event_types: JSON.stringify(body.eventTypes),
+        enabled: body.enabled ? 1 : 0,
+        managed_by: body.managedBy ?? null,
+        disabled_reason: body.enabled ? null : disabledThrough(editor),
+        disabled_utc: body.enabled ? null : now,
+        secret: secret.sealed,
+        previous_secret: null,
+        previous_secret_until: null,
+        created_utc: now,
+        updated_utc: now,
+      })
+      .executeTakeFirstOrThrow();
+    const subscriptionId = Number(insertId);
+    await trx
+      .insertInto('delivery_queues')
+      .values({ company_id: companyId, subscription_id: subscriptionId, next_due_utc: null })
+      .execute();
+    const record = await readSubscription(trx, companyId, subscriptionId);
+    await noteChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
+    return { record, secret: secret.shown };
+  });
+};
+
+export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;
+
+/**
+ * The company's row is locked first, so that creates at the same moment cannot exceed the quota together (contract,
+ * "Quotas").
+ * @throws Problem `quota_exceeded`
+ */
+const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
+  await trx
+    .insertInto('webhook_companies')
+    .values({ company_id: companyId, subscriptions_created: 1 })
+    .onDuplicateKeyUpdate(({ eb }) => ({ subscriptions_created: eb('subscriptions_created', '+', 1) }))
+    .execute();
+  const { made } = await trx
+    .selectFrom('subscriptions')
+    .select((eb) => eb.fn.countAll<number>().as('made'))
+    .where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow();
+  if (made >= limit)
+    throw quotaExceeded(
+      'subscriptions',
+      limit,
+      `the company has reached its quota of ${limit} subscriptions; delete one that is not needed`,
+    );
+};

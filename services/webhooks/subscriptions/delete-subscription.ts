@@ -1,0 +1,37 @@
+import { contract, parseCall, parseId } from '@causeway/proto';
+import { each, type Handler, transaction } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { type Editor, throughApi } from './editor.ts';
+import { makeDue } from './hold-waiting.ts';
+import { editable, noteChange } from './note-change.ts';
+import { lockSubscription } from './record.ts';
+
+export const deleteSubscription = (context: WebhooksContext): Handler =>
+  each(async (call) => {
+    parseCall(contract.deleteSubscription, call);
+    await removeSubscription(context, throughApi(call), call.tenant, parseId(call.params[0], 'subscription'));
+    return { status: 204, body: null };
+  });
+
+/**
+ * Deletes a subscription, also a tool's own. Its queue stays and is due: the dispatcher that takes it drops
+ * what waits and removes it.
+ * @throws Problem `not_found`
+ */
+export const removeSubscription = (
+  { db, now }: WebhooksContext,
+  editor: Editor,
+  companyId: number,
+  subscriptionId: number,
+): Promise<void> =>
+  transaction(db, async (trx) => {
+    const row = await lockSubscription(trx, companyId, subscriptionId);
+    await trx
+      .deleteFrom('subscriptions')
+      .where('company_id', '=', companyId)
+      .where('subscription_id', '=', subscriptionId)
+      .execute();
+    const at = now();
+    await noteChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
+    await makeDue(trx, row, at);
+  });

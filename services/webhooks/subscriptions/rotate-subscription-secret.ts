@@ -1,0 +1,72 @@
+import {
+  type BodyOf,
+  contract,
+  parseCall,
+  parseId,
+  type SubscriptionRow,
+  stateConflict,
+} from '@causeway/proto';
+import { each, type Handler, json, transaction } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { assertEditable, type Editor, throughApi } from './editor.ts';
+import { noteChange } from './note-change.ts';
+import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
+import { makeSecret } from './secret.ts';
+
+export const rotateSubscriptionSecret = (context: WebhooksContext): Handler =>
+  each(async (call) => {
+    const { body } = parseCall(contract.rotateSubscriptionSecret, call);
+    const id = parseId(call.params[0], 'subscription');
+    const { record, secret } = await rotateSecret(context, throughApi(call), call.tenant, id, body);
+    return json(200, { ...subscriptionAnswer(record), signingSecret: secret });
+  });
+
+/**
+ * Replaces the secret. With an overlap the previous one signs too until it ends; without, only the new one signs.
+ * A subscription has at most one previous secret, so a rotation within an overlap is refused unless `overlapHours`
+ * is 0, which ends every earlier secret (contract, "Subscriptions").
+ * @throws Problem `state_conflict` with `previousSecretUntil`
+ */
+export const rotateSecret = (
+  context: WebhooksContext,
+  editor: Editor,
+  companyId: number,
+  subscriptionId: number,
+  { overlapHours }: BodyOf<(typeof contract)['rotateSubscriptionSecret']>,
+): Promise<{ readonly record: SubscriptionRecord; readonly secret: string }> => {
+  const secret = makeSecret(context, companyId);
+  return transaction(context.db, async (trx) => {
+    const before = await lockSubscription(trx, companyId, subscriptionId);
+    assertEditable(before, editor, ['secret']);
+    const now = context.now();
+    if (overlapHours !== 0) assertNoOverlap(before, now);
+    await trx
+      .updateTable('subscriptions')
+      .set({
+        secret: secret.sealed,
+        previous_secret: overlapHours ? before.secret : null,
+        previous_secret_until: overlapHours ? new Date(now.getTime() + overlapHours * 3_600_000) : null,
+        updated_utc: now,
+      })
+      .where('company_id', '=', companyId)
+      .where('subscription_id', '=', subscriptionId)
+      .execute();
+    await noteChange(trx, editor, 'subscription.secret_rotated', before, {
+      after: { overlapHours: overlapHours ?? null },
+      at: now,
+    });
+    return { record: await readSubscription(trx, companyId, subscriptionId), secret: secret.shown };
+  });
+};
+
+const assertNoOverlap = (
+  { previous_secret_until: until }: Pick<SubscriptionRow, 'previous_secret_until'>,
+  now: Date,
+): void => {
+  if (until === null || until <= now) return;
+  const previousSecretUntil = until.toISOString();
+  throw stateConflict(
+    `the previous secret is valid until ${previousSecretUntil}; rotate after that, or send overlapHours 0 to end it now`,
+    { previousSecretUntil },
+  );
+};
