@@ -25,7 +25,7 @@ test('The secret is shown once, sealed in the database, and counts once a code h
   const started = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
   expect(started.status).toBe(200);
   expect(started.json.uri).toBe(
-    `otpauth://totp/Causeway:${encodeURIComponent(owner.email)}?secret=${started.json.secret}&issuer=Causeway`,
+    `otpauth://totp/Causeway:${encodeURIComponent(owner.email)}?issuer=Causeway&secret=${started.json.secret}&algorithm=SHA1&digits=6&period=30`,
   );
   const [row] = await world.sql<{ totp_secret: Buffer }>(
     'SELECT totp_secret FROM portal_users WHERE id = ?',

@@ -60,7 +60,7 @@ export const startTotp = definePortalOperation({
       }),
       example: {
         secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
-        uri: 'otpauth://totp/Causeway:katherine%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Causeway',
+        uri: 'otpauth://totp/Causeway:katherine%40example.com?issuer=Causeway&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
       },
     },
   },

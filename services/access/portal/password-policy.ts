@@ -6,6 +6,10 @@ import { invalidField } from '@causeway/proto';
  * Refuses what is tried first: the common passwords of leaks, those with digits around or letters replaced,
  * repetitions, runs over the keyboard, and the names of the company, the person and this product. There are no
  * rules on kinds of characters (NIST SP 800-63B-4, section 3.1.1.2).
+ *
+ * Why not `@zxcvbn-ts/core`: measured with 4.2 and its English dictionaries, it takes 155 MB of memory and 0.6 s to
+ * load, and a chosen password of 256 characters blocks the process for 5 to 10 s. It also accepts
+ * `qwerty-asdfgh-zxcvbn` and `causeway-portal-99` with its best score.
  * @param context words that everybody knows: the company's name, the person's name and address.
  * @throws Problem naming `field`
  */

@@ -34,6 +34,6 @@ test('a new secret has 160 bits and makes codes', () => {
   expect(made).toMatch(/^[A-Z2-7]{32}$/);
   expect(totpCode(made, 1)).toMatch(/^\d{6}$/);
   expect(totpUri('Causeway', 'a b@example.com', made)).toBe(
-    `otpauth://totp/Causeway:a%20b%40example.com?secret=${made}&issuer=Causeway`,
+    `otpauth://totp/Causeway:a%20b%40example.com?issuer=Causeway&secret=${made}&algorithm=SHA1&digits=6&period=30`,
   );
 });
