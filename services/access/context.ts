@@ -1,7 +1,7 @@
 import type { KeyRing } from '@causeway/proto';
 import type { Bus, Database, Log, SessionSigner } from '@causeway/runtime';
 import type { KeyTable } from './key-table/key-table.ts';
-import type { Hasher } from './portal/hasher.ts';
+import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import type { Devices } from './sessions/devices.ts';
 import type { Gate } from './sessions/gate.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { parseKeyValue, scopes } from '@causeway/proto';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { verifyPassword } from '../portal/password.ts';
+import { verifyPassword } from '../passwords/password.ts';
 import { testWorld } from '../test-world.ts';
 
 const world = await testWorld();

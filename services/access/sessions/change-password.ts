@@ -1,8 +1,8 @@
 import { portalContract } from '@causeway/proto';
 import { portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { requireGoodPassword } from '../portal/password-policy.ts';
-import { endPasswordReset } from '../portal/password-reset.ts';
+import { requireGoodPassword } from '../passwords/password-policy.ts';
+import { endPasswordReset } from '../passwords/password-reset.ts';
 import { changeSecurity } from './change-security.ts';
 import { confirmPassword } from './confirm-password.ts';
 import { noteAttempt } from './delays.ts';

@@ -1,6 +1,6 @@
 import { cleanUp } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { saltOf } from '../portal/password.ts';
+import { saltOf } from '../passwords/password.ts';
 import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../test-world.ts';
 import { totpCode } from './totp.ts';
 

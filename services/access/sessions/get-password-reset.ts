@@ -1,7 +1,7 @@
 import { portalContract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { findPasswordReset } from '../portal/password-reset.ts';
+import { findPasswordReset } from '../passwords/password-reset.ts';
 
 export const getPasswordReset = (access: Access) =>
   portalHandler(portalContract.getPasswordReset, async ({ body }) => {

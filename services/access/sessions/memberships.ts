@@ -1,6 +1,6 @@
 import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { saltOf } from '../portal/password.ts';
+import { saltOf } from '../passwords/password.ts';
 import { type PersonRow, personColumns } from './person.ts';
 import { isSameEmail } from './same-email.ts';
 

@@ -1,8 +1,8 @@
 import { portalContract, problem } from '@causeway/proto';
 import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { requireGoodPassword } from '../portal/password-policy.ts';
-import { findPasswordReset } from '../portal/password-reset.ts';
+import { requireGoodPassword } from '../passwords/password-policy.ts';
+import { findPasswordReset } from '../passwords/password-reset.ts';
 import { forgetAttempts, noteAttempt } from './delays.ts';
 import { endSessions } from './end.ts';
 import { hashForAddress } from './memberships.ts';

@@ -1,7 +1,7 @@
 import { conflict, portalContract, problem } from '@causeway/proto';
 import { duplicateKey, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { requireGoodPassword } from '../portal/password-policy.ts';
+import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { noteAttempt } from '../sessions/delays.ts';
 import { hashForAddress } from '../sessions/memberships.ts';
 import { startSession } from '../sessions/start.ts';

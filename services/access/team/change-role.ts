@@ -1,7 +1,7 @@
 import { portalContract, roleAllows } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { endPasswordReset } from '../portal/password-reset.ts';
+import { endPasswordReset } from '../passwords/password-reset.ts';
 import { announceRevoked, endRights } from './end-rights.ts';
 import { lockMember } from './lock-member.ts';
 import { memberAnswer } from './member.ts';

@@ -1,7 +1,7 @@
 import { conflict, portalContract } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { makePasswordReset } from '../portal/password-reset.ts';
+import { makePasswordReset } from '../passwords/password-reset.ts';
 import { lockMember } from './lock-member.ts';
 import { requireRoleStill } from './require-role.ts';
 

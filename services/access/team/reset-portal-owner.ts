@@ -4,7 +4,7 @@ import { byOperator } from '../audit/operator.ts';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
 import { operatorHandler } from '../operator-handler.ts';
-import { makePasswordReset } from './password-reset.ts';
+import { makePasswordReset } from '../passwords/password-reset.ts';
 
 /** Owners only: everybody else has somebody in the company who can make the link. */
 export const resetPortalOwner = (access: Access) =>

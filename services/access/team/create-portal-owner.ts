@@ -4,8 +4,8 @@ import { byOperator } from '../audit/operator.ts';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
 import { operatorHandler } from '../operator-handler.ts';
+import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { hashForAddress } from '../sessions/memberships.ts';
-import { requireGoodPassword } from './password-policy.ts';
 
 export const createPortalOwner = (access: Access) =>
   operatorHandler(access, 'createPortalOwner', async ({ company_id, email, password }, { requestId }) => {

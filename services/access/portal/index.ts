@@ -1,2 +1,0 @@
-export { createPortalOwner } from './create-portal-owner.ts';
-export { resetPortalOwner } from './reset-portal-owner.ts';
