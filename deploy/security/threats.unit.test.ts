@@ -23,7 +23,7 @@ test('there are threats', () => {
 });
 
 describe.each(threats)('$threat', ({ tests }) => {
-  test('is shown to be met by tests that are there, and run', () => {
+  test('names tests that exist and run', () => {
     expect(tests).not.toEqual([]);
     for (const file of tests) {
       expect(file).toMatch(/(\.(unit|integration)\.test\.ts|^e2e\/(api|portal)\/[\w-]+\.test\.ts)$/);
@@ -42,10 +42,10 @@ test('every test of what protects NATS, MySQL and the network is named beside th
   expect(files.filter((file) => !named.has(file))).toEqual([]);
 });
 
-test('every credential has its row of what is reached with it', () => {
+test('every credential has a row that says what it reaches', () => {
   const told = rowsOf('What an attacker').map(([credential]) => credential ?? '');
-  const users = natsUsers(() => '').map(({ name }) => `NATS \`${name}\``);
-  const mysql = mysqlServices.map((service) => `MySQL \`${userOf(service)}\``);
+  const users = natsUsers(() => '').map(({ name }) => `NATS user \`${name}\``);
+  const mysql = mysqlServices.map((service) => `MySQL user \`${userOf(service)}\``);
   const rings = Object.keys(required).filter((name) => name.endsWith('_KEYS'));
   for (const credential of [...users, ...mysql, ...rings, 'an API key', 'password', 'cookie']) {
     expect(told.some((row) => row.includes(credential)) ? credential : told).toBe(credential);
