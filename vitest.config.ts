@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { nightlyFiles, testFiles } from './deploy/local/test-choice.ts';
 
 // Test files say by their name what they need: `*.unit.test.ts` nothing, `*.integration.test.ts` real
 // servers, and those under e2e a running cluster. The setups start these, once a run, when files want them.
-const ours = '{proto,services,deploy,admin-ui}';
+const excluded = (mode: string) => ['**/node_modules/**', ...(mode === 'nightly' ? [] : [nightlyFiles])];
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
     pool: 'forks',
     maxWorkers: 2,
@@ -12,14 +13,16 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: [`${ours}/**/*.unit.test.ts`, 'e2e/**/*.unit.test.ts'],
+          include: [...testFiles.unit],
+          exclude: excluded(mode),
           testTimeout: 10_000,
         },
       },
       {
         test: {
           name: 'integration',
-          include: [`${ours}/**/*.integration.test.ts`],
+          include: [...testFiles.integration],
+          exclude: excluded(mode),
           globalSetup: ['deploy/local/test-servers.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -28,7 +31,8 @@ export default defineConfig({
       {
         test: {
           name: 'api',
-          include: ['e2e/api/**/*.test.ts', 'e2e/fuzz/*.fuzz.test.ts'],
+          include: [...testFiles.api],
+          exclude: excluded(mode),
           // They share one cluster, and some of them kill its processes.
           maxWorkers: 1,
           globalSetup: ['deploy/local/test-cluster.ts'],
@@ -41,7 +45,8 @@ export default defineConfig({
       {
         test: {
           name: 'portal',
-          include: ['e2e/portal/**/*.test.ts'],
+          include: [...testFiles.portal],
+          exclude: excluded(mode),
           maxWorkers: 1,
           globalSetup: ['deploy/local/test-portal.ts'],
           // A browser and a cluster at a time are enough for two cores.
@@ -54,7 +59,8 @@ export default defineConfig({
         test: {
           // Files start a cluster each, of several NATS servers, and take parts of it away.
           name: 'faults',
-          include: ['e2e/faults/**/*.test.ts'],
+          include: [...testFiles.faults],
+          exclude: excluded(mode),
           maxWorkers: 1,
           fileParallelism: false,
           testTimeout: 60_000,
@@ -73,4 +79,4 @@ export default defineConfig({
       },
     ],
   },
-});
+}));

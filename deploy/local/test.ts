@@ -4,28 +4,53 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { buildPortal } from './portal.ts';
 import { terminalReport } from './report.ts';
+import { testFiles } from './test-choice.ts';
+import { testChosen } from './test-chosen.ts';
 import { add, type Counts, countsOfReport, none } from './test-counts.ts';
 import { giveUp, step } from './toolchain/terminal.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
 const program = (path: string): string => join(root, 'node_modules', path);
 
-const main = async (filters: readonly string[]): Promise<number> => {
+/**
+ * `npm test` runs everything. `npm test -- services/crm` runs only the tests of that path or name, without
+ * the checks and builds that precede a whole run.
+ */
+const main = (args: readonly string[]): Promise<number> => {
+  if (args.length === 0) return testEverything();
+  return args[0] === '--nightly' ? testNightly() : testChosen(root, args);
+};
+
+const testEverything = async (): Promise<number> => {
   const results = [
     await check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
     await check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
     await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
-    await vitest('unit and integration tests', ['unit', 'integration'], filters, 1200),
+    await vitest('unit and integration tests', ['unit', 'integration'], 1200),
     await sizeOfPortal(),
     // Both wait for their clusters most of the time.
     ...(await step('API tests and the portal in a browser, beside each other', () =>
       Promise.all([
-        vitest('API tests against a cluster', ['api'], filters, 2400),
-        vitest('the portal in a browser', ['portal'], filters, 2400),
+        vitest('API tests against a cluster', ['api'], 2400),
+        vitest('the portal in a browser', ['portal'], 2400),
       ]),
     )),
-    await vitest('a cluster of several NATS servers', ['faults'], filters, 240),
+    await vitest('a cluster of several NATS servers', ['faults'], 240),
   ];
+  return tell(results);
+};
+
+/** What is too slow for every change: long fuzzing, every fault, and the tests in files named `*.nightly.*`. */
+const testNightly = async (): Promise<number> => {
+  const projects = Object.keys(testFiles);
+  return tell([
+    await vitest('nightly tests', projects, 3600, ['--mode', 'nightly', '.nightly.']),
+    await check('fuzzing', ['e2e/fuzz/main.ts', '--requests', '100000'], 7200),
+    await check('faults under load', ['e2e/faults/main.ts'], 7200),
+  ]);
+};
+
+const tell = (results: readonly Counts[]): number => {
   const { passed, failed, skipped } = results.reduce(add, none);
   process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   return failed === 0 ? 0 : 1;
@@ -43,8 +68,8 @@ const check = (title: string, args: readonly string[], boundS: number): Promise<
 const vitest = async (
   title: string,
   projects: readonly string[],
-  filters: readonly string[],
   boundS: number,
+  options: readonly string[] = [],
 ): Promise<Counts> => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-test-report-'));
   const report = join(folder, 'report.json');
@@ -53,8 +78,8 @@ const vitest = async (
   const args = [
     program('vitest/vitest.mjs'),
     'run',
-    ...filters,
     ...chosen,
+    ...options,
     '--passWithNoTests',
     ...reporters,
   ];

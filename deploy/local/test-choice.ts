@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
+
+/** The test files of each vitest project; the names say what a file needs. */
+export const testFiles = {
+  unit: ['{proto,services,deploy,admin-ui,e2e}/**/*.unit.test.ts'],
+  integration: ['{proto,services,deploy,admin-ui}/**/*.integration.test.ts'],
+  api: ['e2e/api/**/*.test.ts', 'e2e/fuzz/*.fuzz.test.ts'],
+  portal: ['e2e/portal/**/*.test.ts'],
+  faults: ['e2e/faults/**/*.test.ts'],
+} as const;
+
+/** Tests of these names are too slow for every run: only `npm run test:nightly` and a call by name run them. */
+export const nightlyFiles = '**/*.nightly.*';
+
+export interface Choice {
+  readonly files: readonly string[];
+  readonly projects: readonly string[];
+  /** Options of vitest that narrow the choice further, or change how it runs. */
+  readonly options: readonly string[];
+}
+
+/**
+ * Chooses the tests that a person names. A word is a path, a part of one, or, where no path has it, a part of
+ * a test's name; what begins with a dash goes to vitest, with everything after it.
+ * @returns undefined where nothing matches.
+ */
+export const chooseTests = (root: string, args: readonly string[]): Choice | undefined => {
+  const dash = args.findIndex((arg) => arg.startsWith('-'));
+  const words = dash === -1 ? args : args.slice(0, dash);
+  const options = dash === -1 ? [] : args.slice(dash);
+  const all = filesOf(root);
+  const isIn = (word: string) => (file: string) => file.includes(pathOf(root, word));
+  const arePaths = words.every((word) => all.some(isIn(word)));
+  const byPath = all.filter((file) => arePaths && words.some((word) => isIn(word)(file)));
+  if (byPath.length > 0 || words.length === 0) return choiceOf(words.length === 0 ? all : byPath, options);
+  const name = words.join(' ');
+  const byName = all.filter((file) => readFileSync(join(root, file), 'utf8').includes(name));
+  if (byName.length === 0) return undefined;
+  return choiceOf(byName, ['--testNamePattern', escaped(name), ...options]);
+};
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+const filesOf = (root: string): string[] =>
+  Object.values(testFiles).flatMap((patterns) =>
+    globSync([...patterns], { cwd: root, exclude: (name) => name === 'node_modules' }),
+  );
+
+/** Shells complete paths as `./services/…` or in full. */
+const pathOf = (root: string, word: string): string => word.replace(`${root}/`, '').replace(/^\.\//, '');
+
+const choiceOf = (files: readonly string[], options: readonly string[]): Choice => ({
+  files,
+  projects: Object.entries(testFiles).flatMap(([name, patterns]) =>
+    files.some((file) => patterns.some((pattern) => matchesGlob(file, pattern))) ? [name] : [],
+  ),
+  options: files.some((file) => matchesGlob(file, nightlyFiles))
+    ? ['--mode', 'nightly', ...options]
+    : options,
+});

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chooseTests } from './test-choice.ts';
+import { Unprovided } from './unprovided.ts';
+
+/**
+ * Runs the tests that a person named, and shows them as vitest does.
+ * @returns the exit code.
+ * @throws Unprovided when nothing has the name: a run of no test must not read as green.
+ */
+export const testChosen = async (root: string, args: readonly string[]): Promise<number> => {
+  const choice = chooseTests(root, args);
+  if (!choice) throw nothingMatches(args);
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-test-report-'));
+  const report = join(folder, 'report.json');
+  try {
+    const vitest = [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...choice.files,
+      ...choice.projects.map((name) => `--project=${name}`),
+      ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+      ...choice.options,
+    ];
+    const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, ...vitest], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    const [code] = await once(child, 'exit');
+    if (code === 0 && testsRun(report) === 0) throw nothingMatches(args);
+    return code ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const testsRun = (report: string): number => {
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'));
+  return numPassedTests + numFailedTests;
+};
+
+const nothingMatches = (args: readonly string[]): Unprovided =>
+  new Unprovided(
+    `No test matches "${args.join(' ')}": give a part of a test file's path, or a part of a test's name.`,
+  );
