@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-import { portalOperations } from '../proto/portal-operations.ts';
+import { memberOperations } from '../proto/operations.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
  */
 const operationTable = (): Plugin => {
   const name = 'virtual:portal-operations';
-  const table = Object.fromEntries(portalOperations.map((o) => [o.id, [o.method, o.path]]));
+  const table = Object.fromEntries(memberOperations.map((o) => [o.id, [o.method, o.path]]));
   return {
     name: 'portal-operations',
     resolveId: (id) => (id === name ? `\0${name}` : undefined),

@@ -32,6 +32,5 @@ export { networkOf } from './portal/network.ts';
 export { maxReplayDeliveries, type ReplayKind } from './portal/replays.ts';
 export * from './portal/tail.ts';
 export * from './portal.ts';
-export * from './portal-operations.ts';
 export * from './render-problem.ts';
 export * from './subjects.ts';

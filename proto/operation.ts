@@ -1,5 +1,6 @@
 import type { input, output, ZodType } from 'zod';
-import type { ServiceName } from './subjects.ts';
+import type { Role } from './portal.ts';
+import type { LaneName, ServiceName } from './subjects.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -34,36 +35,73 @@ export interface ErrorAnswer {
 }
 
 /**
- * One line of the contract. The gateway's routes, the services' handlers, the types and the OpenAPI
- * document all come from the table of these.
+ * One thing that somebody can ask Causeway to do. The table of these (`operations.ts`) is the whole contract: the
+ * gateway's routes, the services' handlers, the portal's client and the OpenAPI document come from it.
+ *
+ * Who may ask is the operation's audience:
+ *
+ * - `key`: programs with an API key, over HTTP below `/api/v1`. The key needs the operation's scope.
+ * - `member`: people in the portal, over HTTP below `/portal/api/v1`. Their role must reach the operation's.
+ * - `operator`: whoever runs the cluster, from the command line. Never reachable over HTTP.
+ *
+ * A request takes the same way for all of them. The gateway (or the command line) finds the operation, checks who
+ * asks and how often, and sends the raw body over the lane of the operation's service. There one adapter
+ * (`services/runtime/operations`) checks the caller again, parses query and body by the operation's schemas, calls
+ * the handler and renders what it throws. Each service lists its handlers in one table that has exactly the
+ * operations of that service: a forgotten handler, or one under another's name, is a type error.
  */
-export interface Operation<Id extends string = string> {
-  /** Also the name of the handler and of its file, and OpenAPI’s `operationId` unless that is set. */
+export type Operation<Id extends string = string> =
+  | KeyOperation<Id>
+  | MemberOperation<Id>
+  | OperatorOperation<Id>;
+
+export type Audience = Operation['audience'];
+
+/** What every operation has. */
+interface AnyOperation<Id extends string> {
+  /** Also the name of the handler and of its file, and OpenAPI's `operationId` unless that is set. */
   readonly id: Id;
-  /** OpenAPI's `operationId` where `id` is a name that client generators use themselves. */
-  readonly operationId?: string;
-  readonly method: Method;
-  /** Relative to `/api/v1`; parameters in braces: `/integrations/leads/{client_id}`. */
-  readonly path: string;
   readonly service: ServiceName;
-  readonly scope: Scope;
-  readonly bucket: Bucket;
-  readonly errorShape: ErrorShape;
   /** After this the caller gets 504 (contract, "Requests and errors"). */
   readonly deadlineMs: number;
-  readonly tag: string;
   readonly summary: string;
-  readonly description?: string;
   /** Path parameters in the order of the path. All are positive integer ids; anything else is a 404. */
   readonly params: Readonly<Record<string, string>>;
   /** A strict object of strings-in, values-out; null where no query parameter is known. */
   readonly query: ZodType | null;
   readonly body: ZodType | null;
-  /** Longer bodies get 413, unread beyond it; `maxBodyBytes` where it is not given. */
+  /** A longer body gets 413 and is not read further. `maxBodyBytes` or `portalBodyBytes` unless given. */
   readonly maxBodyBytes?: number;
-  readonly bodyExample?: unknown;
   readonly answers: Readonly<Record<number, SuccessAnswer>>;
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
+}
+
+interface HttpOperation<Id extends string> extends AnyOperation<Id> {
+  readonly method: Method;
+  /** Below the base path of the audience; parameters in braces: `/integrations/leads/{client_id}`. */
+  readonly path: string;
+}
+
+export interface KeyOperation<Id extends string = string> extends HttpOperation<Id> {
+  readonly audience: 'key';
+  /** OpenAPI's `operationId` where `id` is a name that client generators use themselves. */
+  readonly operationId?: string;
+  readonly scope: Scope;
+  readonly bucket: Bucket;
+  readonly errorShape: ErrorShape;
+  readonly tag: string;
+  readonly description?: string;
+  readonly bodyExample?: unknown;
+}
+
+export interface MemberOperation<Id extends string = string> extends HttpOperation<Id> {
+  readonly audience: 'member';
+  /** The lowest role that may. Null: for people without a session, such as signing in. */
+  readonly role: Role | null;
+}
+
+export interface OperatorOperation<Id extends string = string> extends AnyOperation<Id> {
+  readonly audience: 'operator';
 }
 
 /** Bytes that a body of the interface may have (contract, "Requests and errors"). */
@@ -74,6 +112,14 @@ export const basePath = '/api/v1';
 
 /** Keeps the literal types of one operation, so that its parsed query, body and answers have types. */
 export const defineOperation = <const O extends Operation>(operation: O): O => operation;
+
+/** The error body that an operation answers with. */
+export const errorShapeOf = (operation: Operation | undefined): ErrorShape =>
+  operation?.audience === 'key' ? operation.errorShape : 'general';
+
+/** The lane that an operation is asked over: operators' are apart, as no gateway may send to them. */
+export const laneOf = ({ audience, service }: Pick<Operation, 'audience' | 'service'>): LaneName =>
+  audience !== 'operator' ? service : service === 'access' ? 'operator' : 'operator-webhooks';
 
 type Output<S> = S extends ZodType ? output<S> : Record<string, never>;
 

@@ -1,4 +1,12 @@
-import type { Operation } from './operation.ts';
+import type {
+  AnswerOf,
+  Audience,
+  BodyInputOf,
+  KeyOperation,
+  MemberOperation,
+  Operation,
+  OperatorOperation,
+} from './operation.ts';
 import * as affiliates from './operations/affiliates.ts';
 import * as clients from './operations/clients.ts';
 import * as events from './operations/events.ts';
@@ -6,26 +14,91 @@ import * as find from './operations/find.ts';
 import * as leads from './operations/leads.ts';
 import * as lookups from './operations/lookups.ts';
 import * as subscriptions from './operations/subscriptions.ts';
+import * as operator from './operator.ts';
+import * as audit from './portal/audit.ts';
+import * as catalog from './portal/catalog.ts';
+import * as deliveries from './portal/deliveries.ts';
+import * as portalEvents from './portal/events.ts';
+import * as apiKeys from './portal/keys.ts';
+import * as overview from './portal/overview.ts';
+import * as profile from './portal/profile.ts';
+import * as replays from './portal/replays.ts';
+import * as session from './portal/session.ts';
+import * as portalSubscriptions from './portal/subscriptions.ts';
+import * as team from './portal/team.ts';
+import type { ServiceName } from './subjects.ts';
+
+/** Beside operations, the modules export what these share. */
+type OperationsIn<Module> = {
+  readonly [Name in keyof Module as Module[Name] extends Operation ? Name : never]: Module[Name];
+};
+const operationsIn = <Module extends object>(module: Module): OperationsIn<Module> =>
+  Object.fromEntries(
+    Object.entries(module).filter(
+      ([, value]) => typeof value === 'object' && value !== null && 'audience' in value,
+    ),
+  ) as OperationsIn<Module>;
 
 /**
- * Every operation of the interface under its id, each with its exact types, so that
- * `parseQuery(contract.findClients, …)` knows what it returns.
+ * Every operation under its id, each with its exact types, so that `parseQuery(contract.findClients, …)` knows what
+ * it returns.
  */
 export const contract = Object.freeze({
-  ...lookups,
-  ...find,
-  ...leads,
-  ...clients,
-  ...affiliates,
-  ...subscriptions,
-  ...events,
+  ...operationsIn(lookups),
+  ...operationsIn(find),
+  ...operationsIn(leads),
+  ...operationsIn(clients),
+  ...operationsIn(affiliates),
+  ...operationsIn(subscriptions),
+  ...operationsIn(events),
+
+  ...operationsIn(session),
+  ...operationsIn(profile),
+  ...operationsIn(team),
+  ...operationsIn(apiKeys),
+  ...operationsIn(audit),
+  ...operationsIn(portalSubscriptions),
+  ...operationsIn(portalEvents),
+  ...operationsIn(catalog),
+  ...operationsIn(overview),
+  ...operationsIn(deliveries),
+  ...operationsIn(replays),
+
+  ...operationsIn(operator),
 });
 
-export type OperationId = keyof typeof contract;
+export type Contract = typeof contract;
 
-/** The table of operations. */
-export const operations: readonly Operation<OperationId>[] = Object.values(contract);
+export type OperationId = keyof Contract;
+
+/** The ids of the operations that a service answers, of one audience or of all. */
+export type OperationIdOf<Service extends ServiceName, Of extends Audience = Audience> = {
+  readonly [Id in OperationId]: Contract[Id] extends { readonly service: Service; readonly audience: Of }
+    ? Id
+    : never;
+}[OperationId];
+
+export type KeyOperationId = OperationIdOf<ServiceName, 'key'>;
+export type MemberOperationId = OperationIdOf<ServiceName, 'member'>;
+export type OperatorOperationId = OperationIdOf<ServiceName, 'operator'>;
+
+/** What an operation answers with success, as JSON; undefined where there is no body. */
+export type AnswerTo<Id extends OperationId> = AnswerOf<Contract[Id]>;
+/** The body that an operation takes, as its sender writes it. */
+export type BodyFor<Id extends OperationId> = BodyInputOf<Contract[Id]>;
+
+const all: readonly Operation<OperationId>[] = Object.values(contract);
 
 export const operationById: ReadonlyMap<string, Operation<OperationId>> = new Map(
-  operations.map((operation) => [operation.id, operation]),
+  all.map((operation) => [operation.id, operation]),
 );
+
+const ofAudience = <Of extends Operation>(audience: Of['audience']): readonly Of[] =>
+  all.filter((operation) => operation.audience === audience) as readonly Operation[] as readonly Of[];
+
+/** The interface: what the OpenAPI document describes. */
+export const keyOperations = ofAudience<KeyOperation<KeyOperationId>>('key');
+/** The portal's. */
+export const memberOperations = ofAudience<MemberOperation<MemberOperationId>>('member');
+/** The command line's. */
+export const operatorOperations = ofAudience<OperatorOperation<OperatorOperationId>>('operator');

@@ -1,6 +1,14 @@
-import { expect, test } from 'vitest';
-import { contract, operationById, operations } from './operations.ts';
-import { operatorContract, operatorWebhooksContract } from './operator.ts';
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { laneOf } from './operation.ts';
+import {
+  contract,
+  keyOperations,
+  memberOperations,
+  operationById,
+  operatorOperations,
+} from './operations.ts';
+import * as operator from './operator.ts';
 
 /** Written out from the contract's tables, to be compared with what the table of operations says. */
 const expected: Readonly<Record<string, string>> = {
@@ -34,7 +42,7 @@ const expected: Readonly<Record<string, string>> = {
 };
 
 test('the table has every operation with its route, service, scope and bucket', () => {
-  const table = operations.map(({ id, method, path, service, scope, bucket }) => [
+  const table = keyOperations.map(({ id, method, path, service, scope, bucket }) => [
     id,
     `${method} ${path} ${service} ${scope} ${bucket}`,
   ]);
@@ -42,22 +50,33 @@ test('the table has every operation with its route, service, scope and bucket', 
 });
 
 test('every name in the contract is the id of its operation', () => {
-  for (const [name, { id }] of Object.entries({
-    ...contract,
-    ...operatorContract,
-    ...operatorWebhooksContract,
-  }))
-    expect(id).toBe(name);
-  expect(operationById.size).toBe(operations.length);
+  for (const [name, { id }] of Object.entries(contract)) expect(id).toBe(name);
+  expect(operationById.size).toBe(Object.keys(contract).length);
 });
 
-test("the operator's operations and the interface's share no id", () => {
-  for (const id of Object.keys({ ...operatorContract, ...operatorWebhooksContract }))
-    expect(operationById.has(id)).toBe(false);
+test('each operation has one audience, and no two modules export one id', async () => {
+  const ids = [...keyOperations, ...memberOperations, ...operatorOperations].map(({ id }) => id);
+  expect(ids.toSorted()).toEqual(Object.keys(contract).toSorted());
+  const modules: object[] = await Promise.all(
+    ['./operations/', './portal/']
+      .flatMap((folder) => readdirSync(new URL(folder, import.meta.url)).map((file) => folder + file))
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .map((file) => import(file)),
+  );
+  const exported = [...modules, operator].flatMap((module) =>
+    Object.entries(module).flatMap(([name, value]) => (value?.audience && value.id ? [name] : [])),
+  );
+  expect(exported.toSorted()).toEqual(ids.toSorted());
+});
+
+test('an operation is asked over the lane of its service, unless it is for operators', () => {
+  const { createLead, listAudit, listEvents, createKey, reencryptSecrets } = contract;
+  const lanes = [createLead, listAudit, listEvents, createKey, reencryptSecrets].map(laneOf);
+  expect(lanes).toEqual(['crm', 'access', 'webhooks', 'operator', 'operator-webhooks']);
 });
 
 test('only the lookups have the lookup bucket and the lookup error shape', () => {
-  for (const { path, bucket, errorShape } of operations) {
+  for (const { path, bucket, errorShape } of keyOperations) {
     const lookup = path.startsWith('/integrations/lookups/');
     expect(bucket === 'lookup').toBe(lookup);
     expect(errorShape).toBe(lookup ? 'lookup' : 'general');
@@ -65,6 +84,34 @@ test('only the lookups have the lookup bucket and the lookup error shape', () =>
 });
 
 test('a test delivery has 15 seconds, everything else 5', () => {
-  for (const { id, deadlineMs } of operations)
+  for (const { id, deadlineMs } of keyOperations)
     expect(deadlineMs).toBe(id === 'testSubscription' ? 15_000 : 5000);
 });
+
+const overHttp = [...keyOperations, ...memberOperations];
+
+test('no two operations share a method and a path', () => {
+  const shapes = overHttp.map(
+    ({ audience, method, path }) => `${audience} ${method} ${path.replace(/\{\w+\}/g, '{}')}`,
+  );
+  expect(new Set(shapes).size).toBe(shapes.length);
+});
+
+describe.each(memberOperations.map((operation) => [operation.id, operation] as const))(
+  '%s',
+  (_, operation) => {
+    test('shows an example that fits, for each answer with a body', () => {
+      for (const [status, { schema, example }] of Object.entries(operation.answers)) {
+        if (schema === null) expect(status).toBe('204');
+        else expect(schema.safeParse(example).error?.issues ?? []).toEqual([]);
+      }
+    });
+
+    test('names its path parameters in their order, and reads without a body', () => {
+      expect(Object.keys(operation.params)).toEqual(
+        [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]),
+      );
+      if (operation.method === 'GET') expect(operation.body).toBeNull();
+    });
+  },
+);

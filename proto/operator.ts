@@ -1,20 +1,21 @@
 import { z } from 'zod';
-import { scopes } from './operation.ts';
+import { defineOperation, scopes } from './operation.ts';
 import { newPassword } from './portal/fields.ts';
 import { keyScopes } from './portal/keys.ts';
 import { email, recordId } from './schemas/fields.ts';
 import { fieldName, text } from './schemas/text.ts';
 import { id, instant } from './schemas/values.ts';
 
-/**
- * Operations of the operator's command line, over lanes of their own, under the same framing as the
- * interface's; they are never reachable over HTTP.
- */
-export interface OperatorOperation<Id extends string = string> {
-  readonly id: Id;
-  readonly body: z.ZodType;
-  readonly answer: z.ZodType;
-}
+/** The operations of the operator's command line. */
+const operator = {
+  audience: 'operator',
+  service: 'access',
+  /** Revoking waits up to five seconds for a gateway that died a moment ago, and may repair the table first. */
+  deadlineMs: 20_000,
+  params: {},
+  query: null,
+  errors: {},
+} as const;
 
 const company = z.object({ company_id: id, name: z.string(), created_utc: instant });
 
@@ -43,99 +44,135 @@ export type KeyAnswer = z.output<typeof key>;
 export type LimitsAnswer = z.output<typeof limits>;
 
 const wholeNumber = { error: `${fieldName} must be a positive integer, or null for the default` };
-/** null takes the limit back to the configured one; absent leaves it as it is. */
+/** Null resets the limit to the configured one; an absent limit stays as it is. */
 const newLimit = z.int(wholeNumber).min(1, wholeNumber).max(1_000_000_000, wholeNumber).nullable().optional();
 
 const name = text({ min: 1, max: 100, oneLine: true });
 
-const define = <const Id extends string, B extends z.ZodType, A extends z.ZodType>(
-  id: Id,
-  body: B,
-  answer: A,
-) => ({
-  id,
-  body,
-  answer,
+export const createCompany = defineOperation({
+  ...operator,
+  id: 'createCompany',
+  summary: 'Create a company',
+  body: z.strictObject({ name }),
+  answers: { 201: { description: 'The company was created.', schema: company } },
 });
 
-/**
- * Seals every secret with the ring's first key that another of its keys has sealed. One call does a part of
- * them: as long as `next` is not null, it is `after` of the call that goes on.
- */
+export const listCompanies = defineOperation({
+  ...operator,
+  id: 'listCompanies',
+  summary: 'List the companies',
+  body: z.strictObject({}),
+  answers: { 200: { description: 'All companies.', schema: z.object({ companies: z.array(company) }) } },
+});
+
+export const createKey = defineOperation({
+  ...operator,
+  id: 'createKey',
+  summary: 'Create an API key',
+  body: z.strictObject({ company_id: recordId, name, scopes: keyScopes }),
+  answers: {
+    201: { description: 'The key with its value, shown once.', schema: key.extend({ value: z.string() }) },
+  },
+});
+
+export const listKeys = defineOperation({
+  ...operator,
+  id: 'listKeys',
+  summary: 'List API keys',
+  body: z.strictObject({ company_id: recordId.optional() }),
+  answers: { 200: { description: 'The keys.', schema: z.object({ keys: z.array(key) }) } },
+});
+
+export const revokeKey = defineOperation({
+  ...operator,
+  id: 'revokeKey',
+  summary: 'Revoke an API key',
+  body: z.strictObject({ id: recordId }),
+  answers: { 200: { description: 'No gateway accepts the key any more.', schema: key } },
+});
+
+export const setLimits = defineOperation({
+  ...operator,
+  id: 'setLimits',
+  summary: 'Set the limits of a company (all its keys that have none of their own) or of one key',
+  body: z
+    .strictObject({
+      company_id: recordId.optional(),
+      id: recordId.optional(),
+      read: newLimit,
+      write: newLimit,
+      admin: newLimit,
+      lookup: newLimit,
+    })
+    .check((context) => {
+      const { company_id, id: keyId, ...wanted } = context.value;
+      const fail = (message: string) =>
+        context.issues.push({ code: 'custom', input: context.value, path: [], message });
+      if ((company_id === undefined) === (keyId === undefined))
+        fail('either company_id or id (of a key) is required');
+      if (Object.values(wanted).every((limit) => limit === undefined))
+        fail('at least one of read, write, admin and lookup is required');
+    }),
+  answers: {
+    200: {
+      description: 'The limits that are set now.',
+      schema: z.object({ company_id: id, id: id.optional(), limits }),
+    },
+  },
+});
+
+export const createPortalOwner = defineOperation({
+  ...operator,
+  id: 'createPortalOwner',
+  summary: "Create the owner of a company's portal",
+  body: z.strictObject({ company_id: recordId, email, password: newPassword }),
+  answers: {
+    201: {
+      description: 'The owner can sign in.',
+      schema: z.object({ id, company_id: id, email: z.string() }),
+    },
+  },
+});
+
+export const resetPortalOwner = defineOperation({
+  ...operator,
+  id: 'resetPortalOwner',
+  summary: 'Create a password reset link for the last owner, whom nobody in the company can help',
+  body: z.strictObject({ company_id: recordId, email }),
+  answers: {
+    200: {
+      description: 'The link.',
+      schema: z.object({ id, company_id: id, email: z.string(), link: z.string(), expires_utc: instant }),
+    },
+  },
+});
+
+/** One call encrypts a part of the secrets again. While `next` is not null, it is `after` of the next call. */
 const reencrypt = z.strictObject({ after: z.int().min(0).optional() });
 const reencrypted = z.object({
-  /** The name of the key that seals. */
+  /** The name of the key that encrypts. */
   key: z.string(),
   checked: z.int().min(0),
   resealed: z.int().min(0),
-  /** Those whose key the ring does not have; they are left as they are. */
+  /** Those whose key is not in the ring; they are left unchanged. */
   unopened: z.int().min(0),
   next: z.int().min(1).nullable(),
 });
-
-export const operatorContract = Object.freeze({
-  createCompany: define('createCompany', z.strictObject({ name }), company),
-  listCompanies: define('listCompanies', z.strictObject({}), z.object({ companies: z.array(company) })),
-  createKey: define(
-    'createKey',
-    z.strictObject({ company_id: recordId, name, scopes: keyScopes }),
-    key.extend({ value: z.string() }),
-  ),
-  listKeys: define(
-    'listKeys',
-    z.strictObject({ company_id: recordId.optional() }),
-    z.object({ keys: z.array(key) }),
-  ),
-  revokeKey: define('revokeKey', z.strictObject({ id: recordId }), key),
-  /** Of a company (all its keys that have none of their own) or of one key (`id`). */
-  setLimits: define(
-    'setLimits',
-    z
-      .strictObject({
-        company_id: recordId.optional(),
-        id: recordId.optional(),
-        read: newLimit,
-        write: newLimit,
-        admin: newLimit,
-        lookup: newLimit,
-      })
-      .check((context) => {
-        const { company_id, id: keyId, ...wanted } = context.value;
-        const fail = (message: string) =>
-          context.issues.push({ code: 'custom', input: context.value, path: [], message });
-        if ((company_id === undefined) === (keyId === undefined))
-          fail('either company_id or id (of a key) is required');
-        if (Object.values(wanted).every((limit) => limit === undefined))
-          fail('at least one of read, write, admin and lookup is required');
-      }),
-    z.object({ company_id: id, id: id.optional(), limits }),
-  ),
-  createPortalOwner: define(
-    'createPortalOwner',
-    z.strictObject({
-      company_id: recordId,
-      email,
-      password: newPassword,
-    }),
-    z.object({ id, company_id: id, email: z.string() }),
-  ),
-  /** For the last owner, whom nobody of the company can help. */
-  resetPortalOwner: define(
-    'resetPortalOwner',
-    z.strictObject({ company_id: recordId, email }),
-    z.object({ id, company_id: id, email: z.string(), link: z.string(), expires_utc: instant }),
-  ),
-  /** Seals members' second factors with the first key of the portal's ring. */
-  reencryptFactors: define('reencryptFactors', reencrypt, reencrypted),
-});
-
-/** The operator's operations that `webhooks` answers over a lane of its own, with the same framing. */
-export const operatorWebhooksContract = Object.freeze({
-  /** Seals every signing secret with the first key of the webhooks' ring. */
-  reencryptSecrets: define('reencryptSecrets', reencrypt, reencrypted),
-});
-
 export type ReencryptAnswer = z.output<typeof reencrypted>;
 
-export type OperatorOperationId = keyof typeof operatorContract;
-export type OperatorWebhooksOperationId = keyof typeof operatorWebhooksContract;
+export const reencryptFactors = defineOperation({
+  ...operator,
+  id: 'reencryptFactors',
+  summary: "Encrypt members' second factors with the first key of the portal's ring",
+  body: reencrypt,
+  answers: { 200: { description: 'What was done.', schema: reencrypted } },
+});
+
+export const reencryptSecrets = defineOperation({
+  ...operator,
+  service: 'webhooks',
+  id: 'reencryptSecrets',
+  summary: "Encrypt signing secrets with the first key of the webhooks' ring",
+  body: reencrypt,
+  answers: { 200: { description: 'What was done.', schema: reencrypted } },
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Problem } from './errors.ts';
-import { type OperatorOperation, operatorContract as o } from './operator.ts';
+import type { OperatorOperation } from './operation.ts';
+import { contract as o } from './operations.ts';
 import { parseBody } from './parse.ts';
 
 const refusal = (operation: OperatorOperation, body: unknown): string => {

@@ -1,8 +1,8 @@
 import { type Detail, invalid, type Problem } from './errors.ts';
 import type { BodyOf, Operation, QueryOf } from './operation.ts';
-import { readBody, readQuery } from './parse/read.ts';
+import { readBody, readQuery, type WithBody } from './parse/read.ts';
 
-type Parsable = Pick<Operation, 'query' | 'body' | 'params' | 'method'>;
+type Parsable = Pick<Operation, 'query'> & WithBody;
 
 /** What a caller has sent, as it came. */
 export interface Sent {

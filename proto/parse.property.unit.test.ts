@@ -2,11 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Problem } from './errors.ts';
 import type { Operation } from './operation.ts';
-import { operations } from './operations.ts';
+import { keyOperations, memberOperations } from './operations.ts';
 import { readJsonObject } from './parse/json-body.ts';
 import { readQueryString } from './parse/query-string.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
-import { portalOperations } from './portal-operations.ts';
 
 /** Any character; `'binary'` would be the same, and takes seconds to make. */
 const unicode = fc
@@ -139,7 +138,7 @@ const anyValue = fc.oneof(
   fc.string({ unit: unicode, maxLength: 300 }),
 );
 
-const byId = new Map<string, Parsed>([...operations, ...portalOperations].map((one) => [one.id, one]));
+const byId = new Map<string, Parsed>([...keyOperations, ...memberOperations].map((one) => [one.id, one]));
 type Parsed = Pick<Operation, 'id' | 'query' | 'body' | 'params'>;
 
 /** The names that a schema of an object knows. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { invalid, notFound } from './errors.ts';
-import type { BodyOf, Operation, QueryOf } from './operation.ts';
-import { type Read, readBody, readQuery } from './parse/read.ts';
+import type { BodyOf, QueryOf } from './operation.ts';
+import { type Read, readBody, readQuery, type WithBody } from './parse/read.ts';
 
 /**
  * The typed query of an operation.
@@ -19,7 +19,7 @@ export const parseQuery = <O extends { readonly query: z.ZodType | null }>(
  * is equal; it is not part of what is returned.
  * @throws Problem `invalid_request` with everything that is wrong with it.
  */
-export const parseBody = <O extends Pick<Operation, 'body'> & Partial<Pick<Operation, 'params' | 'method'>>>(
+export const parseBody = <O extends WithBody>(
   operation: O,
   bytes: Uint8Array,
   params: readonly string[] = [],

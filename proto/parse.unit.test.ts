@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { Problem } from './errors.ts';
-import { contract as c, operations } from './operations.ts';
+import { contract as c, keyOperations } from './operations.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
-import { portalContract } from './portal-operations.ts';
 
 const json = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -19,9 +18,9 @@ const refused = (run: () => unknown) => {
   }
   throw new Error('nothing was refused');
 };
-const refusedQuery = (operation: (typeof operations)[number], raw: string) =>
+const refusedQuery = (operation: (typeof keyOperations)[number], raw: string) =>
   refused(() => parseQuery(operation, raw));
-const refusedBody = (operation: (typeof operations)[number], value: unknown, params?: string[]) =>
+const refusedBody = (operation: (typeof keyOperations)[number], value: unknown, params?: string[]) =>
   refused(() => parseBody(operation, json(value), params));
 
 describe('a query', () => {
@@ -32,7 +31,7 @@ describe('a query', () => {
     expect(parseQuery(c.listEmployees, '&&')).toEqual({});
   });
 
-  test.each(operations.map((operation) => [operation.id, operation] as const))(
+  test.each(keyOperations.map((operation) => [operation.id, operation] as const))(
     'of %s refuses an unknown parameter by its name',
     (_, operation) => {
       const { text, fields } = refusedQuery(operation, 'foo=1');
@@ -361,7 +360,9 @@ describe('an id in a path', () => {
 });
 
 test('no bytes whatever make parsing fail with anything but a problem', () => {
-  const seeds = operations.flatMap(({ bodyExample }) => (bodyExample ? [JSON.stringify(bodyExample)] : []));
+  const seeds = keyOperations.flatMap(({ bodyExample }) =>
+    bodyExample ? [JSON.stringify(bodyExample)] : [],
+  );
   const pieces = [
     '"',
     '{',
@@ -386,7 +387,7 @@ test('no bytes whatever make parsing fail with anything but a problem', () => {
       const piece = Buffer.from(pieces[randomInt(pieces.length)] as string);
       piece.copy(bytes, randomInt(bytes.length));
     }
-    const operation = operations[randomInt(operations.length)] as (typeof operations)[number];
+    const operation = keyOperations[randomInt(keyOperations.length)] as (typeof keyOperations)[number];
     for (const parse of [
       () => parseBody(operation, bytes),
       () => parseQuery(operation, bytes.toString('latin1')),
@@ -401,7 +402,7 @@ test('no bytes whatever make parsing fail with anything but a problem', () => {
 });
 
 test('what tells the kinds of a body apart is told as any other field', () => {
-  const { createReplay } = portalContract;
+  const { createReplay } = c;
   const told = (body: unknown) => refused(() => parseBody(createReplay, json(body)));
   expect(told({})).toMatchObject({ text: 'kind is required', fields: ['kind'] });
   expect(told({ kind: 'all' }).text).toMatch(/^kind must be one of \w+, /);

@@ -1,13 +1,9 @@
-import type { ZodType } from 'zod';
-import type { ErrorAnswer, Method, SuccessAnswer } from './operation.ts';
-import type { ServiceName } from './subjects.ts';
-
 /** Where the portal's operations are served, for browsers with a session; API keys mean nothing there. */
 export const portalBasePath = '/portal/api/v1';
 
 /** Bytes that a body of the portal's operations may have, unless they say otherwise. */
 export const portalBodyBytes = 16 * 1024;
-/** For what somebody may send who has not proved anything yet, and for passwords and codes. */
+/** Bytes that a body with passwords or codes may have, and one of somebody without a session. */
 export const credentialBodyBytes = 4 * 1024;
 
 /** Each may do what those before it may. A viewer sees personal data masked. */
@@ -43,27 +39,3 @@ export interface ActorUser {
   readonly name: string;
   readonly role: Role;
 }
-
-/** One operation of the portal, under the same framing as the interface's. */
-export interface PortalOperation<Id extends string = string> {
-  /** Also the name of the handler and of its file; unique over all tables of operations. */
-  readonly id: Id;
-  readonly method: Method;
-  /** Relative to `/portal/api/v1`; parameters in braces. */
-  readonly path: string;
-  readonly service: ServiceName;
-  /** The least role that may. Null: whoever has no session yet (signing in). */
-  readonly role: Role | null;
-  readonly deadlineMs: number;
-  readonly summary: string;
-  /** Path parameters in the order of the path. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: ZodType | null;
-  readonly body: ZodType | null;
-  /** Longer bodies get 413, unread beyond it; `portalBodyBytes` where it is not given. */
-  readonly maxBodyBytes?: number;
-  readonly answers: Readonly<Record<number, SuccessAnswer>>;
-  readonly errors: Readonly<Record<number, ErrorAnswer>>;
-}
-
-export const definePortalOperation = <const O extends PortalOperation>(operation: O): O => operation;

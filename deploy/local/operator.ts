@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { laneSubject, type OperatorOperationId, type operatorContract, replyPrefix } from '@causeway/proto';
+import {
+  type AnswerTo,
+  type BodyFor,
+  laneSubject,
+  type OperatorOperationId,
+  replyPrefix,
+} from '@causeway/proto';
 import { connectBus, createLaneClient, randomHex } from '@causeway/runtime';
-import type { z } from 'zod';
-
-type Contract = typeof operatorContract;
-type Body<Id extends OperatorOperationId> = z.input<Contract[Id]['body']>;
-type AnswerOf<Id extends OperatorOperationId> = z.output<Contract[Id]['answer']>;
-
 /** The operator's calls to `access`, as the command line makes them. */
 export interface Operator {
-  ask<Id extends OperatorOperationId>(operation: Id, body: Body<Id>): Promise<AnswerOf<Id>>;
+  ask<Id extends OperatorOperationId>(operation: Id, body: BodyFor<Id>): Promise<AnswerTo<Id>>;
   close(): Promise<void>;
 }
 

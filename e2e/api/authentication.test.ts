@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createKeyValue, operations, scopes } from '@causeway/proto';
+import { createKeyValue, keyOperations, scopes } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
 import { openWorld, type Reply } from './support/world.ts';
 
@@ -123,7 +123,7 @@ test('Any number of failed authentications answers 401 and leaves the key its re
 /** A path of the operation; no record has this id. */
 const pathOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '987654321');
 
-describe.each(operations.map((operation) => [operation.id, operation] as const))(
+describe.each(keyOperations.map((operation) => [operation.id, operation] as const))(
   '%s',
   (_, { method, path, scope, bucket, errorShape }) => {
     test(`is 403 with all scopes but ${scope}, and is not counted`, async () => {

@@ -1,4 +1,4 @@
-import { type PortalOperation, portalOperations, type Role, roleAllows, roles } from '@causeway/proto';
+import { type MemberOperation, memberOperations, type Role, roleAllows, roles } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { forgetAttempts, openBrowser, openEveryRole, openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
@@ -8,9 +8,9 @@ await forgetAttempts(world);
 const browsers = await openEveryRole(await openTeam(world));
 beforeEach(() => forgetAttempts(world));
 
-const pathOf = ({ path }: PortalOperation): string => path.replace(/\{\w+\}/g, '999999999');
-const bodyOf = ({ method, body }: PortalOperation): unknown => (method !== 'GET' && body ? {} : undefined);
-const guarded = portalOperations.filter(({ role }) => role !== null);
+const pathOf = ({ path }: MemberOperation): string => path.replace(/\{\w+\}/g, '999999999');
+const bodyOf = ({ method, body }: MemberOperation): unknown => (method !== 'GET' && body ? {} : undefined);
+const guarded = memberOperations.filter(({ role }) => role !== null);
 
 describe('Every operation of the portal', () => {
   test.each(guarded.map((operation) => [operation.id, operation] as const))(
@@ -48,7 +48,7 @@ describe('Every operation of the portal', () => {
     },
   );
 
-  test.each(portalOperations.map((operation) => [operation.id, operation] as const))(
+  test.each(memberOperations.map((operation) => [operation.id, operation] as const))(
     '%s answers with headers that keep it out of caches, frames and guesses',
     async (_, operation) => {
       const reply = await openBrowser(world).ask(operation.method, pathOf(operation), bodyOf(operation));
@@ -67,7 +67,7 @@ describe('Every operation of the portal', () => {
     },
   );
 
-  test.each(portalOperations.filter(({ method }) => method !== 'GET').map((o) => [o.id, o] as const))(
+  test.each(memberOperations.filter(({ method }) => method !== 'GET').map((o) => [o.id, o] as const))(
     '%s changes nothing for a request of another site',
     async (_, operation) => {
       for (const headers of [

@@ -1,4 +1,4 @@
-import { basePath, type Operation, operations, scopes } from '@causeway/proto';
+import { basePath, type KeyOperation, keyOperations, scopes } from '@causeway/proto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { roomInMinute } from './support/clock.ts';
 import { openWorld } from './support/world.ts';
@@ -16,12 +16,12 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 /** What a path takes, in any order. */
 const allowOf = (path: string): Set<string> =>
   new Set(
-    operations
+    keyOperations
       .filter((operation) => operation.path === path)
       .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
   );
 
-const paths = [...new Set(operations.map(({ path }) => path))];
+const paths = [...new Set(keyOperations.map(({ path }) => path))];
 
 describe.each(paths)('%s', (path) => {
   const concrete = path.replaceAll(/\{\w+\}/g, '987654321');
@@ -204,7 +204,7 @@ describe('GET /openapi.json', () => {
   test('describes every operation of the contract', async () => {
     const { json } = await world.ask('/openapi.json');
     expect(json.openapi).toMatch(/^3\.1\./);
-    for (const { path, method, id, operationId = id } of operations as readonly Operation[]) {
+    for (const { path, method, id, operationId = id } of keyOperations as readonly KeyOperation[]) {
       const described = json.paths[path] ?? json.paths[basePath + path];
       expect(described?.[method.toLowerCase()]?.operationId, id).toBe(operationId);
     }

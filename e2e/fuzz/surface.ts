@@ -1,4 +1,4 @@
-import { type PortalOperation, portalBasePath, portalOperations } from '@causeway/proto';
+import { type MemberOperation, memberOperations, portalBasePath } from '@causeway/proto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import type { Json } from '../api/support/world.ts';
@@ -117,7 +117,7 @@ export const readPortal = (): readonly Endpoint[] => {
     required: ['error'],
   });
   const isError = (body: unknown) => (error(body) ? undefined : ajv.errorsText(error.errors));
-  return portalOperations.map((operation: PortalOperation): Endpoint => {
+  return memberOperations.map((operation: MemberOperation): Endpoint => {
     const { id, method, path, query, body, answers, errors } = operation;
     const own = Object.entries(answers).map(([status, { schema }]): [number, Answer] => {
       if (!schema) return [Number(status), { headers: [], problemOf: null }];

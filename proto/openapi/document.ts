@@ -1,5 +1,5 @@
-import { basePath, type Operation } from '../operation.ts';
-import { operations } from '../operations.ts';
+import { basePath, type KeyOperation } from '../operation.ts';
+import { keyOperations } from '../operations.ts';
 import { type Components, createComponents, pascal } from './components.ts';
 import { description, tags } from './description.ts';
 import { errorAnswers, sharedAnswers } from './error-answers.ts';
@@ -12,7 +12,7 @@ import { webhooks } from './webhooks.ts';
 export const openApiDocument = (): Json => {
   const components = createComponents(errorSchemas);
   const paths: Record<string, Json> = {};
-  for (const operation of operations) {
+  for (const operation of keyOperations) {
     const path = basePath + operation.path;
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, components) };
   }
@@ -46,7 +46,7 @@ export const openApiDocument = (): Json => {
   };
 };
 
-const describe = (operation: Operation, components: Components): Json => {
+const describe = (operation: KeyOperation, components: Components): Json => {
   const { id, tag, summary, scope, bucket, deadlineMs, body } = operation;
   return {
     operationId: operation.operationId ?? id,
@@ -72,12 +72,12 @@ const describe = (operation: Operation, components: Components): Json => {
   };
 };
 
-const countedAs = (bucket: Operation['bucket']): string =>
+const countedAs = (bucket: KeyOperation['bucket']): string =>
   bucket === 'lookup'
     ? 'Counted in the bucket read, unless lookups have a bucket of their own.'
     : `Counted in the bucket ${bucket}.`;
 
-const successes = (operation: Operation, components: Components): Json => {
+const successes = (operation: KeyOperation, components: Components): Json => {
   const entries = Object.entries(operation.answers).map(
     ([status, { description: text, schema, example }]) => {
       const content = schema && {
@@ -89,7 +89,7 @@ const successes = (operation: Operation, components: Components): Json => {
   return Object.fromEntries(entries);
 };
 
-const parametersOf = ({ params, query }: Operation, components: Components): Json => {
+const parametersOf = ({ params, query }: KeyOperation, components: Components): Json => {
   const inPath = Object.entries(params).map(([name, text]) => ({
     name,
     in: 'path',

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
-import { basePath, type Operation } from '../operation.ts';
-import { operations } from '../operations.ts';
+import { basePath, type KeyOperation } from '../operation.ts';
+import { keyOperations } from '../operations.ts';
 import { parseBody } from '../parse.ts';
 import { openApiDocument } from './document.ts';
 import type { Json } from './json-schema.ts';
@@ -40,7 +40,7 @@ const ajv = new Ajv2020({ strict: false, multipleOfPrecision: 6, validateFormats
 ajv.addSchema(document, 'document');
 
 const described = (id: string): Described => {
-  const operation = operations.find((candidate) => candidate.id === id)!;
+  const operation = keyOperations.find((candidate) => candidate.id === id)!;
   return document.paths[basePath + operation.path]![operation.method.toLowerCase()]!;
 };
 
@@ -90,12 +90,12 @@ test('the errors of every code are shown in the document', () => {
     expect(text).toContain(JSON.stringify(message));
 });
 
-describe.each(operations.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+describe.each(keyOperations.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
   const entry = described(id);
 
   test('is described with its scope and bucket', () => {
     expect(entry).toMatchObject({
-      operationId: (operation as Operation).operationId ?? id,
+      operationId: (operation as KeyOperation).operationId ?? id,
       'x-scope': operation.scope,
       'x-bucket': operation.bucket,
     });

@@ -1,11 +1,11 @@
 import { type ErrorCode, methodNotAllowed, missingScope, type ProblemFacts, problem } from '../errors.ts';
-import type { ErrorShape, Operation } from '../operation.ts';
+import type { ErrorShape, KeyOperation } from '../operation.ts';
 import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
 import { alsoOn, ifCounted, onCounted, onEvery } from './headers.ts';
 import type { Json } from './json-schema.ts';
 
 /** The error answers of an operation: those that all share, by reference, and its own. */
-export const errorAnswers = (operation: Operation): Json => {
+export const errorAnswers = (operation: KeyOperation): Json => {
   const { errorShape, errors } = operation;
   const answers: Record<string, Json> = {};
   for (const { status, name } of shared)
@@ -127,7 +127,7 @@ const exampleOf = (shape: ErrorShape, code: ErrorCode): unknown => {
 const bodyOf = (shape: ErrorShape, facts: ProblemFacts): unknown =>
   JSON.parse(renderProblem(shape, facts, { requestId: '7f1c2a9e5b6d4c38' }).body);
 
-const badRequest = ({ query, body, errors }: Operation): string =>
+const badRequest = ({ query, body, errors }: KeyOperation): string =>
   [
     errors[400]?.description,
     query
@@ -139,7 +139,7 @@ const badRequest = ({ query, body, errors }: Operation): string =>
     .filter(Boolean)
     .join(' ');
 
-const forbidden = ({ scope, errors }: Operation): string =>
+const forbidden = ({ scope, errors }: KeyOperation): string =>
   [
     `The key lacks the scope \`${scope}\` (then the request was not counted and the answer has no rate-limit headers).`,
     errors[403]?.description,

@@ -1,5 +1,6 @@
 /** What every record action has in common (contract, "Identifiers, keys, scopes"). */
 export const action = {
+  audience: 'key',
   service: 'crm',
   scope: 'integrations:write',
   bucket: 'write',

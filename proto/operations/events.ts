@@ -5,6 +5,7 @@ import { actionInvalid, recordMissing } from '../schemas/records.ts';
 import { envelope, envelopeExample, eventPayload, knownEventType } from '../schemas/webhooks.ts';
 
 const events = {
+  audience: 'key',
   service: 'webhooks',
   errorShape: 'general',
   deadlineMs: 5000,

@@ -35,6 +35,7 @@ const example = {
 };
 
 const find = {
+  audience: 'key',
   method: 'GET',
   service: 'crm',
   scope: 'integrations:read',

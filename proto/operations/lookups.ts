@@ -5,6 +5,7 @@ import { codePoints, fieldName } from '../schemas/text.ts';
 import { count, id } from '../schemas/values.ts';
 
 const lookup = {
+  audience: 'key',
   method: 'GET',
   service: 'crm',
   scope: 'integrations:read',

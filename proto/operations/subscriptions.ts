@@ -9,6 +9,7 @@ import { count } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
 
 const subscriptions = {
+  audience: 'key',
   service: 'webhooks',
   scope: 'webhooks:write',
   errorShape: 'general',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Detail, Problem } from '../errors.ts';
-import type { BodyOf, Operation, QueryOf } from '../operation.ts';
+import type { BodyOf, Method, Operation, QueryOf } from '../operation.ts';
 import { echo, isBlank } from '../schemas/text.ts';
 import { fieldKinds } from './field-kinds.ts';
 import { details, explain, extraOf } from './issues.ts';
@@ -35,7 +35,9 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
     return read<QueryOf<O>>(schema, given, problems, 'unknown query parameter');
   });
 
-type WithBody = Pick<Operation, 'body'> & Partial<Pick<Operation, 'params' | 'method'>>;
+/** What is needed of an operation to read its body. Those of the command line have no method. */
+export type WithBody = Pick<Operation, 'body'> &
+  Partial<Pick<Operation, 'params'>> & { readonly method?: Method };
 
 export const readBody = <O extends WithBody>(
   { body: schema, params: inPath = {}, method }: O,

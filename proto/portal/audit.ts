@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { definePortalOperation } from '../portal.ts';
+import { defineOperation } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/query.ts';
 import { id, instant } from '../schemas/values.ts';
 import { cursorParameter, instantParameter } from './fields.ts';
@@ -72,7 +72,8 @@ const entry = z.object({
   requestId: z.string().nullable(),
 });
 
-export const listAudit = definePortalOperation({
+export const listAudit = defineOperation({
+  audience: 'member',
   service: 'access',
   id: 'listAudit',
   method: 'GET',

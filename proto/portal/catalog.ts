@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { eventPayloads } from '../events/payloads.ts';
 import { samplePayload } from '../events/samples.ts';
 import { type EventType, eventTypes } from '../events.ts';
-import { definePortalOperation } from '../portal.ts';
+import { defineOperation } from '../operation.ts';
 
 const objectValue = z.record(z.string(), z.unknown());
 
-export const listEventTypes = definePortalOperation({
+export const listEventTypes = defineOperation({
+  audience: 'member',
   service: 'access',
   id: 'listEventTypes',
   method: 'GET',

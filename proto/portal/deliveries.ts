@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deliveryStates, errorClasses } from '../deliveries/states.ts';
-import { definePortalOperation } from '../portal.ts';
+import { defineOperation } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/query.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
 import { fieldName } from '../schemas/text.ts';
@@ -85,7 +85,8 @@ const attemptSummary = z.object({
   nextAttemptUtc: instant.nullable(),
 });
 
-export const listDeliveries = definePortalOperation({
+export const listDeliveries = defineOperation({
+  audience: 'member',
   ...deliveries,
   id: 'listDeliveries',
   path: '/deliveries',
@@ -119,7 +120,8 @@ export const listDeliveries = definePortalOperation({
   errors: { 400: actionInvalid('cursor', 'invalid cursor') },
 });
 
-export const getDelivery = definePortalOperation({
+export const getDelivery = defineOperation({
+  audience: 'member',
   ...deliveries,
   id: 'getDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}',
@@ -179,7 +181,8 @@ const attemptExample = {
   masked: false,
 };
 
-export const getAttempt = definePortalOperation({
+export const getAttempt = defineOperation({
+  audience: 'member',
   ...deliveries,
   id: 'getAttempt',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/attempts/{attempt}',
@@ -208,7 +211,8 @@ export const getAttempt = definePortalOperation({
   errors: { 404: recordMissing('attempt') },
 });
 
-export const resendDelivery = definePortalOperation({
+export const resendDelivery = defineOperation({
+  audience: 'member',
   ...deliveries,
   id: 'resendDelivery',
   method: 'POST',
@@ -241,7 +245,8 @@ const elapsed = number
 const outcome = { succeeded: number, failed: number, p50Ms: elapsed, p95Ms: elapsed, p99Ms: elapsed };
 const outcomeExample = { succeeded: 1204, failed: 3, p50Ms: 38, p95Ms: 120, p99Ms: 410 };
 
-export const getDeliveryStats = definePortalOperation({
+export const getDeliveryStats = defineOperation({
+  audience: 'member',
   ...deliveries,
   id: 'getDeliveryStats',
   path: '/deliveries/stats',

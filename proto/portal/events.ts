@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { maxBodyBytes } from '../operation.ts';
+import { defineOperation, maxBodyBytes } from '../operation.ts';
 import { createTestEvent } from '../operations/events.ts';
-import { definePortalOperation } from '../portal.ts';
 import { limitParameter } from '../schemas/query.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
 import { envelope, envelopeExample, knownEventType } from '../schemas/webhooks.ts';
@@ -9,7 +8,8 @@ import { cursorParameter } from './fields.ts';
 
 const events = { service: 'webhooks', role: 'viewer', deadlineMs: 5000, query: null, params: {} } as const;
 
-export const listPortalEvents = definePortalOperation({
+export const listPortalEvents = defineOperation({
+  audience: 'member',
   ...events,
   id: 'listPortalEvents',
   method: 'GET',
@@ -35,7 +35,8 @@ export const listPortalEvents = definePortalOperation({
   errors: { 400: actionInvalid('cursor', 'invalid cursor') },
 });
 
-export const getPortalEvent = definePortalOperation({
+export const getPortalEvent = defineOperation({
+  audience: 'member',
   ...events,
   id: 'getPortalEvent',
   method: 'GET',
@@ -47,7 +48,8 @@ export const getPortalEvent = definePortalOperation({
   errors: { 404: recordMissing('event') },
 });
 
-export const createPortalTestEvent = definePortalOperation({
+export const createPortalTestEvent = defineOperation({
+  audience: 'member',
   ...events,
   id: 'createPortalTestEvent',
   method: 'POST',

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { scopes } from '../operation.ts';
-import { definePortalOperation } from '../portal.ts';
+import { defineOperation, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/query.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { fieldName, text } from '../schemas/text.ts';
@@ -46,7 +45,8 @@ export const keyScopes = z
   .max(50)
   .transform((list) => scopes.filter((scope) => list.includes(scope)));
 
-export const listApiKeys = definePortalOperation({
+export const listApiKeys = defineOperation({
+  audience: 'member',
   ...keys,
   id: 'listApiKeys',
   method: 'GET',
@@ -70,7 +70,8 @@ export const listApiKeys = definePortalOperation({
   errors: { 400: { description: 'A parameter is not valid.', example: { error: 'invalid cursor' } } },
 });
 
-export const createApiKey = definePortalOperation({
+export const createApiKey = defineOperation({
+  audience: 'member',
   ...keys,
   id: 'createApiKey',
   method: 'POST',
@@ -97,7 +98,8 @@ export const createApiKey = definePortalOperation({
   },
 });
 
-export const revokeApiKey = definePortalOperation({
+export const revokeApiKey = defineOperation({
+  audience: 'member',
   ...keys,
   id: 'revokeApiKey',
   method: 'POST',

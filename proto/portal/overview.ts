@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { buckets } from '../operation.ts';
-import { definePortalOperation } from '../portal.ts';
+import { buckets, defineOperation } from '../operation.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import { rangeParameter, ranges } from './fields.ts';
 
@@ -38,7 +37,8 @@ const example = {
   peakPerMinute: 60,
 };
 
-export const getUsage = definePortalOperation({
+export const getUsage = defineOperation({
+  audience: 'member',
   ...overview,
   service: 'access',
   id: 'getUsage',
@@ -91,7 +91,8 @@ export const getUsage = definePortalOperation({
 /** When each step was first taken; null: not yet. */
 const step = instant.nullable();
 
-export const getFirstSteps = definePortalOperation({
+export const getFirstSteps = defineOperation({
+  audience: 'member',
   ...overview,
   service: 'access',
   id: 'getFirstSteps',
@@ -106,7 +107,8 @@ export const getFirstSteps = definePortalOperation({
   },
 });
 
-export const getFirstDeliverySteps = definePortalOperation({
+export const getFirstDeliverySteps = defineOperation({
+  audience: 'member',
   ...overview,
   service: 'webhooks',
   id: 'getFirstDeliverySteps',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { credentialBodyBytes, definePortalOperation } from '../portal.ts';
+import { defineOperation } from '../operation.ts';
+import { credentialBodyBytes } from '../portal.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import * as f from './fields.ts';
@@ -22,7 +23,8 @@ const wrongPassword = {
   },
 };
 
-export const updateProfile = definePortalOperation({
+export const updateProfile = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'updateProfile',
   method: 'PATCH',
@@ -33,7 +35,8 @@ export const updateProfile = definePortalOperation({
   errors: {},
 });
 
-export const changePassword = definePortalOperation({
+export const changePassword = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'changePassword',
   method: 'POST',
@@ -44,7 +47,8 @@ export const changePassword = definePortalOperation({
   errors: { 400: wrongPassword },
 });
 
-export const startTotp = definePortalOperation({
+export const startTotp = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'startTotp',
   method: 'POST',
@@ -72,7 +76,8 @@ const codes = {
   example: { recoveryCodes: ['k7m2-qx9d-4hwp-c3rn'] },
 };
 
-export const confirmTotp = definePortalOperation({
+export const confirmTotp = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'confirmTotp',
   method: 'POST',
@@ -111,7 +116,8 @@ const wrongFactor = {
   },
 };
 
-export const disableTotp = definePortalOperation({
+export const disableTotp = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'disableTotp',
   method: 'POST',
@@ -128,7 +134,8 @@ export const disableTotp = definePortalOperation({
   },
 });
 
-export const regenerateRecoveryCodes = definePortalOperation({
+export const regenerateRecoveryCodes = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'regenerateRecoveryCodes',
   method: 'POST',
@@ -155,7 +162,8 @@ const sessionRecord = z.object({
   current: z.boolean(),
 });
 
-export const listSessions = definePortalOperation({
+export const listSessions = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'listSessions',
   method: 'GET',
@@ -184,7 +192,8 @@ export const listSessions = definePortalOperation({
   errors: {},
 });
 
-export const revokeSession = definePortalOperation({
+export const revokeSession = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'revokeSession',
   method: 'DELETE',
@@ -196,7 +205,8 @@ export const revokeSession = definePortalOperation({
   errors: { 404: recordMissing('session') },
 });
 
-export const revokeOtherSessions = definePortalOperation({
+export const revokeOtherSessions = defineOperation({
+  audience: 'member',
   ...profile,
   id: 'revokeOtherSessions',
   method: 'POST',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { definePortalOperation } from '../portal.ts';
+import { defineOperation } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/query.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
 import { fieldName } from '../schemas/text.ts';
@@ -105,7 +105,8 @@ const busy = {
   example: { error: 'there is nothing to replay', reason: 'conflict' },
 };
 
-export const previewReplay = definePortalOperation({
+export const previewReplay = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'previewReplay',
   method: 'POST',
@@ -127,7 +128,8 @@ export const previewReplay = definePortalOperation({
   errors: { 400: actionInvalid('since'), 404: subscriptionMissing },
 });
 
-export const createReplay = definePortalOperation({
+export const createReplay = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'createReplay',
   method: 'POST',
@@ -139,7 +141,8 @@ export const createReplay = definePortalOperation({
   errors: { 400: actionInvalid('since'), 404: subscriptionMissing, 409: busy },
 });
 
-export const listReplays = definePortalOperation({
+export const listReplays = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'listReplays',
   method: 'GET',
@@ -165,7 +168,8 @@ export const listReplays = definePortalOperation({
   errors: { 400: actionInvalid('cursor', 'invalid cursor') },
 });
 
-export const getReplay = definePortalOperation({
+export const getReplay = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'getReplay',
   method: 'GET',
@@ -177,7 +181,8 @@ export const getReplay = definePortalOperation({
   errors: { 404: missing },
 });
 
-export const cancelReplay = definePortalOperation({
+export const cancelReplay = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'cancelReplay',
   method: 'POST',
@@ -196,7 +201,8 @@ export const cancelReplay = definePortalOperation({
   },
 });
 
-export const countHeld = definePortalOperation({
+export const countHeld = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'countHeld',
   method: 'GET',
@@ -214,7 +220,8 @@ export const countHeld = definePortalOperation({
   errors: { 404: subscriptionMissing },
 });
 
-export const releaseHeld = definePortalOperation({
+export const releaseHeld = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'releaseHeld',
   method: 'POST',
@@ -225,7 +232,8 @@ export const releaseHeld = definePortalOperation({
   errors: { 404: subscriptionMissing, 409: busy },
 });
 
-export const dropHeld = definePortalOperation({
+export const dropHeld = defineOperation({
+  audience: 'member',
   ...replays,
   id: 'dropHeld',
   method: 'POST',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { scopes } from '../operation.ts';
-import { credentialBodyBytes, definePortalOperation, roles } from '../portal.ts';
+import { defineOperation, scopes } from '../operation.ts';
+import { credentialBodyBytes, roles } from '../portal.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { rule } from '../schemas/rule.ts';
 import { fieldName, text } from '../schemas/text.ts';
@@ -95,7 +95,8 @@ const tooMany = {
   example: { error: 'too many attempts; try again in 8 s', reason: 'too_many_attempts', retryAfter: 8 },
 };
 
-export const signIn = definePortalOperation({
+export const signIn = defineOperation({
+  audience: 'member',
   ...session,
   id: 'signIn',
   method: 'POST',
@@ -137,7 +138,8 @@ export const signIn = definePortalOperation({
   },
 });
 
-export const signOut = definePortalOperation({
+export const signOut = defineOperation({
+  audience: 'member',
   ...session,
   id: 'signOut',
   method: 'DELETE',
@@ -149,7 +151,8 @@ export const signOut = definePortalOperation({
   errors: {},
 });
 
-export const getSession = definePortalOperation({
+export const getSession = defineOperation({
+  audience: 'member',
   ...session,
   id: 'getSession',
   method: 'GET',
@@ -161,7 +164,8 @@ export const getSession = definePortalOperation({
   errors: {},
 });
 
-export const switchCompany = definePortalOperation({
+export const switchCompany = defineOperation({
+  audience: 'member',
   ...session,
   id: 'switchCompany',
   method: 'POST',
@@ -202,7 +206,8 @@ const gone = {
 };
 
 /** A POST, so that the token is in no URL and in no log. */
-export const getInvitation = definePortalOperation({
+export const getInvitation = defineOperation({
+  audience: 'member',
   ...session,
   id: 'getInvitation',
   method: 'POST',
@@ -232,7 +237,8 @@ export const getInvitation = definePortalOperation({
   errors: { 410: gone, 429: tooMany },
 });
 
-export const acceptInvitation = definePortalOperation({
+export const acceptInvitation = defineOperation({
+  audience: 'member',
   ...session,
   id: 'acceptInvitation',
   method: 'POST',
@@ -256,7 +262,8 @@ const resetGone = {
 };
 
 /** A POST, as `getInvitation`. */
-export const getPasswordReset = definePortalOperation({
+export const getPasswordReset = defineOperation({
+  audience: 'member',
   ...session,
   id: 'getPasswordReset',
   method: 'POST',
@@ -278,7 +285,8 @@ export const getPasswordReset = definePortalOperation({
   errors: { 410: resetGone },
 });
 
-export const resetPassword = definePortalOperation({
+export const resetPassword = defineOperation({
+  audience: 'member',
   ...session,
   id: 'resetPassword',
   method: 'POST',

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { elapsedBoundsMs, errorClasses } from '../deliveries/states.ts';
-import { maxBodyBytes } from '../operation.ts';
+import { defineOperation, maxBodyBytes } from '../operation.ts';
 import {
   rotateSubscriptionSecret,
   testSubscription,
   updateSubscription,
 } from '../operations/subscriptions.ts';
-import { definePortalOperation } from '../portal.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
 import { count, instant } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
@@ -79,7 +78,8 @@ const withSecret = {
   },
 };
 
-export const listPortalSubscriptions = definePortalOperation({
+export const listPortalSubscriptions = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'listPortalSubscriptions',
   method: 'GET',
@@ -97,7 +97,8 @@ export const listPortalSubscriptions = definePortalOperation({
   errors: {},
 });
 
-export const getPortalSubscription = definePortalOperation({
+export const getPortalSubscription = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'getPortalSubscription',
   method: 'GET',
@@ -110,7 +111,8 @@ export const getPortalSubscription = definePortalOperation({
   errors: { 404: missing },
 });
 
-export const checkSubscriptionUrl = definePortalOperation({
+export const checkSubscriptionUrl = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'checkSubscriptionUrl',
   method: 'POST',
@@ -129,7 +131,8 @@ export const checkSubscriptionUrl = definePortalOperation({
   errors: {},
 });
 
-export const createPortalSubscription = definePortalOperation({
+export const createPortalSubscription = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'createPortalSubscription',
   method: 'POST',
@@ -146,7 +149,8 @@ export const createPortalSubscription = definePortalOperation({
   errors: { 400: badUrl },
 });
 
-export const updatePortalSubscription = definePortalOperation({
+export const updatePortalSubscription = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'updatePortalSubscription',
   method: 'PATCH',
@@ -158,7 +162,8 @@ export const updatePortalSubscription = definePortalOperation({
   errors: { 400: badUrl, 403: toolManaged, 404: missing },
 });
 
-export const enablePortalSubscription = definePortalOperation({
+export const enablePortalSubscription = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'enablePortalSubscription',
   method: 'POST',
@@ -170,7 +175,8 @@ export const enablePortalSubscription = definePortalOperation({
   errors: { 404: missing },
 });
 
-export const disablePortalSubscription = definePortalOperation({
+export const disablePortalSubscription = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'disablePortalSubscription',
   method: 'POST',
@@ -182,7 +188,8 @@ export const disablePortalSubscription = definePortalOperation({
   errors: { 404: missing },
 });
 
-export const rotatePortalSubscriptionSecret = definePortalOperation({
+export const rotatePortalSubscriptionSecret = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'rotatePortalSubscriptionSecret',
   method: 'POST',
@@ -200,7 +207,8 @@ export const rotatePortalSubscriptionSecret = definePortalOperation({
   },
 });
 
-export const deletePortalSubscription = definePortalOperation({
+export const deletePortalSubscription = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'deletePortalSubscription',
   method: 'DELETE',
@@ -242,7 +250,8 @@ export const testAttempt = z.object({
     .nullable(),
 });
 
-export const testPortalSubscription = definePortalOperation({
+export const testPortalSubscription = defineOperation({
+  audience: 'member',
   ...subscriptions,
   id: 'testPortalSubscription',
   method: 'POST',

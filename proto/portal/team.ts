@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { definePortalOperation, roles } from '../portal.ts';
+import { defineOperation } from '../operation.ts';
+import { roles } from '../portal.ts';
 import { email } from '../schemas/fields.ts';
 import { recordMissing } from '../schemas/records.ts';
 import { fieldName } from '../schemas/text.ts';
@@ -68,7 +69,8 @@ const lastOwner = {
   example: { error: 'the last owner cannot go; make another member an owner first', reason: 'conflict' },
 };
 
-export const listTeam = definePortalOperation({
+export const listTeam = defineOperation({
+  audience: 'member',
   ...team,
   id: 'listTeam',
   method: 'GET',
@@ -86,7 +88,8 @@ export const listTeam = definePortalOperation({
   errors: {},
 });
 
-export const inviteMember = definePortalOperation({
+export const inviteMember = defineOperation({
+  audience: 'member',
   ...team,
   id: 'inviteMember',
   method: 'POST',
@@ -109,7 +112,8 @@ export const inviteMember = definePortalOperation({
   errors: { 403: ownersOnly },
 });
 
-export const revokeInvitation = definePortalOperation({
+export const revokeInvitation = defineOperation({
+  audience: 'member',
   ...team,
   id: 'revokeInvitation',
   method: 'DELETE',
@@ -134,7 +138,8 @@ const memberKey = z.object({
   lastUsedUtc: instant.nullable(),
 });
 
-export const listMemberKeys = definePortalOperation({
+export const listMemberKeys = defineOperation({
+  audience: 'member',
   ...team,
   id: 'listMemberKeys',
   method: 'GET',
@@ -162,7 +167,8 @@ export const listMemberKeys = definePortalOperation({
   errors: { 404: recordMissing('member') },
 });
 
-export const changeRole = definePortalOperation({
+export const changeRole = defineOperation({
+  audience: 'member',
   ...team,
   id: 'changeRole',
   method: 'PATCH',
@@ -176,7 +182,8 @@ export const changeRole = definePortalOperation({
   errors: { 403: ownersOnly, 404: recordMissing('member'), 409: lastOwner },
 });
 
-export const offerPasswordReset = definePortalOperation({
+export const offerPasswordReset = defineOperation({
+  audience: 'member',
   ...team,
   id: 'offerPasswordReset',
   method: 'POST',
@@ -208,7 +215,8 @@ export const offerPasswordReset = definePortalOperation({
   },
 });
 
-export const removeMember = definePortalOperation({
+export const removeMember = defineOperation({
+  audience: 'member',
   ...team,
   id: 'removeMember',
   method: 'DELETE',

@@ -1,11 +1,17 @@
-import { type OperatorOperationId, operatorContract, Problem, parseBody } from '@causeway/proto';
+import {
+  type AnswerTo,
+  type BodyOf,
+  type Contract,
+  contract,
+  type OperationIdOf,
+  Problem,
+  parseBody,
+} from '@causeway/proto';
 import { each, type Handler, json } from '@causeway/runtime';
-import type { z } from 'zod';
 import type { Access } from './context.ts';
 
-type Contract = typeof operatorContract;
-type Body<Id extends OperatorOperationId> = z.output<Contract[Id]['body']>;
-type Answer<Id extends OperatorOperationId> = z.output<Contract[Id]['answer']>;
+type OperatorOperationId = OperationIdOf<'access', 'operator'>;
+type Body<Id extends OperatorOperationId> = BodyOf<Contract[Id]>;
 
 /**
  * The handler of one operation of the operator's: parses the body, answers what `handle` returns, and logs
@@ -14,7 +20,7 @@ type Answer<Id extends OperatorOperationId> = z.output<Contract[Id]['answer']>;
 export const operatorHandler = <Id extends OperatorOperationId>(
   { log }: Pick<Access, 'log'>,
   operation: Id,
-  handle: (body: Body<Id>, call: { readonly requestId: string }) => Promise<Answer<Id>>,
+  handle: (body: Body<Id>, call: { readonly requestId: string }) => Promise<AnswerTo<Id>>,
 ): Handler =>
   each(async ({ body, requestId }) => {
     const startedMs = performance.now();
@@ -24,8 +30,8 @@ export const operatorHandler = <Id extends OperatorOperationId>(
         'operator call',
       );
     try {
-      const answer = await handle(parseBody(operatorContract[operation], body) as Body<Id>, { requestId });
-      ended({ outcome: 'done', ...idsOf(answer as Ids) });
+      const answer = await handle(parseBody(contract[operation], body) as Body<Id>, { requestId });
+      ended({ outcome: 'done', ...idsOf(answer as unknown as Ids) });
       return json(operation.startsWith('create') ? 201 : 200, answer);
     } catch (error) {
       ended({ outcome: error instanceof Problem ? error.code : 'internal_error' });

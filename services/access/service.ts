@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
-  type OperatorOperationId,
-  type PortalOperationId,
-  portalOperations,
+  type MemberOperationId,
+  memberOperations,
+  type OperationIdOf,
   type resolveSessionOperation,
 } from '@causeway/proto';
 import {
@@ -91,7 +91,9 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   };
 };
 
-const operatorHandlers = (access: Access): Readonly<Record<OperatorOperationId, Handler>> => ({
+const operatorHandlers = (
+  access: Access,
+): Readonly<Record<OperationIdOf<'access', 'operator'>, Handler>> => ({
   createCompany: createCompany(access),
   listCompanies: listCompanies(access),
   createKey: createKey(access),
@@ -106,7 +108,7 @@ const operatorHandlers = (access: Access): Readonly<Record<OperatorOperationId, 
 /** What the gateways ask for: the portal's operations, and whose session a token is. */
 const portalHandlers = (
   access: Access,
-): Readonly<Partial<Record<PortalOperationId | typeof resolveSessionOperation, Handler>>> => {
+): Readonly<Partial<Record<MemberOperationId | typeof resolveSessionOperation, Handler>>> => {
   const creators = {
     ...sessions,
     ...team,
@@ -127,11 +129,11 @@ const portalHandlers = (
 
 /** All but what is for those who have no session yet, and the question whose session a token is. */
 const forMembers: ReadonlySet<string> = new Set(
-  portalOperations.filter(({ role }) => role !== null).map(({ id }) => id),
+  memberOperations.filter(({ role }) => role !== null).map(({ id }) => id),
 );
 
 const forStrangers: ReadonlySet<string> = new Set(
-  portalOperations.filter(({ role, id }) => role === null && id !== 'signIn').map(({ id }) => id),
+  memberOperations.filter(({ role, id }) => role === null && id !== 'signIn').map(({ id }) => id),
 );
 
 export interface AccessOptions {

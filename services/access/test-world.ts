@@ -7,8 +7,8 @@ import {
   keyBucket,
   keyRevokedSubject,
   laneSubject,
+  type MemberOperationId,
   type OperatorOperationId,
-  type PortalOperationId,
   parseKeyRing,
   type ResolvedSession,
   replyPrefix,
@@ -119,7 +119,7 @@ export const portalLaneOf = (bus: Bus) => {
   });
   cleanUp(() => lane.close());
   return (
-    operation: PortalOperationId | typeof resolveSessionOperation,
+    operation: MemberOperationId | typeof resolveSessionOperation,
     { tenant = 0, actor, body, params = [], query = '' }: PortalRequest = {},
   ): Promise<LaneAnswer> =>
     lane.request({
@@ -154,7 +154,7 @@ export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.
       token = value;
     },
     ask: async (
-      operation: PortalOperationId,
+      operation: MemberOperationId,
       body?: unknown,
       params: readonly string[] = [],
       query = '',

@@ -3,11 +3,10 @@ import {
   basePath,
   type ErrorShape,
   type KeyEntry,
+  type KeyOperation,
   maxBodyBytes,
   methodNotAllowed,
   missingScope,
-  type Operation,
-  type OperationId,
   Problem,
   problem,
   renderLimitExceeded,
@@ -204,7 +203,7 @@ interface Exchange {
   readonly address: string;
   /** Whether it has been answered or its client has gone. */
   over(): boolean;
-  identify(key: KeyEntry, operation: Operation<OperationId>): void;
+  identify(key: KeyEntry, operation: KeyOperation): void;
   /** A body is held for it until it is over. */
   reads(reading: Reading): void;
   counted(bucket: Bucket, verdict: Verdict): void;
@@ -219,7 +218,7 @@ const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exc
   const requestId = head.requestId || randomHex(12);
   const address = addressOf(response, head, gateway.trustedProxies);
   const { span, traceparent } = startRequest(gateway.tracer, head);
-  let operation: Operation<OperationId> | undefined;
+  let operation: KeyOperation | undefined;
   let key: KeyEntry | undefined;
   /** Stays empty for a request that was not counted; every answer to one that was has them (contract, "Rate limits"). */
   let rateLimit: readonly Header[] = [];

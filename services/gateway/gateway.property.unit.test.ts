@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { operations, Problem, portalOperations } from '@causeway/proto';
+import { keyOperations, memberOperations, Problem } from '@causeway/proto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientAddress } from './http/client-address.ts';
@@ -31,8 +31,8 @@ const headOf = (more: Partial<PortalHead>): PortalHead => ({
 });
 
 describe.each([
-  ['the interface', operations, '/api/v1'],
-  ['the portal', portalOperations, '/portal/api/v1'],
+  ['the interface', keyOperations, '/api/v1'],
+  ['the portal', memberOperations, '/portal/api/v1'],
 ] as const)('a path of %s', (_, table, base) => {
   const route = createRouter(table as readonly { method: string; path: string; id: string }[], base);
   const operation = fc.constantFrom(...table.map(({ id, method, path }) => ({ id, method, path })));

@@ -1,13 +1,13 @@
-import type { Operation, OperationId } from '@causeway/proto';
+import type { KeyOperation } from '@causeway/proto';
 
 /** An operation found, and its path parameters as they were sent. */
-export interface Match<O = Operation<OperationId>> {
+export interface Match<O = KeyOperation> {
   readonly operation: O;
   readonly params: readonly string[];
 }
 
 /** What a method and path lead to: an operation, or what to say instead. */
-export type Routed<O = Operation<OperationId>> =
+export type Routed<O = KeyOperation> =
   | { readonly match: Match<O>; readonly allow?: undefined }
   | { readonly match: undefined; readonly allow: string | undefined };
 

@@ -1,4 +1,11 @@
-import { basePath, laneSubject, operations, replyPrefix, type ServiceName, services } from '@causeway/proto';
+import {
+  basePath,
+  keyOperations,
+  laneSubject,
+  replyPrefix,
+  type ServiceName,
+  services,
+} from '@causeway/proto';
 import { type Bus, createLaneClient, followKeyTable, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
 import { type Gateway, handle } from './exchange.ts';
@@ -119,7 +126,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     lanes,
     limiter,
     limits,
-    route: createRouter(operations, basePath),
+    route: createRouter(keyOperations, basePath),
     pages: createPages(),
     portal,
     requests,

@@ -1,4 +1,5 @@
 import {
+  errorShapeOf,
   internalError,
   type LaneName,
   laneSubject,
@@ -88,4 +89,4 @@ const answersTo = (lane: LaneName): string =>
   replyPrefix(lane.startsWith('operator') ? 'operator.' : 'gateway.');
 
 const problemAnswer = ({ operation, requestId }: Call, thrown: Problem): Answer =>
-  renderProblem(operationById.get(operation as OperationId)?.errorShape ?? 'general', thrown, { requestId });
+  renderProblem(errorShapeOf(operationById.get(operation)), thrown, { requestId });

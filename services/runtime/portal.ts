@@ -2,7 +2,7 @@ import {
   type Actor,
   type ActorUser,
   type BodyOf,
-  type PortalOperation,
+  type MemberOperation,
   parseCall,
   parseId,
   problem,
@@ -14,7 +14,7 @@ import type { Answer } from './lanes/call.ts';
 import { type Call, each, type Handler } from './lanes/server.ts';
 
 /** A call of the portal, parsed. */
-export interface PortalCall<O extends PortalOperation> {
+export interface PortalCall<O extends MemberOperation> {
   readonly companyId: number;
   /** Null where the operation is for those who have no session yet. */
   readonly user: O['role'] extends null ? null : ActorUser;
@@ -34,12 +34,12 @@ export interface PortalCall<O extends PortalOperation> {
  * The handler of one operation of the portal. The gateway has let the call through already; that the role
  * suffices is checked here again, as a mistake there would otherwise be nowhere else to be seen.
  */
-export const portalHandler = <const O extends PortalOperation>(
+export const portalHandler = <const O extends MemberOperation>(
   operation: O,
   handle: (call: PortalCall<O>) => Promise<Answer>,
 ): Handler => each(async (call) => handle(portalCall(operation, call)));
 
-const portalCall = <O extends PortalOperation>(operation: O, call: Call): PortalCall<O> => {
+const portalCall = <O extends MemberOperation>(operation: O, call: Call): PortalCall<O> => {
   const { actor, tenant, requestId, deadlineMs, params } = call;
   if (!actor) throw new Error(`${operation.id}: the call has no actor`);
   if (operation.role !== null) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type KeyRing, portalContract } from '@causeway/proto';
+import { contract, type KeyRing } from '@causeway/proto';
 import {
   type Bus,
   type Database,
@@ -130,7 +130,7 @@ const handlersOf = (context: WebhooksContext): OperationHandlers => {
   return Object.fromEntries(
     operations.map(([id, create]) => {
       const handler = create(context);
-      return [id, id in portalContract ? forViewers(handler) : handler];
+      return [id, id in contract ? forViewers(handler) : handler];
     }),
   );
 };

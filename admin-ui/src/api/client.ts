@@ -1,7 +1,7 @@
 import table from 'virtual:portal-operations';
 import { takeActivity } from './activity.ts';
 import { ApiError, type Detail } from './errors.ts';
-import type { Answer, Input, PortalOperationId } from './types.ts';
+import type { Answer, Input, MemberOperationId } from './types.ts';
 
 const basePath = '/portal/api/v1';
 
@@ -12,7 +12,7 @@ interface Loose {
 }
 
 /** Calls one operation of the portal. Throws `ApiError`. */
-export const call = async <Id extends PortalOperationId>(
+export const call = async <Id extends MemberOperationId>(
   id: Id,
   input: Input<Id>,
   signal?: AbortSignal,

@@ -1,23 +1,23 @@
-import type { PortalAnswer, PortalBody, PortalContract, PortalOperationId, QueryOf } from '@causeway/proto';
+import type { AnswerTo, BodyFor, Contract, MemberOperationId, QueryOf } from '@causeway/proto';
 
 /** The contract as the browser sees it: types only, so none of its code is in the bundle. */
-export type { PortalOperationId };
+export type { MemberOperationId };
 
-type Params<Id extends PortalOperationId> = keyof PortalContract[Id]['params'] extends never
+type Params<Id extends MemberOperationId> = keyof Contract[Id]['params'] extends never
   ? { readonly params?: undefined }
-  : { readonly params: Readonly<Record<keyof PortalContract[Id]['params'], string | number>> };
+  : { readonly params: Readonly<Record<keyof Contract[Id]['params'], string | number>> };
 
 type Value = string | number | boolean | undefined;
-type Query<Id extends PortalOperationId> = PortalContract[Id]['query'] extends null
+type Query<Id extends MemberOperationId> = Contract[Id]['query'] extends null
   ? { readonly query?: undefined }
-  : { readonly query?: { readonly [Name in keyof QueryOf<PortalContract[Id]>]?: Value } };
+  : { readonly query?: { readonly [Name in keyof QueryOf<Contract[Id]>]?: Value } };
 
-type Body<Id extends PortalOperationId> = PortalContract[Id]['body'] extends null
+type Body<Id extends MemberOperationId> = Contract[Id]['body'] extends null
   ? { readonly body?: undefined }
-  : { readonly body: PortalBody<Id> };
+  : { readonly body: BodyFor<Id> };
 
 /** What a call of an operation takes. */
-export type Input<Id extends PortalOperationId> = Params<Id> & Query<Id> & Body<Id>;
+export type Input<Id extends MemberOperationId> = Params<Id> & Query<Id> & Body<Id>;
 
 /** What it answers with; undefined where there is no body. */
-export type Answer<Id extends PortalOperationId> = PortalAnswer<Id>;
+export type Answer<Id extends MemberOperationId> = AnswerTo<Id>;

@@ -1,12 +1,12 @@
-import { type PortalAnswer, portalContract } from '@causeway/proto';
+import { type AnswerTo, contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { decodeCursor, encodeCursor } from '../list-cursor.ts';
 
-type Entry = PortalAnswer<'listAudit'>['entries'][number];
+type Entry = AnswerTo<'listAudit'>['entries'][number];
 
 export const listAudit = ({ db }: Access) =>
-  portalHandler(portalContract.listAudit, async ({ companyId, query }) => {
+  portalHandler(contract.listAudit, async ({ companyId, query }) => {
     const { limit, cursor, action, targetKind, targetId, userId, since, until } = query;
     const before = cursor === undefined ? undefined : decodeCursor('audit', companyId, cursor);
     let found = db

@@ -1,6 +1,6 @@
-import { eventCatalog, portalContract } from '@causeway/proto';
+import { contract, eventCatalog } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
 export const listEventTypes = ({ now }: Access) =>
-  portalHandler(portalContract.listEventTypes, async () => json(200, { eventTypes: eventCatalog(now()) }));
+  portalHandler(contract.listEventTypes, async () => json(200, { eventTypes: eventCatalog(now()) }));

@@ -1,4 +1,4 @@
-import type { OperatorLane, OperatorOperationId, OperatorWebhooksOperationId } from '@causeway/proto';
+import type { OperatorLane, OperatorOperationId } from '@causeway/proto';
 import { UsageError } from './usage-error.ts';
 
 /** What a command takes after `--`. */
@@ -35,7 +35,7 @@ export interface Command {
   readonly succeeded?: (answer: Body) => boolean;
 }
 
-export type OperationId = OperatorOperationId | OperatorWebhooksOperationId;
+export type OperationId = OperatorOperationId;
 export type Body = Readonly<Record<string, unknown>>;
 
 const company = { value: 'ID', about: "the company's number", required: true } as const;

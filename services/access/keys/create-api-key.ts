@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { auditSource, json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireRoleStill } from '../team/require-role.ts';
@@ -6,7 +6,7 @@ import { makeKey } from './make-key.ts';
 import { portalKey } from './portal-key.ts';
 
 export const createApiKey = (access: Access) =>
-  portalHandler(portalContract.createApiKey, async (call) => {
+  portalHandler(contract.createApiKey, async (call) => {
     const { companyId, body } = call;
     const { row, value } = await makeKey(access, {
       companyId,

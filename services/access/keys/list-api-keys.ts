@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { limitColumns } from '../limits/limits.ts';
@@ -7,7 +7,7 @@ import { keyColumns } from './key.ts';
 import { portalKey } from './portal-key.ts';
 
 export const listApiKeys = ({ db }: Access) =>
-  portalHandler(portalContract.listApiKeys, async ({ companyId, query }) => {
+  portalHandler(contract.listApiKeys, async ({ companyId, query }) => {
     const { limit, cursor, state } = query;
     let found = db
       .selectFrom('api_keys')

@@ -1,9 +1,9 @@
-import { maskKey, type PortalAnswer, type Scope } from '@causeway/proto';
+import { type AnswerTo, maskKey, type Scope } from '@causeway/proto';
 import { type LimitRow, limitsAnswer } from '../limits/limits.ts';
 import type { KeyRow } from './key.ts';
 
 /** A key as the portal shows it: never its value. */
-export const portalKey = (row: KeyRow & LimitRow): PortalAnswer<'listApiKeys'>['keys'][number] => ({
+export const portalKey = (row: KeyRow & LimitRow): AnswerTo<'listApiKeys'>['keys'][number] => ({
   id: row.id,
   name: row.name,
   scopes: row.scopes.split(' ') as Scope[],

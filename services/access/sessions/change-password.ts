@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
@@ -10,7 +10,7 @@ import { hashForAddress } from './memberships.ts';
 import { strangersSubjects } from './subjects.ts';
 
 export const changePassword = (access: Access) =>
-  portalHandler(portalContract.changePassword, async (call) => {
+  portalHandler(contract.changePassword, async (call) => {
     const { companyId, user, body } = call;
     await confirmPassword(access, call, 'currentPassword', body.currentPassword);
     const company = await access.db

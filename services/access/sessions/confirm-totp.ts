@@ -1,4 +1,4 @@
-import { conflict, invalidField, portalContract } from '@causeway/proto';
+import { conflict, contract, invalidField } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { atSession, attempt } from './attempt.ts';
@@ -8,7 +8,7 @@ import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { takeTotp } from './second-factor.ts';
 
 export const confirmTotp = (access: Access) =>
-  portalHandler(portalContract.confirmTotp, async (call) => {
+  portalHandler(contract.confirmTotp, async (call) => {
     const { companyId, user, body } = call;
     const person = await readPerson(access.db, companyId, user);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already');

@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { changeSecurity } from './change-security.ts';
@@ -6,7 +6,7 @@ import { confirmFactor } from './confirm-factor.ts';
 import { deleteRecoveryCodes } from './recovery-codes.ts';
 
 export const disableTotp = (access: Access) =>
-  portalHandler(portalContract.disableTotp, async (call) => {
+  portalHandler(contract.disableTotp, async (call) => {
     const { companyId, user, body } = call;
     await confirmFactor(access, call, body);
     await changeSecurity(access, call, 'totp.disabled', async (trx) => {

@@ -1,8 +1,8 @@
-import { type PortalAnswer, problem, scopes } from '@causeway/proto';
+import { type AnswerTo, problem, scopes } from '@causeway/proto';
 import type { Access } from '../context.ts';
 import { sessionsOfSignIn } from './sign-in-group.ts';
 
-export type SessionFacts = PortalAnswer<'getSession'>;
+export type SessionFacts = AnswerTo<'getSession'>;
 
 /** Everything that a page has to know of who looks at it. @throws Problem `signed_out` when it has just ended */
 export const sessionFacts = async (

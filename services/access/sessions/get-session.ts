@@ -1,9 +1,9 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { sessionFacts } from './facts.ts';
 
 export const getSession = (access: Access) =>
-  portalHandler(portalContract.getSession, async ({ companyId, user }) =>
+  portalHandler(contract.getSession, async ({ companyId, user }) =>
     json(200, await sessionFacts(access, companyId, user.sessionId)),
   );

@@ -1,9 +1,9 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
 export const listSessions = ({ db, now, portal }: Access) =>
-  portalHandler(portalContract.listSessions, async ({ companyId, user }) => {
+  portalHandler(contract.listSessions, async ({ companyId, user }) => {
     const at = now().getTime();
     const rows = await db
       .selectFrom('portal_sessions')

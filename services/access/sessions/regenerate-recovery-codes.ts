@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { changeSecurity } from './change-security.ts';
@@ -6,7 +6,7 @@ import { confirmFactor } from './confirm-factor.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
 
 export const regenerateRecoveryCodes = (access: Access) =>
-  portalHandler(portalContract.regenerateRecoveryCodes, async (call) => {
+  portalHandler(contract.regenerateRecoveryCodes, async (call) => {
     const { companyId, user, body } = call;
     await confirmFactor(access, call, body);
     const recoveryCodes = await changeSecurity(access, call, 'recovery_codes.renewed', (trx) =>

@@ -1,4 +1,4 @@
-import { portalContract, problem } from '@causeway/proto';
+import { contract, problem } from '@causeway/proto';
 import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
@@ -13,7 +13,7 @@ import { strangersSubjects } from './subjects.ts';
  * asked for as ever, so a link that fell into other hands does not open an account that has one.
  */
 export const resetPassword = (access: Access) =>
-  portalHandler(portalContract.resetPassword, async ({ body, actor, requestId }) => {
+  portalHandler(contract.resetPassword, async ({ body, actor, requestId }) => {
     const { db, now } = access;
     const row = await findPasswordReset(access, body.token);
     const { company_id, user_id, email, name, company_name } = row;

@@ -1,10 +1,10 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
 
 export const revokeOtherSessions = (access: Access) =>
-  portalHandler(portalContract.revokeOtherSessions, async (call) => {
+  portalHandler(contract.revokeOtherSessions, async (call) => {
     const { companyId, user } = call;
     const revoked = await transaction(access.db, async (trx) => {
       const ended = await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });

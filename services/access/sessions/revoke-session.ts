@@ -1,4 +1,4 @@
-import { notFound, portalContract, sessionTokenHeader } from '@causeway/proto';
+import { contract, notFound, sessionTokenHeader } from '@causeway/proto';
 import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
@@ -6,7 +6,7 @@ import { endedEntry } from './sign-out.ts';
 
 /** Only one's own: another member's is not there. */
 export const revokeSession = (access: Access) =>
-  portalHandler(portalContract.revokeSession, async (call) => {
+  portalHandler(contract.revokeSession, async (call) => {
     const { companyId, user } = call;
     const sessionId = call.id('session');
     await transaction(access.db, async (trx) => {

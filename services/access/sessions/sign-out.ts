@@ -1,10 +1,10 @@
-import { portalContract, sessionTokenHeader } from '@causeway/proto';
+import { contract, sessionTokenHeader } from '@causeway/proto';
 import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
 
 export const signOut = (access: Access) =>
-  portalHandler(portalContract.signOut, async (call) => {
+  portalHandler(contract.signOut, async (call) => {
     const { companyId, user } = call;
     await transaction(access.db, async (trx) => {
       const ended = await endSessions(access, trx, { companyId, userId: user.id, only: user.sessionId });

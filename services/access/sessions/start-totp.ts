@@ -1,4 +1,4 @@
-import { conflict, portalContract, sealSecret } from '@causeway/proto';
+import { conflict, contract, sealSecret } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { confirmPassword } from './confirm-password.ts';
@@ -6,7 +6,7 @@ import { newTotpSecret, totpUri } from './totp.ts';
 
 /** The secret waits in the row until a first code shows that an app has it. */
 export const startTotp = (access: Access) =>
-  portalHandler(portalContract.startTotp, async (call) => {
+  portalHandler(contract.startTotp, async (call) => {
     const { companyId, user, body } = call;
     const person = await confirmPassword(access, call, 'password', body.password);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already; switch it off first');

@@ -1,4 +1,4 @@
-import { notFound, portalContract, sessionsEndedSubject } from '@causeway/proto';
+import { contract, notFound, sessionsEndedSubject } from '@causeway/proto';
 import { json, portalHandler, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireFactor } from './confirm-factor.ts';
@@ -12,7 +12,7 @@ import { hashToken, newSessionToken, newToken } from './token.ts';
  * member comes back. A company that the sign-in did not open does not exist to it.
  */
 export const switchCompany = (access: Access) =>
-  portalHandler(portalContract.switchCompany, async (call) => {
+  portalHandler(contract.switchCompany, async (call) => {
     const { db, bus, now, portal, random } = access;
     const { companyId, user, actor, body, requestId } = call;
     if (body.companyId === companyId) return json(200, await sessionFacts(access, companyId, user.sessionId));

@@ -3,7 +3,7 @@ import {
   type Actor,
   deviceHeader,
   laneSubject,
-  type PortalOperationId,
+  type MemberOperationId,
   replyPrefix,
   resolveSessionOperation,
   sessionTokenHeader,
@@ -33,7 +33,7 @@ const lane = createLaneClient({
 cleanUp(() => lane.close());
 
 const send = (
-  operation: PortalOperationId | typeof resolveSessionOperation,
+  operation: MemberOperationId | typeof resolveSessionOperation,
   { tenant = 0, actor, body }: { tenant?: number; actor?: Actor; body?: unknown } = {},
 ): Promise<LaneAnswer> =>
   lane.request({

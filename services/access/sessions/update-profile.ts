@@ -1,10 +1,10 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { sessionFacts } from './facts.ts';
 
 export const updateProfile = (access: Access) =>
-  portalHandler(portalContract.updateProfile, async (call) => {
+  portalHandler(contract.updateProfile, async (call) => {
     const { companyId, user, body } = call;
     await transaction(access.db, async (trx) => {
       await trx

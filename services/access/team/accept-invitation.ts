@@ -1,4 +1,4 @@
-import { conflict, portalContract, problem } from '@causeway/proto';
+import { conflict, contract, problem } from '@causeway/proto';
 import { duplicateKey, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
@@ -10,7 +10,7 @@ import { findInvitation } from './invitation.ts';
 
 /** Makes the member, uses the invitation up, and signs in. */
 export const acceptInvitation = (access: Access) =>
-  portalHandler(portalContract.acceptInvitation, async ({ body, actor, requestId }) => {
+  portalHandler(contract.acceptInvitation, async ({ body, actor, requestId }) => {
     const { db, now } = access;
     const { company_id, invitation_id, email, role, company_name } = await findInvitation(access, body.token);
     requireGoodPassword('password', body.password, [company_name, email, body.name]);

@@ -1,4 +1,4 @@
-import { portalContract, roleAllows } from '@causeway/proto';
+import { contract, roleAllows } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { endPasswordReset } from '../passwords/password-reset.ts';
@@ -7,7 +7,7 @@ import { lockMember } from './lock-member.ts';
 import { memberAnswer } from './member.ts';
 
 export const changeRole = (access: Access) =>
-  portalHandler(portalContract.changeRole, async (call) => {
+  portalHandler(contract.changeRole, async (call) => {
     const { db, now } = access;
     const { companyId, user, body } = call;
     const by = auditSource(call);

@@ -1,10 +1,10 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { findInvitation } from './invitation.ts';
 
 export const getInvitation = (access: Access) =>
-  portalHandler(portalContract.getInvitation, async ({ body }) => {
+  portalHandler(contract.getInvitation, async ({ body }) => {
     const row = await findInvitation(access, body.token);
     return json(200, {
       email: row.email,

@@ -1,4 +1,4 @@
-import { invalidField, portalContract, roleRequired } from '@causeway/proto';
+import { contract, invalidField, roleRequired } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
@@ -11,7 +11,7 @@ const maxTeam = 500;
 
 /** The token is in the link's fragment, which no browser sends anywhere. */
 export const inviteMember = (access: Access) =>
-  portalHandler(portalContract.inviteMember, async (call) => {
+  portalHandler(contract.inviteMember, async (call) => {
     const { companyId, user, body } = call;
     if (body.role === 'owner' && user.role !== 'owner') throw roleRequired('owner');
     const { db, now, random } = access;

@@ -1,10 +1,10 @@
-import { maskKey, notFound, portalContract } from '@causeway/proto';
+import { contract, maskKey, notFound } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { activeKeysOf } from './member-keys.ts';
 
 export const listMemberKeys = ({ db }: Access) =>
-  portalHandler(portalContract.listMemberKeys, async (call) => {
+  portalHandler(contract.listMemberKeys, async (call) => {
     const { companyId } = call;
     const memberId = call.id('member');
     const member = await db

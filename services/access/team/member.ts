@@ -1,7 +1,7 @@
-import type { PortalAnswer, Role } from '@causeway/proto';
+import type { AnswerTo, Role } from '@causeway/proto';
 
-export type MemberAnswer = PortalAnswer<'listTeam'>['members'][number];
-export type InvitationAnswer = PortalAnswer<'listTeam'>['invitations'][number];
+export type MemberAnswer = AnswerTo<'listTeam'>['members'][number];
+export type InvitationAnswer = AnswerTo<'listTeam'>['invitations'][number];
 
 export const memberColumns = [
   'id',

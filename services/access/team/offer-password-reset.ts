@@ -1,4 +1,4 @@
-import { conflict, portalContract } from '@causeway/proto';
+import { conflict, contract } from '@causeway/proto';
 import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { makePasswordReset } from '../passwords/password-reset.ts';
@@ -6,7 +6,7 @@ import { lockMember } from './lock-member.ts';
 import { requireRoleStill } from './require-role.ts';
 
 export const offerPasswordReset = (access: Access) =>
-  portalHandler(portalContract.offerPasswordReset, async (call) => {
+  portalHandler(contract.offerPasswordReset, async (call) => {
     const { companyId, user } = call;
     const memberId = call.id('member');
     if (memberId === user.id) throw conflict('change your own password under Your security');

@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { endSessions } from '../sessions/end.ts';
@@ -7,7 +7,7 @@ import { lockMember } from './lock-member.ts';
 
 /** The row goes, so that the address can join again, here or elsewhere; the log keeps who it was. */
 export const removeMember = (access: Access) =>
-  portalHandler(portalContract.removeMember, async (call) => {
+  portalHandler(contract.removeMember, async (call) => {
     const { companyId, user } = call;
     const memberId = call.id('member');
     const by = auditSource(call);

@@ -1,9 +1,9 @@
-import { notFound, portalContract } from '@causeway/proto';
+import { contract, notFound } from '@causeway/proto';
 import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
 export const revokeInvitation = ({ db, now }: Access) =>
-  portalHandler(portalContract.revokeInvitation, async (call) => {
+  portalHandler(contract.revokeInvitation, async (call) => {
     const { companyId } = call;
     const id = call.id('invitation');
     await transaction(db, async (trx) => {

@@ -1,10 +1,10 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
 /** The first call is known as exactly as it is counted; of one that is older than the counts, the key's last use. */
 export const getFirstSteps = ({ db }: Access) =>
-  portalHandler(portalContract.getFirstSteps, async ({ companyId }) => {
+  portalHandler(contract.getFirstSteps, async ({ companyId }) => {
     const keys = await db
       .selectFrom('api_keys')
       .select((eb) => [eb.fn.min('created_utc').as('created'), eb.fn.min('last_used_utc').as('used')])

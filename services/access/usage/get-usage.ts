@@ -1,15 +1,15 @@
-import { type Bucket, maskKey, type PortalAnswer, portalContract, rangeMinutes } from '@causeway/proto';
+import { type AnswerTo, type Bucket, contract, maskKey, rangeMinutes } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
 import { type LimitRow, limitColumns } from '../limits/limits.ts';
 
-type Usage = PortalAnswer<'getUsage'>;
+type Usage = AnswerTo<'getUsage'>;
 
 const minuteMs = 60_000;
 
 export const getUsage = (access: Access) =>
-  portalHandler(portalContract.getUsage, async ({ companyId, query }) => {
+  portalHandler(contract.getUsage, async ({ companyId, query }) => {
     const { range } = query;
     const { total, step } = rangeMinutes[range];
     const stepMs = step * minuteMs;

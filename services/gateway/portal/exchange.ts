@@ -1,9 +1,9 @@
 import {
   type Actor,
   deliveryTailPath,
+  type MemberOperation,
   methodNotAllowed,
   networkOf,
-  type PortalOperation,
   Problem,
   portalBasePath,
   portalBodyBytes,
@@ -105,7 +105,7 @@ const readBody = (
   { bodies }: Portal,
   exchange: Exchange,
   response: HttpResponse,
-  operation: PortalOperation | undefined,
+  operation: MemberOperation | undefined,
 ): Promise<Buffer | Problem> => {
   const reading = bodies.read(response, exchange.head.bodyBytes, operation?.maxBodyBytes ?? portalBodyBytes);
   exchange.reads(reading);
@@ -141,7 +141,7 @@ const openTail = (portal: Portal, exchange: Exchange, token: string, session: Re
 const callService = (
   { lanes }: Portal,
   { requestId, traceparent, head, portalHead, client }: Exchange,
-  { operation, params }: Match<PortalOperation>,
+  { operation, params }: Match<MemberOperation>,
   session: (ResolvedSession & { readonly token: string }) | null,
   body: Buffer,
 ): Promise<LaneAnswer> => {

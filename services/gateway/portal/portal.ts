@@ -1,7 +1,7 @@
 import {
-  type PortalOperation,
+  type MemberOperation,
+  memberOperations,
   portalBasePath,
-  portalOperations,
   problem,
   type ResolvedSession,
   type ResolveSession,
@@ -29,7 +29,7 @@ export interface Portal extends MemberLimit {
   readonly bounds: Bounds;
   readonly tails: Tails;
   readonly draining: () => boolean;
-  readonly route: (method: string, path: string) => Routed<PortalOperation>;
+  readonly route: (method: string, path: string) => Routed<MemberOperation>;
   /** Whether a path is the portal's: its API always, its pages where they have been built. */
   takes(path: string): boolean;
   /**
@@ -52,7 +52,7 @@ export const createPortal = (options: PortalOptions): Portal => {
     files,
     bounds: createBounds(),
     tails: createTails({ bus, metrics, limits: options.tailLimits }),
-    route: createRouter<PortalOperation>(portalOperations, portalBasePath),
+    route: createRouter<MemberOperation>(memberOperations, portalBasePath),
     takes: (path) =>
       path.startsWith(`${portalBasePath}/`) ||
       ((path === '/portal' || path.startsWith('/portal/')) && files.present()),

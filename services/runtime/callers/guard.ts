@@ -3,7 +3,6 @@ import {
   type KeyEntry,
   keyEntryName,
   missingScope,
-  type OperationId,
   operationById,
   Problem,
   problem,
@@ -114,8 +113,8 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
   };
 
   const check = (call: Call): Checked => {
-    const operation = operationById.get(call.operation as OperationId);
-    return operation ? checkKey(call, operation.scope) : checkSession(call);
+    const operation = operationById.get(call.operation);
+    return operation?.audience === 'key' ? checkKey(call, operation.scope) : checkSession(call);
   };
 
   return {

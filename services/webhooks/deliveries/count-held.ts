@@ -1,11 +1,11 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { replayAnswer, selectReplays } from '../replays/record.ts';
 import { readSubscription } from '../subscriptions/record.ts';
 
 export const countHeld = ({ db }: WebhooksContext): Handler =>
-  portalHandler(portalContract.countHeld, async (call) => {
+  portalHandler(contract.countHeld, async (call) => {
     const { companyId } = call;
     const subscription = await readSubscription(db, companyId, call.id('subscription'));
     const running = await selectReplays(db, companyId)

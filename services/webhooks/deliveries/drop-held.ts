@@ -1,4 +1,4 @@
-import { conflict, portalContract } from '@causeway/proto';
+import { conflict, contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { replayAnswer } from '../replays/record.ts';
@@ -6,7 +6,7 @@ import { throughPortal } from '../subscriptions/editor.ts';
 import { seeToHeld } from './see-to-held.ts';
 
 export const dropHeld = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.dropHeld, async (call) => {
+  portalHandler(contract.dropHeld, async (call) => {
     const { companyId } = call;
     const id = call.id('subscription');
     const replay = await seeToHeld(context, throughPortal(call), {

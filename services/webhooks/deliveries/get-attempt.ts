@@ -1,11 +1,11 @@
 import {
+  contract,
   type DeliveryAttemptRow,
   encodeEnvelope,
   type HeaderPair,
   maskText,
   notFound,
   parseId,
-  portalContract,
 } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
@@ -14,7 +14,7 @@ import { deliveryName } from './record.ts';
 
 /** What was sent is put together again: the body from the event, whose bytes are the same in every attempt. */
 export const getAttempt = ({ db }: WebhooksContext): Handler =>
-  portalHandler(portalContract.getAttempt, async ({ companyId, params, user }) => {
+  portalHandler(contract.getAttempt, async ({ companyId, params, user }) => {
     const { eventId, subscriptionId, replayId } = deliveryName(params);
     const row = await db
       .selectFrom('delivery_attempts')

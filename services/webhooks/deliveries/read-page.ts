@@ -1,9 +1,9 @@
-import { type DeliveryRow, invalidField, type portalContract, type QueryOf } from '@causeway/proto';
+import { type contract, type DeliveryRow, invalidField, type QueryOf } from '@causeway/proto';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { type DeliveryRecord, selectDeliveries } from './record.ts';
 
-export type Filter = Omit<QueryOf<(typeof portalContract)['listDeliveries']>, 'limit' | 'cursor'>;
+export type Filter = Omit<QueryOf<(typeof contract)['listDeliveries']>, 'limit' | 'cursor'>;
 
 /** A delivery's place in the list. */
 export type Place = Pick<DeliveryRow, 'event_id' | 'subscription_id' | 'replay_id'>;

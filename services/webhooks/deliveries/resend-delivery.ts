@@ -1,4 +1,4 @@
-import { conflict, portalContract } from '@causeway/proto';
+import { conflict, contract } from '@causeway/proto';
 import { auditSource, type Handler, json, portalHandler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
@@ -11,7 +11,7 @@ import { type DeliveryRecord, deliveryAnswer, deliveryName, oneOf, readSiblings 
 
 /** A replay of one, made at once. The subscription's row keeps two of the same apart. */
 export const resendDelivery = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(portalContract.resendDelivery, async (call) => {
+  portalHandler(contract.resendDelivery, async (call) => {
     const { companyId } = call;
     const name = deliveryName(call.params);
     const made = await transaction(db, async (trx) => {

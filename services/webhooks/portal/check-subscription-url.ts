@@ -1,13 +1,13 @@
-import { Problem, parseBody, portalContract } from '@causeway/proto';
+import { contract, Problem, parseBody } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { assertTarget } from '../subscriptions/target.ts';
 
 /** What creating would say of the URL, in the words it would use. */
 export const checkSubscriptionUrl = ({ targets }: WebhooksContext): Handler =>
-  portalHandler(portalContract.checkSubscriptionUrl, async ({ body }) => {
+  portalHandler(contract.checkSubscriptionUrl, async ({ body }) => {
     try {
-      parseBody(portalContract.updatePortalSubscription, Buffer.from(JSON.stringify(body)));
+      parseBody(contract.updatePortalSubscription, Buffer.from(JSON.stringify(body)));
       assertTarget(targets, body.url);
       return json(200, { problem: null });
     } catch (error) {

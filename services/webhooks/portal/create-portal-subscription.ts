@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { addSubscription } from '../subscriptions/create-subscription.ts';
@@ -6,7 +6,7 @@ import { throughPortal } from '../subscriptions/editor.ts';
 import { portalSubscription } from './record.ts';
 
 export const createPortalSubscription = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.createPortalSubscription, async (call) => {
+  portalHandler(contract.createPortalSubscription, async (call) => {
     const { companyId, body } = call;
     const given = { ...body, managedBy: null };
     const { record, secret } = await addSubscription(context, throughPortal(call), companyId, given);

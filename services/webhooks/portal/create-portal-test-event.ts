@@ -1,10 +1,10 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { auditSource, type Handler, portalHandler, writeAudit } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { makeTestEvent } from '../events/create-test-event.ts';
 
 export const createPortalTestEvent = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.createPortalTestEvent, async (call) => {
+  portalHandler(contract.createPortalTestEvent, async (call) => {
     const { companyId, body, deadlineMs } = call;
     const { eventId, answer } = await makeTestEvent(context, companyId, body, deadlineMs);
     await writeAudit(context.db, {

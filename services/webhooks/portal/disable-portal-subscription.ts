@@ -1,7 +1,7 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { switchSubscription } from './switch.ts';
 
 export const disablePortalSubscription = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.disablePortalSubscription, (call) => switchSubscription(context, call, false));
+  portalHandler(contract.disablePortalSubscription, (call) => switchSubscription(context, call, false));

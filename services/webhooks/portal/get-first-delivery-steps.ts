@@ -1,11 +1,11 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 
 /** Tests leave no delivery behind; the portal's own are known from the audit log. */
 export const getFirstDeliverySteps = ({ db }: WebhooksContext): Handler =>
-  portalHandler(portalContract.getFirstDeliverySteps, async ({ companyId }) => {
+  portalHandler(contract.getFirstDeliverySteps, async ({ companyId }) => {
     const [subscription, test, delivery] = await Promise.all([
       db
         .selectFrom('subscriptions')

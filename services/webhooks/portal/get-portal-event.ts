@@ -1,11 +1,11 @@
-import { notFound, portalContract } from '@causeway/proto';
+import { contract, notFound } from '@causeway/proto';
 import { type Handler, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
 import { shownEnvelope } from './event.ts';
 
 export const getPortalEvent = ({ db }: WebhooksContext): Handler =>
-  portalHandler(portalContract.getPortalEvent, async (call) => {
+  portalHandler(contract.getPortalEvent, async (call) => {
     const event = await readEvent(db, call.companyId, call.id('event'));
     if (!event) throw notFound('event');
     return { status: 200, body: shownEnvelope(event, call.user.role) };

@@ -1,11 +1,11 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readPage } from '../events/read-page.ts';
 import { shownEnvelope } from './event.ts';
 
 export const listPortalEvents = ({ db, cursors }: WebhooksContext): Handler =>
-  portalHandler(portalContract.listPortalEvents, async ({ companyId, user, query }) => {
+  portalHandler(contract.listPortalEvents, async ({ companyId, user, query }) => {
     const { cursor, type, limit } = query;
     const from = cursor === undefined ? undefined : await cursors.open(companyId, 'events desc', cursor);
     const page = await readPage(db, companyId, { order: 'desc', from, type, limit });

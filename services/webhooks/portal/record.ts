@@ -1,10 +1,10 @@
-import type { PortalAnswer } from '@causeway/proto';
+import type { AnswerTo } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import { type SubscriptionRecord, subscriptionAnswer } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
 
-export type PortalSubscription = PortalAnswer<'listPortalSubscriptions'>['subscriptions'][number];
+export type PortalSubscription = AnswerTo<'listPortalSubscriptions'>['subscriptions'][number];
 
 const hourMs = 3_600_000;
 /** How far back the last success and failure are looked for. */

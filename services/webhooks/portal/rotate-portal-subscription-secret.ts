@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
@@ -6,7 +6,7 @@ import { rotateSecret } from '../subscriptions/rotate-subscription-secret.ts';
 import { portalSubscription } from './record.ts';
 
 export const rotatePortalSubscriptionSecret = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.rotatePortalSubscriptionSecret, async (call) => {
+  portalHandler(contract.rotatePortalSubscriptionSecret, async (call) => {
     const { companyId, body } = call;
     const id = call.id('subscription');
     const { record, secret } = await rotateSecret(context, throughPortal(call), companyId, id, body);

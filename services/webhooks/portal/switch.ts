@@ -1,13 +1,11 @@
-import type { portalContract } from '@causeway/proto';
+import type { contract } from '@causeway/proto';
 import { type Answer, json, type PortalCall } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
 import { changeSubscription } from '../subscriptions/update-subscription.ts';
 import { portalSubscription } from './record.ts';
 
-type SwitchCall = PortalCall<
-  (typeof portalContract)['enablePortalSubscription' | 'disablePortalSubscription']
->;
+type SwitchCall = PortalCall<(typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']>;
 
 /** Switches off or on, also one that a tool manages. */
 export const switchSubscription = async (

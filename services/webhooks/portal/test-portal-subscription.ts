@@ -1,11 +1,11 @@
-import { type HeaderPair, type PortalAnswer, portalContract } from '@causeway/proto';
+import { type AnswerTo, contract, type HeaderPair } from '@causeway/proto';
 import { auditSource, type Handler, json, portalHandler, writeAudit } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription } from '../subscriptions/record.ts';
 import { sendTest, type TestAttempt } from '../subscriptions/test-subscription.ts';
 
 export const testPortalSubscription = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.testPortalSubscription, async (call) => {
+  portalHandler(contract.testPortalSubscription, async (call) => {
     const { companyId, body, deadlineMs } = call;
     const { db, now } = context;
     const record = await readSubscription(db, companyId, call.id('subscription'));
@@ -22,7 +22,7 @@ export const testPortalSubscription = (context: WebhooksContext): Handler =>
     return json(200, answer);
   });
 
-const attemptAnswer = (attempt: TestAttempt, sent: string): PortalAnswer<'testPortalSubscription'> => ({
+const attemptAnswer = (attempt: TestAttempt, sent: string): AnswerTo<'testPortalSubscription'> => ({
   success: attempt.error_class === null,
   statusCode: attempt.status_code,
   elapsedMs: attempt.elapsed_ms,

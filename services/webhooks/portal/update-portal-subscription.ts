@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
@@ -6,7 +6,7 @@ import { changeSubscription } from '../subscriptions/update-subscription.ts';
 import { portalSubscription } from './record.ts';
 
 export const updatePortalSubscription = (context: WebhooksContext): Handler =>
-  portalHandler(portalContract.updatePortalSubscription, async (call) => {
+  portalHandler(contract.updatePortalSubscription, async (call) => {
     const { companyId, body } = call;
     const id = call.id('subscription');
     const record = await changeSubscription(context, throughPortal(call), companyId, id, body);

@@ -1,4 +1,4 @@
-import { conflict, notFound, portalContract } from '@causeway/proto';
+import { conflict, contract, notFound } from '@causeway/proto';
 import { auditSource, type Handler, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { dropWaiting } from './page.ts';
@@ -6,7 +6,7 @@ import { readReplay, replayAnswer, selectReplays } from './record.ts';
 
 /** Ends a replay and drops what waits of it: a first chunk at once, the rest by the replayer. */
 export const cancelReplay = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(portalContract.cancelReplay, async (call) => {
+  portalHandler(contract.cancelReplay, async (call) => {
     const { companyId } = call;
     const id = call.id('replay');
     const replay = await transaction(db, async (trx) => {

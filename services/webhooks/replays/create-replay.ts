@@ -1,4 +1,4 @@
-import { conflict, portalContract } from '@causeway/proto';
+import { conflict, contract } from '@causeway/proto';
 import { auditSource, type Handler, json, portalHandler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
@@ -8,7 +8,7 @@ import { replayAnswer } from './record.ts';
 import { filterOf, selectionOf } from './selection.ts';
 
 export const createReplay = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(portalContract.createReplay, async (call) => {
+  portalHandler(contract.createReplay, async (call) => {
     const { companyId, body } = call;
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
     const at = now();

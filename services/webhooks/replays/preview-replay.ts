@@ -1,4 +1,4 @@
-import { portalContract } from '@causeway/proto';
+import { contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readOutcome } from '../deliveries/outcomes.ts';
@@ -8,7 +8,7 @@ import { fastestPerSecond } from './page.ts';
 import { selectionOf } from './selection.ts';
 
 export const previewReplay = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(portalContract.previewReplay, async ({ companyId, body }) => {
+  portalHandler(contract.previewReplay, async ({ companyId, body }) => {
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
     const at = now();
     const count = await countCandidates(db, selectionOf(companyId, body, event_types, at));

@@ -1,4 +1,4 @@
-import { notFound, type PortalAnswer, type ReplayRow } from '@causeway/proto';
+import { type AnswerTo, notFound, type ReplayRow } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
@@ -7,7 +7,7 @@ export const replayAnswer = (row: ReplayRow) => ({
   id: row.replay_id,
   subscriptionId: row.subscription_id,
   kind: row.kind,
-  filter: row.filter as PortalAnswer<'getReplay'>['filter'],
+  filter: row.filter as AnswerTo<'getReplay'>['filter'],
   state: row.state,
   total: row.total,
   made: row.made,

@@ -1,7 +1,7 @@
-import type { BodyOf, DeliveryState, EventType, portalContract, ReplayRow } from '@causeway/proto';
+import type { BodyOf, contract, DeliveryState, EventType, ReplayRow } from '@causeway/proto';
 
 /** What a replay is asked to make again. */
-export type ReplayWish = BodyOf<(typeof portalContract)['createReplay']>;
+export type ReplayWish = BodyOf<(typeof contract)['createReplay']>;
 
 /** Which events a replay makes deliveries of; all of it is settled when it is begun. */
 export interface Selection {

@@ -1,4 +1,4 @@
-import { operatorWebhooksContract, parseBody, type ReencryptAnswer } from '@causeway/proto';
+import { contract, parseBody, type ReencryptAnswer } from '@causeway/proto';
 import { each, type Handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
@@ -6,7 +6,7 @@ import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
 /** Does batch after batch for a while, and says where the next call goes on. */
 export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext): Handler =>
   each(async ({ body, requestId }) => {
-    const { after = 0 } = parseBody(operatorWebhooksContract.reencryptSecrets, body);
+    const { after = 0 } = parseBody(contract.reencryptSecrets, body);
     const stopMs = performance.now() + callMs;
     let done: Omit<ReencryptAnswer, 'key'> = { checked: 0, resealed: 0, unopened: 0, next: after };
     const add = (counts: Omit<ReencryptAnswer, 'key' | 'next'>, next: number | null): void => {

@@ -1,11 +1,11 @@
-import { type DeliveryKey, type PortalOperationId, portalContract, type Role } from '@causeway/proto';
+import { contract, type DeliveryKey, type MemberOperationId, type Role } from '@causeway/proto';
 import { expect } from 'vitest';
 import { type Asked, type Asking, type BootedWebhooks, bootWebhooks } from './boot.ts';
 
 /** The service, asked as its portal does, beside a dispatcher whose part the test takes. */
 export interface BootedPortal extends BootedWebhooks {
   /** A successful answer is held against the contract. A developer asks unless given. */
-  portal(operation: PortalOperationId, companyId: number, asked?: Asking): Promise<Asked>;
+  portal(operation: MemberOperationId, companyId: number, asked?: Asking): Promise<Asked>;
   /** What a dispatcher records of an attempt with which the delivery ends. */
   end(delivery: DeliveryKey, state: 'succeeded' | 'failed', lastStatus?: number): Promise<void>;
 }
@@ -18,8 +18,7 @@ export const bootPortal = async (options: Parameters<typeof bootWebhooks>[0] = {
     portal: async (operation, companyId, asked = {}) => {
       const role: Role = asked.role ?? 'developer';
       const answer = await booted.ask(operation, companyId, { ...asked, role });
-      const answers: Readonly<Record<number, { readonly schema: unknown }>> =
-        portalContract[operation].answers;
+      const answers: Readonly<Record<number, { readonly schema: unknown }>> = contract[operation].answers;
       const schema = answers[answer.status]?.schema as
         | { safeParse(value: unknown): { error?: unknown } }
         | undefined;
