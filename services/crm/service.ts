@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, Database, Log, Metrics, OperationHandlers, Tracer } from '@causeway/runtime';
-import { followCallers, serveOperations } from '@causeway/runtime';
+import { followCallers, noMetrics, serveOperations } from '@causeway/runtime';
 import * as actions from './actions/index.ts';
 import { createRunner } from './actions/runner.ts';
 import type { ActionsContext } from './context.ts';
@@ -35,7 +35,8 @@ export interface CrmOptions {
 
 /** Serves the lane `crm` as one of its replicas, keeps the client search's index, and publishes events. */
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
-  const { bus, db, instance, log, metrics, tracer, now = () => new Date(), random = randomBytes } = options;
+  const { bus, db, instance, log, metrics = noMetrics, tracer } = options;
+  const { now = () => new Date(), random = randomBytes } = options;
   const callers = followCallers({ bus, log, metrics, now });
   const publisher = openPublisher({ bus, metrics, tracer });
   const runner = createRunner({
@@ -55,7 +56,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     instance,
     log,
     tracer,
-    ...(metrics && { metrics }),
+    metrics,
   });
   const indexer = startIndexer({ db, log, metrics });
   return {

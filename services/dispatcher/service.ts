@@ -4,7 +4,7 @@ import {
   type KeyRing,
   retryScheduleMs,
 } from '@causeway/proto';
-import type { Bus, Database, Log, Metrics, Tracer } from '@causeway/runtime';
+import { type Bus, type Database, type Log, type Metrics, noMetrics, type Tracer } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
 import { createClosing } from './intake/announced.ts';
@@ -60,7 +60,8 @@ export interface DispatcherOptions {
 
 /** Sends what is due, as one of any number of replicas. */
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
-  const { bus, db, keyRing, log, metrics, tracer, now = () => new Date(), random = Math.random } = options;
+  const { bus, db, keyRing, log, metrics = noMetrics, tracer } = options;
+  const { now = () => new Date(), random = Math.random } = options;
   const { slots = 512, timeoutMs = 10_000, leaseMs = contractLeaseMs } = options;
   // The least that must be left of a lease when an attempt begins: it ends before, and is recorded.
   const lastStartMs = timeoutMs + Math.min(recordingMs, leaseMs / 10);
@@ -142,10 +143,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   });
   const tests = serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const backlog = watchBacklog({ db, now, log, metrics });
-  metrics?.gauge('dispatcher_attempts_in_flight', 'Attempts in flight', windows.inFlight);
-  metrics?.gauge('dispatcher_slots', 'Attempts that may be in flight', () => slots);
-  metrics?.gauge('dispatcher_waiting', 'Deliveries that wait in memory for their window', windows.waiting);
-  metrics?.gauge('dispatcher_unrecorded', 'Results that are not recorded yet', recorder.pending);
+  metrics.gauge('dispatcher_attempts_in_flight', 'Attempts in flight', windows.inFlight);
+  metrics.gauge('dispatcher_slots', 'Attempts that may be in flight', () => slots);
+  metrics.gauge('dispatcher_waiting', 'Deliveries that wait in memory for their window', windows.waiting);
+  metrics.gauge('dispatcher_unrecorded', 'Results that are not recorded yet', recorder.pending);
 
   return {
     drain: async () => {

@@ -13,7 +13,7 @@ export interface CounterFamily {
 export interface Metrics {
   readonly registry: Registry;
   counter(name: string, help: string, labelNames?: readonly string[]): CounterFamily;
-  /** Read when scraped. The same name with other labels adds a series. */
+  /** Read when scraped. The same name with other labels adds a series; with the same labels, its value is added. */
   gauge(name: string, help: string, read: () => number, labels?: Readonly<Record<string, string>>): void;
   /** In seconds, as Prometheus wants it; `observe` takes milliseconds, as JavaScript has them. */
   timing(name: string, help: string): Timing;
@@ -48,6 +48,14 @@ export const createMetrics = ({ defaults = false } = {}): Metrics => {
         return { observe: (elapsedMs) => histogram.observe(elapsedMs / 1000) };
       }),
   };
+};
+
+/** Metrics that nobody reads, for tests and programs without `/metrics`. */
+export const noMetrics: Metrics = {
+  registry: new Registry(),
+  counter: () => ({ cell: () => ({ value: 0 }) }),
+  gauge: () => {},
+  timing: () => ({ observe: () => {} }),
 };
 
 const once = <Value>(known: Map<string, Value>, name: string, make: () => Value): Value => {
@@ -90,7 +98,8 @@ const gauge = (registry: Registry, name: string, help: string, labelNames: strin
     labelNames,
     registers: [registry],
     collect() {
-      for (const { read, labels } of series) this.set(labels, read());
+      this.reset();
+      for (const { read, labels } of series) this.inc(labels, read());
     },
   });
   return series;

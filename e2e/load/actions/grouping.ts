@@ -13,9 +13,9 @@ export const readGrouping = async ({ crmMetrics }: TrafficSources): Promise<Grou
   const texts = await Promise.all(crmMetrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
   const total = (name: string): number =>
     texts
-      .flatMap((text) => [...text.matchAll(new RegExp(`^${name}(?:\\{\\})? (\\d+)`, 'gm'))])
+      .flatMap((text) => [...text.matchAll(new RegExp(`^${name}\\{batch="record-actions"\\} (\\d+)`, 'gm'))])
       .reduce((sum, [, value]) => sum + Number(value), 0);
-  return { groups: total('crm_write_groups_total'), calls: total('crm_write_calls_total') };
+  return { groups: total('batch_flushes_total'), calls: total('batch_items_total') };
 };
 
 /** What a transaction for many calls gains over one for each; medians. */

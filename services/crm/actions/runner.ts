@@ -1,6 +1,7 @@
 import { type Detail, invalid, Problem, problem, type StoredEvent } from '@causeway/proto';
 import {
   CommitOutcomeUnknown,
+  createBatch,
   type Database,
   DatabaseUnavailable,
   duplicateKey,
@@ -17,7 +18,7 @@ import type { Action, Outcome, Submission } from './action.ts';
 import { lookUp } from './references.ts';
 import { wavesOf } from './waves.ts';
 
-/** Does the writes of this replica, many in one transaction. */
+/** Writes what record actions change, many calls in one transaction. */
 export interface ActionRunner {
   /**
    * Resolves when the work is committed.
@@ -32,53 +33,22 @@ export interface ActionRunner {
 }
 
 /**
- * What arrives while transactions are at work waits and becomes one group: the busier the service, the larger
- * the groups, and an idle one makes no call wait. A group is looked up together, written together (in waves,
- * where calls are about the same thing), gets its events' numbers together, and pays for one commit.
+ * Calls that arrive during a transaction wait and become the next group: a busy service writes large groups, and an
+ * idle one makes no call wait. The calls of a group share their queries, their event numbers and one commit; calls
+ * that concern the same record run in consecutive waves.
  *
- * A group that fails as a whole is done again call by call, so that no call fails for another's sake.
+ * A group that fails as a whole is retried call by call, so that no call fails because of another one.
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroups = 4, maxGroupSize = 64 } = options;
-  let waiting: Waiting[] = [];
-  let running = 0;
-  let newestMs = 0;
-  let patience: NodeJS.Timeout | undefined;
-  let woken = false;
-  const groups = metrics?.counter('crm_write_groups_total', 'Transactions of record actions').cell();
-  const calls = metrics?.counter('crm_write_calls_total', 'Calls done in these transactions').cell();
   const split = metrics
-    ?.counter('crm_write_groups_split_total', 'Groups that failed and were done call by call')
+    .counter('crm_write_groups_split_total', 'Groups that failed and were retried call by call')
     .cell();
-
-  const startGroups = (): void => {
-    woken = false;
-    while (waiting.length > 0 && mayStart()) {
-      const group = waiting.slice(0, maxGroupSize);
-      waiting = waiting.slice(maxGroupSize);
-      running++;
-      newestMs = performance.now();
-      void runGroup(group).finally(() => {
-        running--;
-        startGroups();
-      });
-    }
-    if (waiting.length === 0 || running === maxGroups || patience) return;
-    patience = setTimeout(() => {
-      patience = undefined;
-      startGroups();
-    }, patienceMs).unref();
-  };
-
-  const mayStart = (): boolean =>
-    running === 0 || (running < maxGroups && performance.now() - newestMs >= patienceMs);
 
   const runGroup = async (group: readonly Waiting[]): Promise<void> => {
     const nowMs = performance.now();
     const live = group.filter((call) => call.deadlineMs > nowMs);
     for (const call of group) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
-    if (groups) groups.value++;
-    if (calls) calls.value += live.length;
     const parents = live.map(({ span }) => span);
     const attributes = { 'causeway.batch.size': live.length };
     await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () => attempt(live, 1));
@@ -126,23 +96,29 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     } else if (concernsAll(error)) {
       for (const call of group) call.reject(error);
     } else if (key !== undefined && tries === 1) {
-      // Likeliest somebody else made a record with the same external id; now it is there to be found.
+      // Most likely another request created a record with the same external id; now it can be found.
       await attempt(group, 2);
     } else {
-      if (split) split.value++;
+      split.value++;
       for (const call of group) await attempt([call], 1);
     }
   };
+
+  const batch = createBatch<Waiting>({
+    name: 'record-actions',
+    metrics,
+    when: queueMicrotask,
+    maxItems: maxGroupSize,
+    maxFlushes: maxGroups,
+    patienceMs,
+    flush: runGroup,
+  });
 
   return {
     submit: (action, submission, deadlineMs) =>
       new Promise((resolve, reject) => {
         const span = tracer?.active()[0];
-        waiting.push({ action, submission, deadlineMs, span, resolve, reject } as never);
-        if (woken) return;
-        woken = true;
-        // After all the calls of this tick have been handed over.
-        queueMicrotask(startGroups);
+        batch.add({ action, submission, deadlineMs, span, resolve, reject } as never);
       }),
   };
 };
@@ -151,7 +127,7 @@ const maxTries = 5;
 
 /**
  * One group at a time makes the largest groups: with two at a time, creates fell from 4800 to 3700 a second.
- * But one that waits for somebody's lock must not hold up everyone: after this long the next may start.
+ * But a group that waits for a lock must not delay all others: after this long the next may start.
  */
 const patienceMs = 50;
 
@@ -159,7 +135,7 @@ export interface RunnerOptions {
   readonly db: Database<Tables>;
   readonly events: EventLog;
   readonly now: () => Date;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
   /** Transactions at a time, once the first take long. */
   readonly maxGroups?: number;
@@ -195,7 +171,7 @@ const settled = (
     typeof result === 'function' ? result(stored[at] ?? []) : result,
   ]);
 
-/** Errors that every call alone would meet too, or after which a second try could do the work twice. */
+/** Errors that every call alone would meet too, or after which a retry could do the work twice. */
 const concernsAll = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown || isConnectionLost(error);
 

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { type HeaderPair, openSecret, parseKeyRing, sealSecret } from '@causeway/proto';
+import { noMetrics } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
@@ -15,7 +16,7 @@ const stripe = new Stripe('sk_test_unused').webhooks.signature!;
 
 let signer: Signer;
 beforeAll(() => {
-  signer = createSigner({ keyRing: ring, now: () => new Date() });
+  signer = createSigner({ keyRing: ring, now: () => new Date(), metrics: noMetrics });
   cleanUp(() => signer.close());
 });
 

@@ -1,13 +1,13 @@
 import type { HeaderPair, KeyRing } from '@causeway/proto';
-import type { Metrics } from '@causeway/runtime';
+import { createBatch, type Metrics } from '@causeway/runtime';
 import { Piscina } from 'piscina';
 import type { Target } from '../job.ts';
 import { type Delivered, deliveryHeaders } from './headers.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';
 
-/** Stamps and signs attempts right before they are sent. */
+/** Signs attempts, with the current time, right before they are sent. */
 export interface Signer {
-  /** @throws CannotSign where the subscription's secret does not open. */
+  /** @throws CannotSign if the subscription's secret cannot be decrypted. */
   sign(request: SignRequest): Promise<HeaderPair[]>;
   close(): Promise<void>;
 }
@@ -18,14 +18,14 @@ export interface SignRequest extends Delivered {
   readonly body: Uint8Array;
 }
 
-/** No attempt can be made, and the receiver is not to blame. */
+/** The attempt cannot be made, for a reason that is not the receiver's. */
 export class CannotSign extends Error {
   override readonly name = 'CannotSign';
 }
 
 /**
- * What is asked for in one tick, or while every thread is busy, goes to a thread as one task: a lone attempt
- * waits for nobody, and a busy dispatcher pays for one hop to another thread and back per batch.
+ * Attempts of one tick, and those that arrive while every thread is busy, go to a thread as one task: a single
+ * attempt does not wait, and a busy dispatcher pays for one round trip to a thread per batch.
  */
 export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptions): Signer => {
   const pool = new Piscina<SignTask, readonly Signatures[]>({
@@ -33,32 +33,12 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
     minThreads: threads,
     maxThreads: threads,
     workerData: keyRing,
-    // What this process was started with is not for them: neither its environment nor its loaders.
+    // The threads get neither the environment nor the loaders of this process.
     env: {},
     execArgv: [],
   });
-  const batches = metrics?.counter('dispatcher_sign_batches_total', 'Batches that were signed').cell();
-  const signed = metrics?.counter('dispatcher_signed_total', 'Attempts that were signed').cell();
-  let waiting: Waiting[] = [];
-  let running = 0;
-  let woken = false;
 
-  const startBatches = (): void => {
-    woken = false;
-    while (waiting.length > 0 && running < threads) {
-      const batch = takeBatch(waiting);
-      waiting = waiting.slice(batch.length);
-      running++;
-      void run(batch).finally(() => {
-        running--;
-        startBatches();
-      });
-    }
-  };
-
-  const run = async (batch: readonly Waiting[]): Promise<void> => {
-    if (batches) batches.value++;
-    if (signed) signed.value += batch.length;
+  const signAll = async (batch: readonly Waiting[]): Promise<void> => {
     const nowMs = now().getTime();
     const timestamp = Math.floor(nowMs / 1000);
     const task = taskOf(batch, timestamp, nowMs);
@@ -74,26 +54,30 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
     }
   };
 
+  const batch = createBatch<Waiting>({
+    name: 'signatures',
+    metrics,
+    when: queueMicrotask,
+    maxItems: 128,
+    bytes: { max: 2 ** 22, of: ({ request }) => request.body.length },
+    maxFlushes: threads,
+    flush: signAll,
+  });
+
   return {
     sign: (request) =>
       new Promise((resolve, reject) => {
-        waiting.push({ request, resolve, reject });
-        if (woken || running === threads) return;
-        woken = true;
-        queueMicrotask(startBatches);
+        batch.add({ request, resolve, reject });
       }),
     close: () => pool.destroy(),
   };
 };
 
-const maxBatch = 128;
-const maxBatchBytes = 2 ** 22;
-
 interface SignerOptions {
   readonly keyRing: KeyRing;
   readonly threads?: number | undefined;
   readonly now: () => Date;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
 }
 
 interface Waiting {
@@ -101,16 +85,6 @@ interface Waiting {
   readonly resolve: (headers: HeaderPair[]) => void;
   readonly reject: (error: Error) => void;
 }
-
-/** The first ones of those that wait; at least one, however large. */
-const takeBatch = (waiting: readonly Waiting[]): readonly Waiting[] => {
-  let bytes = 0;
-  const end = waiting.findIndex(({ request }, at) => {
-    bytes += request.body.length;
-    return at === maxBatch || (at > 0 && bytes > maxBatchBytes);
-  });
-  return end === -1 ? waiting.slice() : waiting.slice(0, end);
-};
 
 const taskOf = (batch: readonly Waiting[], timestamp: number, nowMs: number): SignTask => {
   let end = 0;
@@ -124,7 +98,7 @@ const taskOf = (batch: readonly Waiting[], timestamp: number, nowMs: number): Si
   return { timestamp, bodies, items };
 };
 
-/** The new one first. Copies of their own: a message takes the whole memory along that a view looks at. */
+/** The current secret first. They are copied, as posting a view to a thread copies its whole buffer. */
 const secretsOf = (target: SignRequest['target'], nowMs: number): Uint8Array[] => {
   const { secret, previous_secret, previous_secret_until } = target;
   const overlaps = previous_secret !== null && (previous_secret_until?.getTime() ?? 0) > nowMs;

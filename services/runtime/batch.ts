@@ -1,0 +1,155 @@
+import type { Metrics } from './metrics.ts';
+
+/** Collects items and hands them to `flush` in batches, in the order in which they were added. */
+export interface Batch<Item> {
+  /** @returns false if `maxWaiting` items wait already: the item was not taken. */
+  add(item: Item): boolean;
+  /** Items that wait for their flush. */
+  waiting(): number;
+  /** Items whose flush is under way. */
+  underWay(): number;
+  /** Starts what may start without waiting for `when`: to be called too when `allowed` may have risen. */
+  flush(): void;
+  /** Resolves when fewer than `maxWaiting` items wait. */
+  room(): Promise<void>;
+  /** Removes and returns the items that wait. */
+  takeBack(): readonly Item[];
+  /** Flushes everything and waits for it. Items that are not `allowed` stay. */
+  drain(): Promise<void>;
+}
+
+type When = (due: () => void) => void;
+
+export interface BatchOptions<Item> {
+  /** The label of its metrics. */
+  readonly name: string;
+  readonly metrics: Metrics;
+  /**
+   * Called with the first item: when it calls back, everything that waits is due. `queueMicrotask` or `setImmediate`
+   * collect the items of one tick, `after(ms)` those of some time, `atOnce` those that arrive during a flush.
+   */
+  readonly when: When;
+  /** Must not fail: whoever writes the batch decides what a failure means for its items. */
+  readonly flush: (items: readonly Item[]) => Promise<void> | void;
+  /** Items of one flush at most. So many are due without waiting for `when`. */
+  readonly maxItems: number;
+  /** Bytes of one flush at most, unless its first item alone is larger. */
+  readonly bytes?: { readonly max: number; readonly of: (item: Item) => number };
+  /** Items that the next flush may take now; 0 delays it until the next time that one is due, or `flush()`. */
+  readonly allowed?: () => number;
+  readonly maxWaiting?: number;
+  /** Flushes at a time. */
+  readonly maxFlushes?: number;
+  /** How long the newest flush must have been under way before another one starts beside it. */
+  readonly patienceMs?: number;
+}
+
+export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
+  const { name: batch, metrics, when, flush, maxItems, bytes, allowed } = options;
+  const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, patienceMs = 0 } = options;
+  const flushes = metrics.counter('batch_flushes_total', 'Batches flushed', ['batch']).cell(batch);
+  const flushed = metrics.counter('batch_items_total', 'Items of these batches', ['batch']).cell(batch);
+  const refused = metrics.counter('batch_refused_total', 'Items without room', ['batch']).cell(batch);
+  metrics.gauge('batch_waiting', 'Items waiting for a flush', () => waiting.length, { batch });
+  const waiting: Item[] = [];
+  let due = 0;
+  let scheduled = false;
+  let running = 0;
+  let underWay = 0;
+  let newestMs = 0;
+  let patient = false;
+  const watchers: (() => void)[] = [];
+
+  const start = (): void => {
+    while (due > 0 && running < maxFlushes) {
+      const earlyMs = running === 0 ? 0 : newestMs + patienceMs - performance.now();
+      if (earlyMs > 0) {
+        if (!patient) setTimeout(onPatience, earlyMs).unref();
+        patient = true;
+        return;
+      }
+      const count = sizeOfNext();
+      if (count <= 0) return;
+      run(waiting.splice(0, count));
+    }
+  };
+  const sizeOfNext = (): number => {
+    const most = Math.min(due, maxItems, allowed?.() ?? due);
+    let sum = 0;
+    for (let at = 0; bytes && at < most; at++) {
+      sum += bytes.of(waiting[at]!);
+      if (at > 0 && sum > bytes.max) return at;
+    }
+    return most;
+  };
+  const run = (items: Item[]): void => {
+    due -= items.length;
+    running++;
+    underWay += items.length;
+    newestMs = performance.now();
+    flushes.value++;
+    flushed.value += items.length;
+    const done = flush(items);
+    if (!done) end(items);
+    else void done.finally(() => end(items)).then(start);
+    notify();
+  };
+  const end = (items: readonly Item[]): void => {
+    running--;
+    underWay -= items.length;
+    notify();
+  };
+  const onPatience = (): void => {
+    patient = false;
+    start();
+  };
+  const flushAll = (): void => {
+    due = waiting.length;
+    start();
+  };
+  const onDue = (): void => {
+    scheduled = false;
+    flushAll();
+  };
+  const change = (): Promise<void> => new Promise((resolve) => watchers.push(resolve));
+  const notify = (): void => {
+    for (const watcher of watchers.splice(0)) watcher();
+  };
+
+  return {
+    add: (item) => {
+      if (waiting.length >= maxWaiting) {
+        refused.value++;
+        return false;
+      }
+      waiting.push(item);
+      if (waiting.length - due >= maxItems) flushAll();
+      else if (!scheduled) {
+        scheduled = true;
+        when(onDue);
+      }
+      return true;
+    },
+    waiting: () => waiting.length,
+    underWay: () => underWay,
+    flush: flushAll,
+    room: async () => {
+      while (waiting.length >= maxWaiting) await change();
+    },
+    takeBack: () => {
+      due = 0;
+      const items = waiting.splice(0);
+      notify();
+      return items;
+    },
+    drain: async () => {
+      for (flushAll(); running > 0; flushAll()) await change();
+    },
+  };
+};
+
+export const after =
+  (ms: number): When =>
+  (due) =>
+    void setTimeout(due, ms).unref();
+export const atOnce: When = (due) => due();
