@@ -1,54 +1,69 @@
-import { type Bus, isNotice, type Log } from '@causeway/runtime';
+import { after, type Bus, createBatch, isNotice, type Log, type Metrics } from '@causeway/runtime';
 
 /** Reports of several gateways arrive close together; they become one batch. */
 const gatherMs = 1000;
 /** More rows in one statement hold their locks longer without saving much. */
 const maxRowsPerWrite = 500;
+/** Rows kept while the database is away. More are dropped. */
+const maxRows = 100_000;
 
 export interface ReportWriter {
   /** Takes no more reports and writes those it has. */
   drain(): Promise<void>;
 }
 
+interface Gathered<Row> {
+  readonly name: string;
+  row: Row;
+}
+
 /**
- * Takes the reports that gateways publish, as one replica of a queue group, and writes them in batches.
- * What could not be written is gathered again, so it is written later; what was written is not.
+ * Takes the reports that gateways publish, as one replica of a queue group, and writes them in batches. Rows that
+ * could not be written are gathered again and written later; a row that was written is not written twice.
  */
-export const gatherReports = <Row>({ bus, log, ...of }: ReportOptions<Row>): ReportWriter => {
-  let gathered = new Map<string, Row>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing = Promise.resolve();
+export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
+  const { bus, log, metrics, what, read, nameOf, merge, write } = options;
+  const gathered = new Map<string, Gathered<Row>>();
+  let draining = false;
 
-  const take = (rows: readonly Row[]): void => {
-    for (const row of rows) of.add(gathered, row);
-    if (gathered.size > 0) timer ??= setTimeout(() => void flush(), gatherMs);
+  const writeAll = async (items: readonly Gathered<Row>[]): Promise<void> => {
+    for (const { name } of items) gathered.delete(name);
+    const rows = items.map(({ row }) => row);
+    let at = 0;
+    try {
+      for (; at < rows.length; at += maxRowsPerWrite) await write(rows.slice(at, at + maxRowsPerWrite));
+    } catch (error) {
+      log.warn({ error, rows: rows.length - at, draining }, `${what} could not be written`);
+      if (!draining) for (const row of rows.slice(at)) take(row);
+    }
+  };
+  const batch = createBatch<Gathered<Row>>({
+    name: what.replaceAll(' ', '-'),
+    metrics,
+    when: after(gatherMs),
+    maxItems: maxRows,
+    maxWaiting: maxRows,
+    flush: writeAll,
+  });
+  const take = (row: Row): void => {
+    const name = nameOf(row);
+    const known = gathered.get(name);
+    if (known) known.row = merge(known.row, row);
+    else {
+      const item = { name, row };
+      gathered.set(name, item);
+      if (!batch.add(item)) gathered.delete(name);
+    }
   };
 
-  const flush = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    const rows = [...gathered.values()];
-    gathered = new Map();
-    writing = writing.then(async () => {
-      let at = 0;
-      try {
-        for (; at < rows.length; at += maxRowsPerWrite) await of.write(rows.slice(at, at + maxRowsPerWrite));
-      } catch (error) {
-        log.warn({ error, rows: rows.length - at }, `${of.what} could not be written; trying again`);
-        take(rows.slice(at));
-      }
-    });
-    return writing;
-  };
-
-  const subscription = bus.nc.subscribe(of.subject, {
+  const subscription = bus.nc.subscribe(options.subject, {
     queue: 'access',
     callback: (error, message) => {
       if (error || !isNotice(message)) return;
       try {
-        take(of.read(message.data));
+        for (const row of read(message.data)) take(row);
       } catch (cause) {
-        log.error({ error: cause }, `report of ${of.what} cannot be read`);
+        log.error({ error: cause }, `report of ${what} cannot be read`);
       }
     },
   });
@@ -56,8 +71,8 @@ export const gatherReports = <Row>({ bus, log, ...of }: ReportOptions<Row>): Rep
   return {
     drain: async () => {
       subscription.unsubscribe();
-      await flush();
-      clearTimeout(timer);
+      draining = true;
+      await batch.drain();
     },
   };
 };
@@ -65,12 +80,14 @@ export const gatherReports = <Row>({ bus, log, ...of }: ReportOptions<Row>): Rep
 export interface ReportOptions<Row> {
   readonly bus: Bus;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly subject: string;
   /** What the rows are called in the log. */
   readonly what: string;
-  /** @throws on anything that is not a report: one wrong value would spoil the statement for all. */
+  /** @throws on anything that is not a report: one wrong value would fail the statement for all rows. */
   readonly read: (data: Uint8Array) => readonly Row[];
-  /** Puts a row to what is gathered, together with the row it belongs to if that is there. */
-  readonly add: (gathered: Map<string, Row>, row: Row) => void;
+  /** Rows of the same name become one. */
+  readonly nameOf: (row: Row) => string;
+  readonly merge: (known: Row, row: Row) => Row;
   readonly write: (rows: readonly Row[]) => Promise<void>;
 }

@@ -12,6 +12,7 @@ import {
   type Handler,
   type Log,
   type Metrics,
+  noMetrics,
   serveOperations,
   type Tracer,
 } from '@causeway/runtime';
@@ -48,11 +49,11 @@ export interface AccessService {
 
 /** Companies, API keys, the portal's members and sessions, and the key table that the gateways decide by. */
 export const createAccess = async (options: AccessOptions): Promise<AccessService> => {
-  const { bus, db, log, now = () => new Date(), random = randomBytes } = options;
+  const { bus, db, log, metrics = noMetrics, now = () => new Date(), random = randomBytes } = options;
   const sessionProofs = createSessionSigner(options.portal.keyRing);
   const table = await startKeyTable({ ...options, now, signers: sessionProofs.entries });
-  const uses = recordKeyUses({ bus, db, log, now });
-  const requests = recordRequests({ bus, db, log, now });
+  const uses = recordKeyUses({ bus, db, log, metrics, now });
+  const requests = recordRequests({ bus, db, log, metrics, now });
   const { keyPrefix, keyQuota, portal } = options;
   const house = keepHouse({ db, log, now, portal });
   const access: Access = {

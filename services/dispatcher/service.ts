@@ -84,12 +84,12 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     metrics,
     tracer,
   });
-  const closing = createClosing({ db, log });
+  const closing = createClosing({ db, log, metrics });
   const onWritten = closing.written;
   const givingBack = createGivingBack({ db, now, onWritten, log, metrics });
   const slow = watchSlow({ db, now, onWritten, log });
   const tail = createTail(bus);
-  const minutes = createMinutes({ db, log });
+  const minutes = createMinutes({ db, log, metrics });
   const windows = createWindows({
     slots,
     maxPerHost: options.maxPerHost,
@@ -103,11 +103,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     now,
     probeIntervalMs: options.probeIntervalMs ?? 1_000,
     inStreak: (key) => windows.failuresOf(key) > 0,
-    onFares: (fares) => {
-      windows.setFailures(fares, fares.failures);
-      const { company_id, subscription_id, disabledReason } = fares;
-      if (disabledReason)
-        log.warn({ company_id, subscription_id, disabledReason }, 'subscription switched off');
+    onHealth: (health) => {
+      windows.setFailures(health, health.failures);
+      const { company_id, subscription_id, disabledReason } = health;
+      if (disabledReason) log.warn({ company_id, subscription_id, disabledReason }, 'subscription disabled');
     },
     onRecorded: (finished) => {
       closing.written(finished.map(({ job }) => job));
@@ -131,7 +130,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     } else windows.abandoned(job);
     intake.pump();
   };
-  // What is not recorded yet counts as in hand: results must not pile up behind a slow database.
+  // Results that are not recorded yet take room: they must not pile up behind a slow database.
   const mayTake = (): boolean => !recorder.stalled() && recorder.pending() < slots;
   const shared = { bus, db, windows, now, log, metrics, tracer, mayTake };
   const poller = startPoller({ ...shared, leaseMs });
@@ -152,7 +151,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     drain: async () => {
       await Promise.all([intake.stop(), poller.stop(), tests.drain(), backlog.stop()]);
       await windows.drain();
-      await Promise.all([slow.stop(), recorder.settle(), givingBack.settle(), minutes.stop()]);
+      await Promise.all([slow.stop(), recorder.settle(), givingBack.settle(), minutes.drain()]);
       await closing.settle();
       await Promise.all([poster.close(), signer.close()]);
     },

@@ -61,11 +61,11 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     for (const lane of Object.values(lanes)) lane.close();
   });
 
-  const lastUsed = reportLastUsed({ bus });
-  kit.onStop('last use', () => lastUsed.close());
+  const lastUsed = reportLastUsed({ bus, metrics });
+  kit.onStop('last use', lastUsed.flush);
 
-  const requests = reportRequests({ bus });
-  kit.onStop('request counts', () => requests.close());
+  const requests = reportRequests({ bus, metrics });
+  kit.onStop('request counts', requests.flush);
 
   const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
   kit.onStop('key table', () => table.close());

@@ -26,7 +26,7 @@ export interface BatchOptions<Item> {
   readonly metrics: Metrics;
   /**
    * Called with the first item: when it calls back, everything that waits is due. `queueMicrotask` or `setImmediate`
-   * collect the items of one tick, `after(ms)` those of some time, `atOnce` those that arrive during a flush.
+   * collect the items of one tick, `after(ms)` those of some time.
    */
   readonly when: When;
   /** Must not fail: whoever writes the batch decides what a failure means for its items. */
@@ -40,12 +40,14 @@ export interface BatchOptions<Item> {
   readonly maxWaiting?: number;
   /** Flushes at a time. */
   readonly maxFlushes?: number;
+  /** Called when a flush has ended, before the next one starts. */
+  readonly onFlushed?: () => void;
   /** How long the newest flush must have been under way before another one starts beside it. */
   readonly patienceMs?: number;
 }
 
 export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
-  const { name: batch, metrics, when, flush, maxItems, bytes, allowed } = options;
+  const { name: batch, metrics, when, flush, maxItems, bytes, allowed, onFlushed } = options;
   const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, patienceMs = 0 } = options;
   const flushes = metrics.counter('batch_flushes_total', 'Batches flushed', ['batch']).cell(batch);
   const flushed = metrics.counter('batch_items_total', 'Items of these batches', ['batch']).cell(batch);
@@ -91,12 +93,17 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
     flushed.value += items.length;
     const done = flush(items);
     if (!done) end(items);
-    else void done.finally(() => end(items)).then(start);
+    else
+      void done.then(() => {
+        end(items);
+        start();
+      });
     notify();
   };
   const end = (items: readonly Item[]): void => {
     running--;
     underWay -= items.length;
+    onFlushed?.();
     notify();
   };
   const onPatience = (): void => {
@@ -113,7 +120,7 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   };
   const change = (): Promise<void> => new Promise((resolve) => watchers.push(resolve));
   const notify = (): void => {
-    for (const watcher of watchers.splice(0)) watcher();
+    if (watchers.length > 0) for (const watcher of watchers.splice(0)) watcher();
   };
 
   return {
@@ -152,4 +159,3 @@ export const after =
   (ms: number): When =>
   (due) =>
     void setTimeout(due, ms).unref();
-export const atOnce: When = (due) => due();

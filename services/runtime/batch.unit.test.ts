@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { after, atOnce, type BatchOptions, createBatch } from './batch.ts';
+import { after, type BatchOptions, createBatch } from './batch.ts';
 import { createMetrics, noMetrics } from './metrics.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -30,6 +30,8 @@ const open = (options: Partial<BatchOptions<number>> = {}) => {
   return { batch, add, flushed, endOne };
 };
 
+const atOnce = (due: () => void): void => due();
+
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await undefined;
 };
@@ -54,12 +56,16 @@ describe('a batch becomes due', () => {
     expect(flushed).toEqual([[1, 2]]);
   });
 
-  test('at once, and what is added meanwhile is the next one', async () => {
-    const { add, flushed, endOne } = open({ when: atOnce });
+  test('when the flush before it has ended', async () => {
+    const onFlushed = vi.fn();
+    const { batch, add, flushed, endOne } = open({ when: atOnce, onFlushed });
     add(1, 2, 3);
     expect(flushed).toEqual([[1]]);
+    expect([batch.waiting(), batch.underWay()]).toEqual([2, 1]);
+    expect(onFlushed).not.toHaveBeenCalled();
     await endOne();
     expect(flushed).toEqual([[1], [2, 3]]);
+    expect(onFlushed).toHaveBeenCalledOnce();
   });
 
   test('when it is full, before its time', () => {

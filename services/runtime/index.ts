@@ -6,7 +6,7 @@ export {
   changes,
   writeAudit,
 } from './audit.ts';
-export { after, atOnce, type Batch, createBatch } from './batch.ts';
+export { after, type Batch, createBatch } from './batch.ts';
 export { type Bus, connectBus } from './bus.ts';
 export { type Callers, followCallers } from './callers/follow.ts';
 export { createSessionSigner, type SessionSigner } from './callers/session-proof.ts';
@@ -44,7 +44,7 @@ export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type Handler, type LaneServer, together } from './lanes/server.ts';
 export { ensureLimitStream } from './limit-stream.ts';
 export { createLog, type Log } from './log.ts';
-export { type Cell, type CounterFamily, createMetrics, type Metrics, noMetrics } from './metrics.ts';
+export { type Cell, createMetrics, type Metrics, noMetrics } from './metrics.ts';
 export { openBus, openDatabase } from './open.ts';
 export { json, type OperationHandlers, serveOperations } from './operations.ts';
 export { type PortalCall, portalHandler } from './portal.ts';

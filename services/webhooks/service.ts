@@ -7,6 +7,7 @@ import {
   type Handler,
   type Log,
   type Metrics,
+  noMetrics,
   type OperationHandlers,
   serveOperations,
   type Tracer,
@@ -59,7 +60,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     db,
     instance,
     log,
-    metrics,
+    metrics = noMetrics,
     tracer,
     keyRing,
     now = () => new Date(),
@@ -89,7 +90,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     instance,
     log,
     tracer,
-    ...(metrics && { metrics }),
+    metrics,
   });
   const operatorLane = await serveOperations({
     lane: 'operator-webhooks',

@@ -1,29 +1,34 @@
 import { type KeyUse, keyUsedSubject } from '@causeway/proto';
-import type { Bus, Database, Log } from '@causeway/runtime';
+import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
 import { gatherReports, type ReportWriter } from '../gather-reports.ts';
 import type { AccessTables } from '../schema.ts';
 
 const minuteMs = 60_000;
 
 /**
- * Keeps `last_used_utc` from the gateways' reports.
- * The time never precedes the key's creation and only moves forward, whatever order reports come in and whoever writes them; a clock that is
- * ahead is cut to the present minute, or it would hold the time still until the present catches up.
- * A revoked key takes only what was used before its end: reports come seconds later, and the last use of a
- * key that was revoked for cause is what somebody will ask for.
+ * Stores `last_used_utc` from the gateways' reports.
+ * The time never precedes the key's creation and only moves forward, whatever order reports come in and whichever
+ * replica writes them. A minute in the future is cut to the present one, or the time would stand still until then.
+ * A revoked key takes only uses from before it was revoked: reports come seconds later, and the last use of a key
+ * that was revoked for a reason is what somebody will ask for.
  */
-export const recordKeyUses = ({ bus, db, log, now }: KeyUsesOptions): ReportWriter =>
+export const recordKeyUses = ({ bus, db, log, metrics, now }: KeyUsesOptions): ReportWriter =>
   gatherReports<KeyUse>({
     bus,
     log,
+    metrics,
     subject: keyUsedSubject,
     what: 'last uses',
-    read: readReport,
-    add: (gathered, [keyId, companyId, reported]) => {
-      const minute = Math.min(reported, Math.floor(now().getTime() / minuteMs));
-      const known = gathered.get(`${keyId}`);
-      if (known === undefined || known[2] < minute) gathered.set(`${keyId}`, [keyId, companyId, minute]);
+    read: (data) => {
+      const currentMinute = Math.floor(now().getTime() / minuteMs);
+      return readReport(data).map(([key, company, minute]) => [
+        key,
+        company,
+        Math.min(minute, currentMinute),
+      ]);
     },
+    nameOf: ([key]) => `${key}`,
+    merge: (known, use) => (known[2] < use[2] ? use : known),
     write: (uses) => writeUses(db, uses),
   });
 
@@ -31,6 +36,7 @@ export interface KeyUsesOptions {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly now: () => Date;
 }
 

@@ -1,37 +1,40 @@
 import { buckets, type RequestCount, type RequestReport, requestsCountedSubject } from '@causeway/proto';
-import type { Bus, Database, Log } from '@causeway/runtime';
+import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { gatherReports, type ReportWriter } from '../gather-reports.ts';
 import type { AccessTables } from '../schema.ts';
 
 const minuteMs = 60_000;
-/** Beyond this, while the database is away, counts are given up: they are for charts. */
-const maxGathered = 100_000;
 
-/** Adds up what the gateways report of their requests. */
-export const recordRequests = ({ bus, db, log, now }: RequestCountsOptions): ReportWriter =>
+/** Stores the sums that the gateways report of their requests. */
+export const recordRequests = ({ bus, db, log, metrics, now }: RequestCountsOptions): ReportWriter =>
   gatherReports<RequestCount>({
     bus,
     log,
+    metrics,
     subject: requestsCountedSubject,
     what: 'request counts',
-    read: readReport,
-    add: (gathered, [company, key, bucket, reported, answered, limited, failed]) => {
+    read: (data) => {
       // A gateway's clock that is ahead must not write into the future.
-      const minute = Math.min(reported, Math.floor(now().getTime() / minuteMs));
-      const name = `${company} ${key} ${bucket} ${minute}`;
-      const known = gathered.get(name);
-      if (!known && gathered.size >= maxGathered) return;
-      gathered.set(name, [
+      const currentMinute = Math.floor(now().getTime() / minuteMs);
+      return readReport(data).map(([company, key, bucket, minute, ...sums]) => [
         company,
         key,
         bucket,
-        minute,
-        answered + (known?.[4] ?? 0),
-        limited + (known?.[5] ?? 0),
-        failed + (known?.[6] ?? 0),
+        Math.min(minute, currentMinute),
+        ...sums,
       ]);
     },
+    nameOf: (count) => count.slice(0, 4).join(' '),
+    merge: ([company, key, bucket, minute, answered, limited, failed], [, , , , ...more]) => [
+      company,
+      key,
+      bucket,
+      minute,
+      answered + more[0],
+      limited + more[1],
+      failed + more[2],
+    ],
     write: (counts) => addCounts(db, counts),
   });
 
@@ -39,6 +42,7 @@ export interface RequestCountsOptions {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly now: () => Date;
 }
 

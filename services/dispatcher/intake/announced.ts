@@ -1,60 +1,70 @@
 import type { AnnouncedEvent, DeliveryKey } from '@causeway/proto';
 import {
   acrossTenants,
+  after,
   bigint,
+  createBatch,
   type Database,
   datetime,
   jsonTable,
   type Log,
+  type Metrics,
   sqlTime,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { gather } from '../store/gather.ts';
 import type { Tables } from '../tables.ts';
 
-/** An event whose first attempts are this process's to make, until the lease of its outbox row ends. */
+/** An event whose first attempts this process makes, until the lease of its outbox row ends. */
 export interface Announced extends Omit<AnnouncedEvent, 'subscription_ids'> {
   readonly leaseMs: number;
-  /** Subscriptions to which its delivery is in no table yet. */
+  /** Subscriptions whose delivery of the event has no row yet. */
   readonly open: Set<number>;
 }
 
-/** A delivery that this process holds, and the lease that it is held under. */
+/** A delivery that this process has leased. */
 export type Held = DeliveryKey & {
   readonly leaseMs: number;
   /** The event it was announced with: it may have no row yet. Absent: it was taken from its queue. */
   readonly announced?: Announced;
 };
 
-/** Empties the outbox: an event goes when all its deliveries are in their table. */
+/** Empties the outbox: removes an event when all its deliveries have rows. */
 export interface Closing {
-  /** These are; also those whose subscriptions are gone, of which nothing will be. */
+  /** Called with deliveries that have rows, and with those that need none, as their subscriptions are gone. */
   written(deliveries: readonly Held[]): void;
-  /** Resolves when what could be closed is. */
+  /** Resolves when every event that could be removed is. */
   settle(): Promise<void>;
 }
 
 /**
- * Events that end within some milliseconds go together, apart from what ended them. One that stays though all of it
- * is done, as this process was killed meanwhile, is taken up when its lease ends, and nothing is left to do.
+ * Removes events in batches, apart from the transactions that write their deliveries. If this process is killed
+ * before, another one takes the event up when its lease ends, and finds nothing left to do.
  */
-export const createClosing = ({ db, log }: { readonly db: Database<Tables>; readonly log: Log }): Closing => {
-  const { add, settle } = gather<Announced>({
-    gatherMs: 50,
-    perWrite: 1_000,
-    write: (events) => remove(db, events),
-    onError: (error) => log.debug({ error }, 'events stay in the outbox until their leases end'),
+export const createClosing = ({ db, log, metrics }: ClosingOptions): Closing => {
+  const batch = createBatch<Announced>({
+    name: 'finished-events',
+    metrics,
+    when: after(50),
+    maxItems: 1_000,
+    flush: (events) =>
+      remove(db, events).catch((error: unknown) =>
+        log.debug({ error }, 'events stay in the outbox until their leases end'),
+      ),
   });
   return {
-    written: (deliveries) =>
-      add(
-        deliveries.flatMap(({ announced, subscription_id }) =>
-          announced?.open.delete(subscription_id) && announced.open.size === 0 ? [announced] : [],
-        ),
-      ),
-    settle,
+    written: (deliveries) => {
+      for (const { announced, subscription_id } of deliveries)
+        if (announced?.open.delete(subscription_id) && announced.open.size === 0) batch.add(announced);
+    },
+    settle: batch.drain,
   };
 };
+
+export interface ClosingOptions {
+  readonly db: Database<Tables>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
 
 const remove = async (db: Database<Tables>, events: readonly Announced[]): Promise<void> => {
   await sql`

@@ -1,5 +1,7 @@
 import {
   acrossTenants,
+  after,
+  createBatch,
   type Database,
   datetime,
   type Log,
@@ -11,53 +13,57 @@ import { sql } from 'kysely';
 import type { Held } from '../intake/announced.ts';
 import { type QueueKey, queueName } from '../job.ts';
 import { addRows } from '../store/add-rows.ts';
-import { gather } from '../store/gather.ts';
 import { deliveryTable, onDelivery } from '../store/key-tables.ts';
 import type { Tables } from '../tables.ts';
 import { noteDue } from './note-due.ts';
 
-/** Returns deliveries to their rows. */
+/** Ends the leases of deliveries that this process will not attempt. */
 export interface GivingBack {
-  /** They are due at once, through their queues; where that fails, when their leases run out. */
+  /** Makes them due at once, through their queues; if that fails, they are due when their leases end. */
   give(deliveries: readonly Held[]): void;
   /** Resolves when all have been returned. */
   settle(): Promise<void>;
 }
 
-/** Whatever comes within some milliseconds goes back in one transaction. */
+/** Deliveries of some milliseconds go back in one transaction. */
 export const createGivingBack = ({ db, now, onWritten, log, metrics }: GivingBackOptions): GivingBack => {
   const given = metrics
-    ?.counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
+    .counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
     .cell();
-  const { add, settle } = gather<Held>({
-    gatherMs: 10,
-    perWrite: 1_000,
-    write: async (part) => {
-      await release(db, part, now());
-      onWritten(part);
-    },
-    onError: (error) =>
-      log.warn({ error }, 'deliveries could not be given back; they are due when their leases run out'),
+  const giveBack = async (deliveries: readonly Held[]): Promise<void> => {
+    try {
+      await release(db, deliveries, now());
+      onWritten(deliveries);
+    } catch (error) {
+      log.warn({ error }, 'deliveries could not be given back; they are due when their leases end');
+    }
+  };
+  const batch = createBatch<Held>({
+    name: 'returned-deliveries',
+    metrics,
+    when: after(10),
+    maxItems: 1_000,
+    flush: giveBack,
   });
   return {
     give: (deliveries) => {
-      if (given) given.value += deliveries.length;
-      add(deliveries);
+      given.value += deliveries.length;
+      for (const one of deliveries) batch.add(one);
     },
-    settle,
+    settle: batch.drain,
   };
 };
 
 export interface GivingBackOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
-  /** Called with those that are in their rows. */
+  /** Called with deliveries that have rows now. */
   readonly onWritten: (deliveries: readonly Held[]) => void;
   readonly log: Log;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
 }
 
-/** Queues before deliveries, as everyone locks them. */
+/** Locks queues before deliveries, as every transaction does. */
 const release = (db: Database<Tables>, deliveries: readonly Held[], now: Date): Promise<void> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'deliveries of many companies are given back together');

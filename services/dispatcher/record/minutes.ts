@@ -1,62 +1,65 @@
 import { elapsedBoundsMs } from '@causeway/proto';
-import { acrossTenants, bigint, type Database, type Log, sqlTime } from '@causeway/runtime';
+import {
+  acrossTenants,
+  after,
+  bigint,
+  createBatch,
+  type Database,
+  type Log,
+  type Metrics,
+  sqlTime,
+} from '@causeway/runtime';
 import { sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
 import { queueTable } from '../store/key-tables.ts';
 import type { ElapsedColumn, Tables } from '../tables.ts';
 
-/** Adds attempts up by minute and subscription, for the dashboards. */
+/** Counts attempts by minute and subscription, for the dashboards. */
 export interface Minutes {
   add(key: QueueKey, startedMs: number, elapsedMs: number, succeeded: boolean): void;
-  /** Writes what has been added up since. */
-  flush(): Promise<void>;
-  stop(): Promise<void>;
+  /** Writes all counts. */
+  drain(): Promise<void>;
 }
 
-/** Written every few seconds; a killed process takes as much along, and the attempts themselves stay. */
-export const createMinutes = ({ db, log, everyMs = 5_000 }: MinutesOptions): Minutes => {
-  let sums = new Map<string, Sum>();
-  let running = Promise.resolve();
-
-  const flush = (): Promise<void> => {
-    running = running.then(async () => {
-      const rows = [...sums.values()];
-      sums = new Map();
-      if (rows.length === 0) return;
-      try {
-        await write(db, rows);
-      } catch (error) {
-        log.warn({ error, rows: rows.length }, 'attempts per minute were not added up');
-      }
-    });
-    return running;
+/** Writes the counts every few seconds. A killed process loses those, and no attempt. */
+export const createMinutes = ({ db, log, metrics, everyMs = 5_000 }: MinutesOptions): Minutes => {
+  const sums = new Map<string, Sum>();
+  const writeAll = async (all: readonly Sum[]): Promise<void> => {
+    for (const { name } of all) sums.delete(name);
+    try {
+      await write(db, all);
+    } catch (error) {
+      log.warn({ error, rows: all.length }, 'attempts per minute were not written');
+    }
   };
-  const timer = setInterval(() => void flush(), everyMs).unref();
+  const batch = createBatch<Sum>({
+    name: 'attempts-per-minute',
+    metrics,
+    when: after(everyMs),
+    maxItems: maxSums,
+    flush: writeAll,
+  });
 
   return {
     add: ({ company_id, subscription_id }, startedMs, elapsedMs, succeeded) => {
       const minuteMs = startedMs - (startedMs % 60_000);
       const name = `${queueName({ company_id, subscription_id })}.${minuteMs}`;
-      let sum = sums.get(name);
-      if (!sum) {
-        if (sums.size >= maxSums) void flush();
-        sum = { company_id, subscription_id, minuteMs, counts: columns.map(() => 0) };
-        sums.set(name, sum);
-      }
+      const known = sums.get(name);
+      const sum = known ?? { name, company_id, subscription_id, minuteMs, counts: columns.map(() => 0) };
       sum.counts[succeeded ? 0 : 1]!++;
       sum.counts[2 + bucketOf(elapsedMs)]!++;
+      if (known) return;
+      sums.set(name, sum);
+      batch.add(sum);
     },
-    flush,
-    stop: async () => {
-      clearInterval(timer);
-      await flush();
-    },
+    drain: batch.drain,
   };
 };
 
 const maxSums = 10_000;
 
 interface Sum extends QueueKey {
+  readonly name: string;
   readonly minuteMs: number;
   /** In the order of `columns`. */
   readonly counts: number[];
@@ -103,5 +106,6 @@ const perStatement = 500;
 export interface MinutesOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly everyMs?: number;
 }

@@ -26,8 +26,8 @@ export interface WriteOptions {
   readonly probeIntervalMs: number;
 }
 
-/** How a subscription fares after its results were written. */
-export interface Fares extends QueueKey {
+/** The health of a subscription after its results were written. */
+export interface Health extends QueueKey {
   readonly failures: number;
   readonly disabledReason: string | null;
 }
@@ -44,7 +44,7 @@ export const createWriter = (): ((
   db: Database<Tables>,
   finished: readonly Finished[],
   options: WriteOptions & { readonly inStreak: (key: QueueKey) => boolean },
-) => Promise<readonly Fares[]>) => {
+) => Promise<readonly Health[]>) => {
   const insertAttempts = perCount<ReturnType<typeof attemptRow>>(
     (rows) => rows.flatMap((row) => attemptColumns.map((column) => row[column])),
     (db, rows) =>
@@ -198,7 +198,7 @@ const updateQueues = async (
   counted: readonly Finished[],
   changes: ReadonlyMap<Finished, Change | undefined>,
   { now, probeIntervalMs }: WriteOptions,
-): Promise<readonly Fares[]> => {
+): Promise<readonly Health[]> => {
   const updates = [...Map.groupBy(counted, ({ job }) => queueName(job))].flatMap(([name, finished]) => {
     const queue = queues.get(name);
     if (!queue) return [];

@@ -16,6 +16,7 @@ import {
   createMetrics,
   followKeyTable,
   type KeyTable,
+  noMetrics,
 } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -246,7 +247,7 @@ test('the last use of a key is reported once a minute, and what is left at the e
     },
   });
   await access.nc.flush();
-  const lastUsed = reportLastUsed({ bus });
+  const lastUsed = reportLastUsed({ bus, metrics: noMetrics });
   const key = JSON.parse(entry(1)) as KeyEntry;
   const minuteMs = 60_000;
   for (const ms of [0, 10, minuteMs - 1]) lastUsed.note(key, 100 * minuteMs + ms);
@@ -254,6 +255,6 @@ test('the last use of a key is reported once a minute, and what is left at the e
   lastUsed.note(key, 100 * minuteMs + 20);
   lastUsed.flush();
   lastUsed.note(key, 101 * minuteMs);
-  lastUsed.close();
+  lastUsed.flush();
   await vi.waitFor(() => expect(reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]));
 });

@@ -1,32 +1,40 @@
-import { type KeyEntry, type KeyUse, keyUsedSubject } from '@causeway/proto';
-import type { Bus } from '@causeway/runtime';
+import { type KeyEntry, keyUsedSubject } from '@causeway/proto';
+import { after, type Bus, createBatch, type Metrics } from '@causeway/runtime';
 
-/** Notes when keys were used, to the minute; `access` writes it down in batches. */
+/** Reports when keys were used, to the minute, once a minute; `access` stores it. */
 export interface LastUsed {
   note(key: KeyEntry, nowMs: number): void;
   flush(): void;
-  close(): void;
 }
 
 const flushMs = 10_000;
 /** Keys a message; a use is at most some forty bytes. */
 const usesPerMessage = 5000;
 
-export const reportLastUsed = ({ bus }: { readonly bus: Bus }): LastUsed => {
-  /** The last minute noted of each key; kept after it was sent, so that one is sent once a minute. */
-  let noted = new Map<number, number>();
-  let unsent = new Map<number, KeyUse>();
-  let currentMinute = 0;
+interface Use {
+  readonly key: KeyEntry;
+  minute: number;
+}
 
-  const flush = (): void => {
-    if (unsent.size === 0 || !bus.connected()) return;
-    const uses = [...unsent.values()];
-    unsent = new Map();
-    for (let at = 0; at < uses.length; at += usesPerMessage)
-      bus.nc.publish(keyUsedSubject, JSON.stringify(uses.slice(at, at + usesPerMessage)));
-  };
-  const timer = setInterval(flush, flushMs);
-  timer.unref();
+export const reportLastUsed = ({ bus, metrics }: LastUsedOptions): LastUsed => {
+  /** Each key's last reported minute. */
+  let noted = new Map<number, number>();
+  let currentMinute = 0;
+  const unsent = new Map<number, Use>();
+  const batch = createBatch<Use>({
+    name: 'last-used',
+    metrics,
+    when: after(flushMs),
+    maxItems: Number.POSITIVE_INFINITY,
+    allowed: () => (bus.connected() ? Number.POSITIVE_INFINITY : 0),
+    flush: (all) => {
+      unsent.clear();
+      const uses = all.map(({ key, minute }) => [key.id, key.companyId, minute]);
+      for (let at = 0; at < uses.length; at += usesPerMessage)
+        bus.nc.publish(keyUsedSubject, JSON.stringify(uses.slice(at, at + usesPerMessage)));
+    },
+  });
+  bus.onReconnect(batch.flush);
 
   return {
     note: (key, nowMs) => {
@@ -37,12 +45,19 @@ export const reportLastUsed = ({ bus }: { readonly bus: Bus }): LastUsed => {
       }
       if (noted.get(key.id) === minute) return;
       noted.set(key.id, minute);
-      unsent.set(key.id, [key.id, key.companyId, minute]);
+      let use = unsent.get(key.id);
+      if (!use) {
+        use = { key, minute };
+        unsent.set(key.id, use);
+        batch.add(use);
+      }
+      use.minute = minute;
     },
-    flush,
-    close: () => {
-      clearInterval(timer);
-      flush();
-    },
+    flush: batch.flush,
   };
 };
+
+export interface LastUsedOptions {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+}

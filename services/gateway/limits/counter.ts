@@ -1,5 +1,5 @@
 import { limitCountSubject } from '@causeway/proto';
-import { type Bus, type CounterFamily, isRequest, type Log, type Metrics } from '@causeway/runtime';
+import { type Bus, isRequest, type Log, type Metrics, noMetrics } from '@causeway/runtime';
 import { type Msg, NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
 import { type Positions, partitionOf, positionLength, type Takes } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
@@ -59,7 +59,7 @@ export const createCounter = ({
   bus,
   log,
   logger,
-  metrics,
+  metrics = noMetrics,
   partitions,
   timeoutMs,
 }: CounterOptions): Counter => {
@@ -76,19 +76,16 @@ export const createCounter = ({
       resolving: undefined,
     }),
   );
-  const outcomes: CounterFamily | undefined = metrics?.counter(
-    'limit_batches_total',
-    'Batches of requests counted, by where',
-    ['outcome'],
-  );
-  metrics?.gauge(
+  const outcomes = metrics.counter('limit_batches_total', 'Batches of requests counted, by where', [
+    'outcome',
+  ]);
+  metrics.gauge(
     'limit_partitions_owned',
     'Partitions of the rate limiter that this process owns',
     () => routes.filter((route) => route.local?.owned()).length,
   );
   const tally = (outcome: string): void => {
-    const cell = outcomes?.cell(outcome);
-    if (cell) cell.value++;
+    outcomes.cell(outcome).value++;
   };
 
   let toldAtMs = Number.NEGATIVE_INFINITY;
@@ -134,7 +131,7 @@ export const createCounter = ({
         return;
       }
       try {
-        route.local = await claimPartition(log, route.partition, listen(route));
+        route.local = await claimPartition(log, route.partition, listen(route), { metrics });
         route.epoch = route.local.epoch;
         logger?.info({ partition: route.partition, epoch: route.epoch }, 'counting a partition');
       } catch (error) {

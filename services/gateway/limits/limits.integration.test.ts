@@ -299,7 +299,7 @@ describe('ownership', () => {
     const gateway = await startGateway();
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     let nowMs = 0;
-    const owner = await claimPartition(log, 902, listen, () => nowMs);
+    const owner = await claimPartition(log, 902, listen, { elapsedMs: () => nowMs });
     const [behind, present] = [1000, 1003];
     const untilSnapshot = async (): Promise<void> => {
       for (let at = 0; at < 1001; at++) await owner.count(present, requests(8));

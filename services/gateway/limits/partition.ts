@@ -1,4 +1,4 @@
-import { randomHex } from '@causeway/runtime';
+import { createBatch, type Metrics, noMetrics, randomHex } from '@causeway/runtime';
 import { countTakes, createCounts, type Positions, slotCount, type Takes, toDeltas } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
 
@@ -54,7 +54,7 @@ export const claimPartition = async (
   log: LimitLog,
   partition: number,
   listen: (partition: Partition) => Listener,
-  elapsedMs: () => number = () => performance.now(),
+  { metrics = noMetrics, elapsedMs = () => performance.now() }: PartitionOptions = {},
 ): Promise<Partition> => {
   const { tail, counts: replayed } = await log.replay(partition);
   const epoch = newEpoch();
@@ -64,17 +64,14 @@ export const claimPartition = async (
   let leaving = false;
   let sinceSnapshot = 0;
   let lost = false;
-  let queue: Batch[] = [];
-  let committing: Promise<void> | undefined;
 
-  const give = (error: unknown, batches: readonly Batch[]): void => {
+  const giveUp = (error: unknown, requests: readonly Waiting[]): void => {
     lost = true;
     counts = createCounts();
     void listener.close();
-    for (const batch of batches) batch.reject(error);
-    // What waited behind the failed append was never sent.
-    for (const batch of queue) batch.reject(new MovedError('ownership ended'));
-    queue = [];
+    for (const { reject } of requests) reject(error);
+    // Those that waited behind the failed append were not counted.
+    for (const { reject } of batch.takeBack()) reject(new MovedError('ownership ended'));
   };
 
   const forgetOldWindows = (): void => {
@@ -90,48 +87,42 @@ export const claimPartition = async (
     }
   };
 
-  /** Appends what has gathered as one message, again and again until nothing waits. */
-  const commit = async (): Promise<void> => {
-    while (queue.length > 0) {
-      const batches = queue;
-      queue = [];
-      const increments = createCounts();
-      const nowMs = elapsedMs();
-      const positions = batches.map(({ window, takes }) => {
-        countedAtMs.set(window, nowMs);
-        return countTakes(counts, increments, window, takes);
-      });
-      const snapshot = snapshotDue(++sinceSnapshot, slotCount(counts));
-      if (snapshot) {
-        forgetOldWindows();
-        sinceSnapshot = 0;
-      }
-      try {
-        sequence = await log.append(
-          partition,
-          snapshot
-            ? { epoch, counts: toDeltas(counts), snapshot: true }
-            : { epoch, counts: toDeltas(increments) },
-          sequence,
-        );
-      } catch (error) {
-        give(error instanceof FencedError ? new MovedError('fenced', { cause: error }) : error, batches);
-        return;
-      }
-      for (const [at, batch] of batches.entries()) batch.resolve(positions[at]!);
-    }
-  };
-
-  const commitSoon = (): void => {
-    committing ??= new Promise<void>((done) => {
-      // Everything that arrives in this tick goes into the same message.
-      setImmediate(() => commit().then(done));
-    }).then(() => {
-      committing = undefined;
-      // Asked for by whoever was answered last, before this came to know that nothing waited.
-      if (queue.length > 0) commitSoon();
+  /** Appends the counts of a batch as one message. */
+  const commit = async (requests: readonly Waiting[]): Promise<void> => {
+    const increments = createCounts();
+    const nowMs = elapsedMs();
+    const positions = requests.map(({ window, takes }) => {
+      countedAtMs.set(window, nowMs);
+      return countTakes(counts, increments, window, takes);
     });
+    const snapshot = snapshotDue(++sinceSnapshot, slotCount(counts));
+    if (snapshot) {
+      forgetOldWindows();
+      sinceSnapshot = 0;
+    }
+    try {
+      sequence = await log.append(
+        partition,
+        snapshot
+          ? { epoch, counts: toDeltas(counts), snapshot: true }
+          : { epoch, counts: toDeltas(increments) },
+        sequence,
+      );
+    } catch (error) {
+      return giveUp(
+        error instanceof FencedError ? new MovedError('fenced', { cause: error }) : error,
+        requests,
+      );
+    }
+    for (const [at, request] of requests.entries()) request.resolve(positions[at]!);
   };
+  const batch = createBatch<Waiting>({
+    name: 'limit-counts',
+    metrics,
+    when: setImmediate,
+    maxItems: Number.POSITIVE_INFINITY,
+    flush: commit,
+  });
 
   const self: Partition = {
     epoch,
@@ -139,12 +130,11 @@ export const claimPartition = async (
     count: (window, takes) =>
       new Promise((resolve, reject) => {
         if (lost || leaving) return reject(new MovedError('not the owner'));
-        queue.push({ window, takes, resolve, reject });
-        commitSoon();
+        batch.add({ window, takes, resolve, reject });
       }),
     release: async () => {
       leaving = true;
-      while (committing) await committing;
+      await batch.drain();
       if (!lost) {
         const whole = slotCount(counts) <= maxSnapshotSlots;
         const last = whole ? { counts: toDeltas(counts), snapshot: true as const } : { counts: {} };
@@ -167,13 +157,18 @@ export const claimPartition = async (
   return self;
 };
 
+export interface PartitionOptions {
+  readonly metrics?: Metrics;
+  readonly elapsedMs?: () => number;
+}
+
 /** Takes the other gateways' requests to a partition. */
 export interface Listener {
   /** Takes no new requests and hands on those that have arrived. */
   close(): Promise<void>;
 }
 
-interface Batch {
+interface Waiting {
   readonly window: number;
   readonly takes: Takes;
   readonly resolve: (positions: Positions) => void;

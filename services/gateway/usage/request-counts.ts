@@ -1,65 +1,71 @@
-import {
-  type Bucket,
-  type KeyEntry,
-  maxRequestCounts,
-  type RequestCount,
-  requestsCountedSubject,
-} from '@causeway/proto';
-import type { Bus } from '@causeway/runtime';
+import { type Bucket, type KeyEntry, maxRequestCounts, requestsCountedSubject } from '@causeway/proto';
+import { after, type Bus, createBatch, type Metrics } from '@causeway/runtime';
 
-/** Adds up what became of counted requests, by key, bucket and minute; `access` keeps the sums. */
+/** Counts the requests of each key, bucket and minute by their result; `access` stores the sums. */
 export interface RequestCounts {
   note(key: KeyEntry, bucket: Bucket, status: number): void;
   flush(): void;
-  close(): void;
 }
 
 const flushMs = 10_000;
-/** While NATS is away: counts of so many keys are kept, later ones given up. They are for charts. */
+/** Sums kept while NATS is away. More are dropped: they are for charts. */
 const maxKept = 50_000;
 
 interface Sum {
   readonly companyId: number;
   readonly keyId: number;
   readonly bucket: Bucket;
+  readonly minute: number;
   answered: number;
   limited: number;
   failed: number;
 }
 
-export const reportRequests = ({ bus }: { readonly bus: Bus }): RequestCounts => {
-  let sums = { read: new Map<number, Sum>(), write: new Map(), admin: new Map(), lookup: new Map() };
-  let minute = 0;
-  let unsent: RequestCount[] = [];
+type Sums = Readonly<Record<Bucket, Map<number, Sum>>>;
+const noSums = (): Sums => ({ read: new Map(), write: new Map(), admin: new Map(), lookup: new Map() });
 
-  const put = (): void => {
-    const all = Object.values(sums).flatMap((ofBucket: Map<number, Sum>) => [...ofBucket.values()]);
-    for (const { companyId, keyId, bucket, answered, limited, failed } of all)
-      if (unsent.length < maxKept) unsent.push([companyId, keyId, bucket, minute, answered, limited, failed]);
-    sums = { read: new Map(), write: new Map(), admin: new Map(), lookup: new Map() };
-  };
-  const flush = (): void => {
-    put();
-    if (unsent.length === 0 || !bus.connected()) return;
-    for (let at = 0; at < unsent.length; at += maxRequestCounts)
-      bus.nc.publish(requestsCountedSubject, JSON.stringify(unsent.slice(at, at + maxRequestCounts)));
-    unsent = [];
-  };
-  const timer = setInterval(flush, flushMs);
-  timer.unref();
+export const reportRequests = ({ bus, metrics }: RequestCountsOptions): RequestCounts => {
+  /** Of the present minute and not sent yet. */
+  let sums = noSums();
+  let minute = 0;
+  const batch = createBatch<Sum>({
+    name: 'request-counts',
+    metrics,
+    when: after(flushMs),
+    maxItems: Number.POSITIVE_INFINITY,
+    maxWaiting: maxKept,
+    allowed: () => (bus.connected() ? Number.POSITIVE_INFINITY : 0),
+    flush: (all) => {
+      sums = noSums();
+      const counts = all.map((sum) => [
+        sum.companyId,
+        sum.keyId,
+        sum.bucket,
+        sum.minute,
+        sum.answered,
+        sum.limited,
+        sum.failed,
+      ]);
+      for (let at = 0; at < counts.length; at += maxRequestCounts)
+        bus.nc.publish(requestsCountedSubject, JSON.stringify(counts.slice(at, at + maxRequestCounts)));
+    },
+  });
+  bus.onReconnect(batch.flush);
 
   return {
     note: (key, bucket, status) => {
       const now = Math.floor(Date.now() / 60_000);
       if (now !== minute) {
-        put();
+        sums = noSums();
         minute = now;
       }
-      const ofBucket: Map<number, Sum> = sums[bucket];
+      const ofBucket = sums[bucket];
       let sum = ofBucket.get(key.id);
       if (!sum) {
-        sum = { companyId: key.companyId, keyId: key.id, bucket, answered: 0, limited: 0, failed: 0 };
-        ofBucket.set(key.id, sum);
+        const { id: keyId, companyId } = key;
+        sum = { companyId, keyId, bucket, minute, answered: 0, limited: 0, failed: 0 };
+        ofBucket.set(keyId, sum);
+        batch.add(sum);
       }
       if (status === 429) sum.limited++;
       else {
@@ -67,10 +73,11 @@ export const reportRequests = ({ bus }: { readonly bus: Bus }): RequestCounts =>
         if (status >= 500) sum.failed++;
       }
     },
-    flush,
-    close: () => {
-      clearInterval(timer);
-      flush();
-    },
+    flush: batch.flush,
   };
 };
+
+export interface RequestCountsOptions {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+}

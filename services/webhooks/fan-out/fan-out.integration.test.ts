@@ -18,6 +18,7 @@ import {
   createLog,
   createMetrics,
   type Database,
+  noMetrics,
   parseMysqlUrl,
 } from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
@@ -48,7 +49,16 @@ beforeEach(async () => {
 
 const start = async (options: Partial<FanOutOptions> = {}): Promise<FanOut> => {
   const own = database.connect<Tables>({ tenantTables });
-  const replica = await startFanOut({ bus, db: own, log, replicas: 1, now, leaseMs, ...options });
+  const replica = await startFanOut({
+    bus,
+    db: own,
+    log,
+    metrics: noMetrics,
+    replicas: 1,
+    now,
+    leaseMs,
+    ...options,
+  });
   cleanUp(() => replica.drain());
   return replica;
 };
@@ -60,7 +70,7 @@ const startBehind = async (onRequest: (request: Buffer) => Verdict): Promise<Fan
   const url = new URL(database.url);
   url.host = `127.0.0.1:${proxy.port}`;
   const own = connectDatabase<Tables>({ url: url.href, poolSize: 3, tenantTables });
-  const replica = await startFanOut({ bus, db: own, log, replicas: 1, now, leaseMs });
+  const replica = await startFanOut({ bus, db: own, log, metrics: noMetrics, replicas: 1, now, leaseMs });
   cleanUp(async () => {
     await replica.drain();
     await own.close();

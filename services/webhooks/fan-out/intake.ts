@@ -1,89 +1,72 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventType, eventStream, fanOutConsumer, isEventType } from '@causeway/proto';
-import { type Bus, type Log, traceOf } from '@causeway/runtime';
+import { type Bus, createBatch, type Log, type Metrics, traceOf } from '@causeway/runtime';
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import type { EventKey } from './fan-out-events.ts';
 
 export interface Intake {
-  /** Takes nothing more; what waits goes back to the stream. Resolves when the last batch has ended. */
+  /** Takes nothing more and returns what waits to the stream. Resolves when the last batch has ended. */
   drain(): Promise<void>;
 }
 
 /**
- * Takes events from the stream, as many at a time as are there: what arrives while a batch is at work becomes the
- * next one, so an idle replica makes nobody wait and a busy one makes large batches.
+ * Takes events from the stream in batches. Events that arrive during a batch become the next one: an idle replica
+ * delays no event, and a busy one makes large batches.
  */
-export const startIntake = ({ bus, log, ensure, work, batchSize, maxBatches }: IntakeOptions): Intake => {
+export const startIntake = (options: IntakeOptions): Intake => {
+  const { bus, log, metrics, ensure, work, batchSize, maxBatches } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  let waiting: JsMsg[] = [];
-  let running = 0;
-  let woken = false;
   let messages: ConsumerMessages | undefined;
-  let onRoom: (() => void) | undefined;
-  let onIdle: (() => void) | undefined;
 
-  const startBatches = (): void => {
-    woken = false;
-    while (running < maxBatches && waiting.length > 0 && !signal.aborted) {
-      const batch = waiting.slice(0, batchSize);
-      waiting = waiting.slice(batchSize);
-      running++;
-      void runBatch(batch).finally(() => {
-        running--;
-        startBatches();
-      });
-    }
-    if (waiting.length < maxWaiting(batchSize)) onRoom?.();
-    if (running === 0) onIdle?.();
-  };
-
-  const runBatch = async (batch: readonly JsMsg[]): Promise<void> => {
-    const events = batch.flatMap((message) => eventOf(message) ?? []);
+  const fanOut = async (taken: readonly JsMsg[]): Promise<void> => {
+    const events = taken.flatMap((message) => eventOf(message) ?? []);
     const done = await work(events, signal);
-    for (const message of batch) {
+    for (const message of taken) {
       if (done) message.ack();
       else message.nak();
     }
   };
+  const batch = createBatch<JsMsg>({
+    name: 'events',
+    metrics,
+    when: setImmediate,
+    maxItems: batchSize,
+    maxFlushes: maxBatches,
+    // The rest stays in the stream, whose length tells how far behind all replicas are.
+    maxWaiting: 2 * batchSize,
+    flush: fanOut,
+  });
 
   const take = async (): Promise<void> => {
     await ensure();
     const consumer = await jetstream(bus.nc).consumers.get(eventStream, fanOutConsumer);
     messages = await consumer.consume({
       max_messages: 2 * batchSize,
-      // A stream that is lost is noticed within two heartbeats.
+      // Two missing heartbeats mean that the stream is lost.
       expires: 30_000,
       idle_heartbeat: 1_000,
       abort_on_missing_resource: true,
     });
     if (signal.aborted) return void messages.close();
     for await (const message of messages) {
-      waiting.push(message);
-      if (!woken) {
-        woken = true;
-        // After all the messages of this tick have been taken.
-        setImmediate(startBatches);
-      }
-      if (waiting.length >= maxWaiting(batchSize))
-        await new Promise<void>((resolve) => {
-          onRoom = resolve;
-        });
+      if (signal.aborted || !batch.add(message)) message.nak();
+      await batch.room();
     }
   };
 
   const taking = (async () => {
-    let told = false;
+    let logged = false;
     while (!signal.aborted) {
       const startedMs = performance.now();
       try {
         await take();
       } catch (error) {
-        if (!told) log.warn({ error }, 'no events from the stream; the sweeper takes them from the table');
-        told = true;
+        if (!logged) log.warn({ error }, 'no events from the stream; the sweeper takes them from the table');
+        logged = true;
       }
-      // It has worked for a while: the next failure is news.
-      if (performance.now() - startedMs > quietMs) told = false;
+      // After a while without a failure, the next one is logged again.
+      if (performance.now() - startedMs > quietMs) logged = false;
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   })();
@@ -91,33 +74,30 @@ export const startIntake = ({ bus, log, ensure, work, batchSize, maxBatches }: I
   return {
     drain: async () => {
       stopping.abort();
-      onRoom?.();
       void messages?.close();
-      for (const message of waiting) message.nak();
-      waiting = [];
+      for (const message of batch.takeBack()) message.nak();
       await taking;
-      if (running > 0) await new Promise<void>((resolve) => (onIdle = resolve));
+      await batch.drain();
     },
   };
 };
 
-/** What is taken and not begun, so that the stream's length tells how far behind all replicas are. */
-const maxWaiting = (batchSize: number): number => 2 * batchSize;
 const pauseMs = 500;
 const quietMs = 30_000;
 
 export interface IntakeOptions {
   readonly bus: Bus;
   readonly log: Log;
-  /** Makes the stream and the consumer where they are missing. */
+  readonly metrics: Metrics;
+  /** Creates the stream and the consumer if they are missing. */
   readonly ensure: () => Promise<void>;
-  /** Fans events out, however long it takes. False: it was told to stop before it was done. */
+  /** Fans events out, however long it takes. @returns false if it was stopped before it was done. */
   readonly work: (events: readonly EventKey[], signal: AbortSignal) => Promise<boolean>;
   readonly batchSize: number;
   readonly maxBatches: number;
 }
 
-/** Subject and message id say all that is needed. Undefined: not a message of ours. */
+/** Subject and message id say all that is needed. Undefined: not an event. */
 const eventOf = (message: JsMsg): EventKey | undefined => {
   const { subject, headers } = message;
   const [, company_id, ...type] = subject.split('.');

@@ -18,7 +18,7 @@ export interface FanOutOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly log: Log;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
   /** Copies of each stream in the NATS cluster. */
   readonly replicas: number;
@@ -38,7 +38,7 @@ export interface FanOutOptions {
 export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   const { bus, db, log, metrics, tracer, replicas, now, batchSize = 500, maxBatches = 2 } = options;
   const { leaseMs = contractLeaseMs } = options;
-  const count = (name: string, help: string) => metrics?.counter(name, help).cell();
+  const count = (name: string, help: string) => metrics.counter(name, help).cell();
   const events = count('webhooks_events_fanned_out_total', 'Events turned into deliveries');
   const deliveries = count('webhooks_deliveries_made_total', 'Deliveries made of events');
   const batches = count('webhooks_fan_out_batches_total', 'Transactions that did so');
@@ -62,9 +62,9 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
       const made = await fanOutEvents(db, left, { now, publishes: wakes.possible(), leaseMs });
       wakes.publish(tracer ? withTraces(made.announced, keys) : made.announced, made.dueMs);
       done += made.events;
-      if (events) events.value += made.events;
-      if (deliveries) deliveries.value += made.deliveries;
-      if (batches) batches.value++;
+      events.value += made.events;
+      deliveries.value += made.deliveries;
+      batches.value++;
       left = made.left;
     }
     return done;
@@ -101,7 +101,7 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
 
   await ensure().catch((error: unknown) => log.warn({ error }, 'the streams could not be made yet'));
   const work = tracer ? tracedFanOut(tracer, persist) : persist;
-  const intake = startIntake({ bus, log, ensure, work, batchSize, maxBatches });
+  const intake = startIntake({ bus, log, metrics, ensure, work, batchSize, maxBatches });
   const sweeper = startSweeper({ db, log, metrics, now, work: fanOutEach });
   return {
     drain: async () => {

@@ -6,38 +6,42 @@ import { readTargets } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
 import { type Announced, announcedTable, type Held } from './announced.ts';
 
-/** A delivery that a wake names. */
-export type Woken = Held & { readonly announced: Announced };
+/** A delivery that a wake announces. */
+export type AnnouncedDelivery = Held & { readonly announced: Announced };
 
 export interface Taken {
   /** To be attempted. */
   readonly jobs: readonly Job[];
-  /** Their subscriptions fail or are off: they are for their queues. */
-  readonly forQueues: readonly Woken[];
-  /** Their subscriptions are gone: nobody will ever want them. */
-  readonly orphans: readonly Woken[];
+  /** Their subscriptions are failing or disabled: they go through their queues. */
+  readonly forQueues: readonly AnnouncedDelivery[];
+  /** Their subscriptions are gone. */
+  readonly orphans: readonly AnnouncedDelivery[];
 }
 
 /**
- * Reads what wakes announced: two queries at once, however many deliveries. An event whose outbox row is not under
- * the lease that its wake knew, or has too little of it left, is another's or the sweeper's.
+ * Reads announced deliveries with two parallel queries, however many they are. It leaves out events whose lease is
+ * not the one of their wake, or about to end: another process or the sweeper takes them.
  * @param lastStartMs how long before the end of a lease an attempt must begin.
  */
-export const readWoken = async (
+export const readAnnounced = async (
   db: Database<Tables>,
-  woken: readonly Woken[],
+  deliveries: readonly AnnouncedDelivery[],
   { nowMs, lastStartMs }: { readonly nowMs: number; readonly lastStartMs: number },
 ): Promise<Taken> => {
   const all = acrossTenants(db, 'deliveries of many companies are taken together');
-  const queues = new Map<string, QueueKey>(woken.map((one) => [queueName(one), one]));
+  const queues = new Map<string, QueueKey>(deliveries.map((one) => [queueName(one), one]));
   const [events, targets] = await Promise.all([
-    readEvents(all, [...new Set(woken.map(({ announced }) => announced))]),
+    readEvents(all, [...new Set(deliveries.map(({ announced }) => announced))]),
     readTargets(all, [...queues.values()]),
   ]);
   const bodies = new Map(events.map((event) => [event.event_id, encodeEnvelope(event)]));
   const types = new Map(events.map(({ event_id, type }) => [event_id, type]));
-  const taken = { jobs: [] as Job[], forQueues: [] as Woken[], orphans: [] as Woken[] };
-  for (const one of woken) {
+  const taken = {
+    jobs: [] as Job[],
+    forQueues: [] as AnnouncedDelivery[],
+    orphans: [] as AnnouncedDelivery[],
+  };
+  for (const one of deliveries) {
     const body = bodies.get(one.event_id);
     if (one.leaseMs - nowMs < lastStartMs || !body) continue;
     const target = targets.get(queueName(one));
@@ -52,13 +56,13 @@ export const readWoken = async (
   return taken;
 };
 
-/** Those of the events that are still under their lease. */
+/** The events whose lease is still the announced one. */
 const readEvents = async (
   db: Kysely<Tables>,
   events: readonly Announced[],
 ): Promise<readonly StoredEvent[]> => {
   const days = events.map(({ created_utc }) => created_utc.getTime());
-  // As for `readBodies`: the bounds say which partitions are looked into.
+  // As for `readBodies`: the bounds limit the partitions that are read.
   const { rows } = await sql<StoredEvent>`
     SELECT e.event_id, e.company_id, e.type, e.created_utc, e.payload
     FROM ${announcedTable(events)} AS k
