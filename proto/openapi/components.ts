@@ -37,8 +37,6 @@ export interface Components {
   readonly schemas: Json;
   /** A reference to the schema, under its shared name if it has one, else under `name`. */
   refer(name: string, schema: z.ZodType): Json;
-  /** As `refer`, of a request's body. */
-  referRequest(name: string, schema: z.ZodType): Json;
   /** The schema itself, with references to what it shares. */
   inline(schema: z.ZodType): Json;
 }
@@ -65,33 +63,28 @@ export const createComponents = (initial: Json): Components => {
 
   return {
     schemas,
-    referRequest: (name, schema) => {
-      schemas[name] ??= tellDefaults(lift(convert(schema), true) as Json);
-      return { $ref: `#/components/schemas/${name}` };
-    },
     inline: (schema) => lift(convert(schema), true) as Json,
     refer: (name, schema) => {
       const component = nameOf.get(schema) ?? name;
-      schemas[component] ??= lift(convert(schema), true);
+      schemas[component] ??= describeDefaults(lift(convert(schema), true) as Json);
       return { $ref: `#/components/schemas/${component}` };
     },
   };
 };
 
 /**
- * A request's defaults are told in words: generators such as openapi-typescript take a property with a `default` for
- * one that is always there, and would demand it of the sender.
+ * Describes a property's default in words: generators such as openapi-typescript take a property with a `default` as
+ * always present, and would require it in requests.
  */
-const tellDefaults = (body: Json): Json => {
-  const properties = Object.entries((body.properties ?? {}) as Record<string, Json>).map(
-    ([name, property]) => {
-      if (!('default' in property)) return [name, property];
-      const { default: value, description, ...rest } = property;
-      const told = `\`${JSON.stringify(value)}\` when absent.`;
-      return [name, { ...rest, description: description ? `${description} ${told}` : told }];
-    },
-  );
-  return { ...body, properties: Object.fromEntries(properties) };
+const describeDefaults = (schema: Json): Json => {
+  if (!schema.properties) return schema;
+  const properties = Object.entries(schema.properties as Record<string, Json>).map(([name, property]) => {
+    if (!('default' in property)) return [name, property];
+    const { default: value, description, ...rest } = property;
+    const absent = `\`${JSON.stringify(value)}\` when absent.`;
+    return [name, { ...rest, description: description ? `${description} ${absent}` : absent }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
 };
 
 /** Set by `jsonSchema` on what is a component; never in the document. */

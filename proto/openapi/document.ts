@@ -62,7 +62,7 @@ const describe = (operation: KeyOperation, components: Components): Json => {
         required: !body.safeParse({}).success,
         content: {
           'application/json': {
-            schema: components.referRequest(`${pascal(id)}Request`, body),
+            schema: components.refer(`${pascal(id)}Request`, body),
             example: operation.bodyExample,
           },
         },
