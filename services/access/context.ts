@@ -1,5 +1,5 @@
 import type { KeyRing } from '@causeway/proto';
-import type { Bus, Database, Log, SessionSigner } from '@causeway/runtime';
+import type { Bus, Cursors, Database, Log, SessionSigner } from '@causeway/runtime';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
@@ -26,6 +26,7 @@ export interface Access {
   /** Signs for other services whose session a call is made in. */
   readonly sessionProofs: SessionSigner;
   readonly devices: Devices;
+  readonly cursors: Cursors<'audit' | 'keys'>;
   readonly now: () => Date;
   /** A cryptographically secure source of bytes. */
   readonly random: (bytes: number) => Uint8Array;

@@ -20,6 +20,7 @@ import * as audit from './audit/index.ts';
 import * as catalog from './catalog/index.ts';
 import { createCompany, listCompanies } from './companies/index.ts';
 import type { Access, PortalSettings } from './context.ts';
+import { openCursors } from './cursors.ts';
 import { keepHouse } from './housekeeping.ts';
 import { startKeyTable } from './key-table/key-table.ts';
 import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey } from './keys/index.ts';
@@ -72,6 +73,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     },
     sessionTokens: createSigner(portal.keyRing, 'session tokens'),
     sessionProofs,
+    cursors: openCursors(portal.keyRing),
     devices: createDevices({ signer: createSigner(portal.keyRing, 'devices'), now, random }),
     now,
     random,

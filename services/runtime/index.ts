@@ -22,6 +22,7 @@ export {
   ports,
   readEnv,
 } from './config.ts';
+export { type Cursors, createCursors } from './cursors.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
 export {
   CommitOutcomeUnknown,

@@ -1,6 +1,6 @@
 import type { DeliveryPorts, KeyRing } from '@causeway/proto';
 import type { Bus, Database, Log, Tracer } from '@causeway/runtime';
-import type { Cursors } from './cursors.ts';
+import type { WebhooksCursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
 
 /** What the handlers of this service work with. */
@@ -12,7 +12,7 @@ export interface WebhooksContext {
   readonly keyRing: KeyRing;
   readonly targets: TargetRules;
   readonly quotas: Quotas;
-  readonly cursors: Cursors;
+  readonly cursors: WebhooksCursors;
   readonly now: () => Date;
   /** Secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;

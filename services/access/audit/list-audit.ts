@@ -1,14 +1,13 @@
 import { type AnswerTo, contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { decodeCursor, encodeCursor } from '../list-cursor.ts';
 
 type Entry = AnswerTo<'listAudit'>['entries'][number];
 
-export const listAudit = ({ db }: Access) =>
+export const listAudit = ({ db, cursors }: Access) =>
   portalHandler(contract.listAudit, async ({ companyId, query }) => {
     const { limit, cursor, action, targetKind, targetId, userId, since, until } = query;
-    const before = cursor === undefined ? undefined : decodeCursor('audit', companyId, cursor);
+    const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'audit', cursor);
     let found = db
       .selectFrom('audit_log')
       .selectAll()
@@ -41,7 +40,7 @@ export const listAudit = ({ db }: Access) =>
     const last = entries.at(-1);
     return json(200, {
       entries,
-      nextCursor: hasMore && last ? encodeCursor('audit', companyId, last.id) : null,
+      nextCursor: hasMore && last ? await cursors.seal(companyId, 'audit', last.id) : null,
       hasMore,
     });
   });

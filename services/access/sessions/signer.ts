@@ -12,8 +12,8 @@ export interface Signer {
 }
 
 /** @param purpose a mark for one purpose is none for another. */
-export const createSigner = ({ keys }: KeyRing, purpose: string): Signer => {
-  const derived = [...keys.values()].map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
+export const createSigner = (keyRing: KeyRing, purpose: string): Signer => {
+  const derived = derivedKeys(keyRing, purpose);
   const mark = (key: Buffer, text: string, bytes: number): Buffer =>
     createHmac('sha256', key).update(text).digest().subarray(0, bytes);
   return {
@@ -21,3 +21,6 @@ export const createSigner = ({ keys }: KeyRing, purpose: string): Signer => {
     verify: (text, given) => derived.some((key) => timingSafeEqual(mark(key, text, given.length), given)),
   };
 };
+
+export const derivedKeys = ({ keys }: KeyRing, purpose: string): readonly Buffer[] =>
+  [...keys.values()].map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));

@@ -1,17 +1,29 @@
 import { contract } from '@causeway/proto';
 import { type Handler, json, portalHandler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { openPlace, readPage, sealPlace } from './read-page.ts';
+import { type Place, readPage } from './read-page.ts';
 import { deliveryAnswer } from './record.ts';
 
-export const listDeliveries = ({ db }: WebhooksContext): Handler =>
+export const listDeliveries = ({ db, cursors }: WebhooksContext): Handler =>
   portalHandler(contract.listDeliveries, async ({ companyId, query }) => {
     const { limit, cursor, ...filter } = query;
-    const from = cursor === undefined ? undefined : openPlace(cursor);
+    const from =
+      cursor === undefined ? undefined : placeOf(await cursors.open(companyId, 'deliveries', cursor));
     const { deliveries, next } = await readPage(db, companyId, { filter, limit, from });
     return json(200, {
       deliveries: deliveries.map(deliveryAnswer),
-      nextCursor: next ? sealPlace(next) : null,
+      nextCursor: next ? await cursors.seal(companyId, 'deliveries', ...positionsOf(next)) : null,
       hasMore: next !== null,
     });
   });
+
+const positionsOf = ({ event_id, subscription_id, replay_id }: Place) => [
+  event_id,
+  subscription_id,
+  replay_id,
+];
+const placeOf = ([event_id = 0, subscription_id = 0, replay_id = 0]: readonly number[]): Place => ({
+  event_id,
+  subscription_id,
+  replay_id,
+});

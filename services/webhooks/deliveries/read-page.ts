@@ -1,4 +1,4 @@
-import { type contract, type DeliveryRow, invalidField, type QueryOf } from '@causeway/proto';
+import type { contract, DeliveryRow, QueryOf } from '@causeway/proto';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { type DeliveryRecord, selectDeliveries } from './record.ts';
@@ -139,15 +139,4 @@ const within = ({ filter: { eventId, since, until }, from }: Stretch, end?: Plac
         ]),
   ];
   return conditions.length === 0 ? sql<SqlBool>`TRUE` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
-};
-
-export const sealPlace = ({ event_id, subscription_id, replay_id }: Place): string =>
-  Buffer.from(`${event_id}.${subscription_id}.${replay_id}`).toString('base64url');
-
-/** @throws Problem `invalid_request` */
-export const openPlace = (cursor: string): Place => {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  const [, event, subscription, replay] = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
-  if (replay === undefined) throw invalidField('cursor', 'invalid cursor');
-  return { event_id: Number(event), subscription_id: Number(subscription), replay_id: Number(replay) };
 };

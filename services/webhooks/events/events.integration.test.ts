@@ -250,7 +250,7 @@ describe('A cursor', () => {
       Array.from({ length: 20 }, async () => (await list(company, { limit: '1' })).nextCursor),
     );
     expect(new Set(cursors).size).toBe(1);
-    const again = await booted.context.cursors.open(company, 'events desc', cursors[0]!);
+    const [again] = await booted.context.cursors.open(company, 'events desc', cursors[0]!);
     expect(again).toBe(2);
   });
 });

@@ -17,7 +17,7 @@ export const listEvents = ({ db, cursors }: WebhooksContext): Handler =>
       const nextCursor = await cursors.seal(call.tenant, list, await lastSequence(db, call.tenant));
       return json(200, { events: [], nextCursor, hasMore: false });
     }
-    const from = cursor === undefined ? undefined : await cursors.open(call.tenant, list, cursor);
+    const [from] = cursor === undefined ? [] : await cursors.open(call.tenant, list, cursor);
     const { events, position, hasMore } = await readPage(db, call.tenant, { order, from, type, limit });
     const goesOn = order === 'asc' ? position > 0 : hasMore;
     const nextCursor = goesOn ? await cursors.seal(call.tenant, list, position) : null;

@@ -7,7 +7,7 @@ import { shownEnvelope } from './event.ts';
 export const listPortalEvents = ({ db, cursors }: WebhooksContext): Handler =>
   portalHandler(contract.listPortalEvents, async ({ companyId, user, query }) => {
     const { cursor, type, limit } = query;
-    const from = cursor === undefined ? undefined : await cursors.open(companyId, 'events desc', cursor);
+    const [from] = cursor === undefined ? [] : await cursors.open(companyId, 'events desc', cursor);
     const page = await readPage(db, companyId, { order: 'desc', from, type, limit });
     const { events, position, hasMore } = page;
     const nextCursor = hasMore ? await cursors.seal(companyId, 'events desc', position) : null;

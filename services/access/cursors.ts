@@ -1,0 +1,9 @@
+import type { KeyRing } from '@causeway/proto';
+import { type Cursors, createCursors } from '@causeway/runtime';
+import { derivedKeys } from './sessions/signer.ts';
+
+/** Cursors of this service's lists, under keys of the portal's ring. */
+export const openCursors = (keyRing: KeyRing): Cursors<'audit' | 'keys'> => {
+  const keys = derivedKeys(keyRing, 'cursors');
+  return createCursors({ audit: 1, keys: 1 }, async () => keys);
+};

@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { invalidField } from '@causeway/proto';
+
+/**
+ * Turns places in a company's lists into opaque texts and back. A cursor is valid only for the list of the company
+ * that issued it, and tells nothing: neither how many entries there are nor how far apart two of them are.
+ */
+export interface Cursors<List extends string> {
+  /** @param positions as many as the list has, each a whole number from 0 to 2^53 - 1. */
+  seal(companyId: number, list: List, ...positions: readonly number[]): Promise<string>;
+  /** @throws Problem `invalid_request` unless it was made for this company and list. */
+  open(companyId: number, list: List, cursor: string): Promise<readonly number[]>;
+}
+
+/**
+ * A cursor is AES-256-CBC of list, company and positions. Of more than one position it ends with zeros, so that a
+ * change anywhere makes it invalid.
+ * @param lists the number of positions of each list. Clients keep cursors: a list keeps its place in this order.
+ * @param readKeys keys of 32 bytes: the first one seals, all of them open.
+ */
+export const createCursors = <List extends string>(
+  lists: Readonly<Record<List, number>>,
+  readKeys: () => Promise<readonly Buffer[]>,
+): Cursors<List> => {
+  const names = Object.keys(lists);
+  const seal = (key: Buffer, companyId: number, list: List, positions: readonly number[]): string => {
+    const bytes = Buffer.alloc(bytesFor(lists[list]));
+    for (const [at, value] of [companyId, ...positions].entries())
+      bytes.writeBigUInt64BE(BigInt(value), 8 * at);
+    // No id reaches the first byte.
+    bytes[0] = names.indexOf(list);
+    return createCipheriv(algorithm, key, noNonce).setAutoPadding(false).update(bytes).toString('base64url');
+  };
+  const open = (key: Buffer, list: List, bytes: Buffer): readonly number[] => {
+    const plain = createDecipheriv(algorithm, key, noNonce).setAutoPadding(false).update(bytes);
+    const positions = Array.from({ length: lists[list] }, (_, at) => plain.readBigUInt64BE(8 * (at + 1)));
+    return positions.map(Number);
+  };
+  return {
+    seal: async (companyId, list, ...positions) => seal((await readKeys())[0]!, companyId, list, positions),
+    open: async (companyId, list, cursor) => {
+      const bytes = Buffer.from(cursor, 'base64url');
+      for (const key of bytes.length === bytesFor(lists[list]) ? await readKeys() : []) {
+        const positions = open(key, list, bytes);
+        // Only what `seal` makes of the same list and company is a cursor of it.
+        if (positions.every(Number.isSafeInteger) && seal(key, companyId, list, positions) === cursor)
+          return positions;
+      }
+      throw invalidField('cursor', 'invalid cursor');
+    },
+  };
+};
+
+const algorithm = 'aes-256-cbc';
+const blockBytes = 16;
+/** Cursors of one list and place are equal. */
+const noNonce = Buffer.alloc(blockBytes);
+
+const bytesFor = (positions: number): number =>
+  positions === 1 ? blockBytes : blockBytes * (Math.ceil((1 + positions) / 2) + 1);
