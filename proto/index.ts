@@ -2,7 +2,6 @@
 export * from './callers.ts';
 export * from './deliveries/addresses.ts';
 export * from './deliveries/defaults.ts';
-export * from './deliveries/next-due.ts';
 export * from './deliveries/ports.ts';
 export * from './deliveries/sealed-secret.ts';
 export * from './deliveries/states.ts';

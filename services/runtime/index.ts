@@ -39,6 +39,7 @@ export { perCountFor } from './database/per-count.ts';
 export { acrossTenants, TenantGuardError, tenantIn } from './database/tenant-guard.ts';
 export { type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
+export { nextDueMs, nextDueSql } from './deliveries/next-due.ts';
 export { followKeyTable, type KeyTable } from './key-table/follow.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';

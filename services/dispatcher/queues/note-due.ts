@@ -1,11 +1,10 @@
-import { nextDueSql } from '@causeway/proto';
-import { datetime, sqlTime } from '@causeway/runtime';
+import { datetime, nextDueSql, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey } from '../job.ts';
 import { onQueue, queueTable } from '../store/key-tables.ts';
 import type { Tables } from '../tables.ts';
 
-/** Has somebody look after these queues by then. */
+/** Makes a dispatcher look at these queues by then. */
 export const noteDue = async (db: Kysely<Tables>, keys: readonly QueueKey[], due: Date): Promise<void> => {
   if (keys.length === 0) return;
   const rows = keys.toSorted(byQueue);

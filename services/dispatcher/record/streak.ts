@@ -1,4 +1,5 @@
-import { failuresUntilDisabled, failuresUntilProbing, nextDueMs } from '@causeway/proto';
+import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto';
+import { nextDueMs } from '@causeway/runtime';
 
 /** What an attempt means for its subscription's streak of failures. */
 export interface StreakResult {

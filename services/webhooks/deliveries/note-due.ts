@@ -1,5 +1,5 @@
-import { type DeliveryQueueRow, nextDueSql } from '@causeway/proto';
-import { acrossTenants, bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
+import type { DeliveryQueueRow } from '@causeway/proto';
+import { acrossTenants, bigint, datetime, jsonTable, nextDueSql, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
@@ -7,13 +7,12 @@ import type { Tables } from '../tables.ts';
 export type DueQueue = Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'> & { readonly due_utc: Date };
 
 /**
- * Has somebody look after these queues by then. Call it last: from here to the commit whoever takes a queue waits,
- * and so none can count the queue's deliveries without the new ones and set its time beyond them. For the same
- * reason each row is locked, also where its time stays.
+ * Makes a dispatcher look at these queues by then. Call it last: it locks each queue until the commit, even if its
+ * time stays, so that no dispatcher sets the time without counting the new deliveries.
  */
 export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): Promise<void> => {
   if (queues.length === 0) return;
-  // Always in the same order, so that two transactions wait for each other only one way.
+  // Every transaction locks in this order, so that two cannot wait for each other.
   const rows = queues
     .toSorted((a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id)
     .map((one) => [one.company_id, one.subscription_id, sqlTime(one.due_utc)]);
