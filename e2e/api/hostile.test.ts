@@ -96,6 +96,21 @@ describe('Answers that nobody reads', () => {
     60_000,
   );
 
+  test.each([
+    ['refusals', `GET ${lookup} HTTP/1.1`],
+    ['answers of the portal', 'GET /portal/api/v1/session HTTP/1.1'],
+  ])(
+    'thousands of small %s, pipelined, are not written in one go, though the client reads',
+    async (_, line) => {
+      const { statuses, closed } = await rawExchange(world.baseUrl, rawRequest(line, []).repeat(4_000), {
+        answers: 4_000,
+        timeoutMs: 15_000,
+      });
+      expect(statuses.length).toBeLessThan(1_000);
+      expect(closed).toBe(true);
+    },
+  );
+
   test('by fifty clients at once cost no more than what lies in memory anyway', async () => {
     const connections = Array.from({ length: 50 }, deaf);
     const added = await addedBy(async () => {

@@ -1,4 +1,5 @@
 import type { Cell, Metrics } from '@causeway/runtime';
+import type { Unsent } from './http/answer.ts';
 
 /** What the gateway counts of its requests. */
 export interface Traffic {
@@ -10,8 +11,7 @@ export interface Traffic {
   /** A connection closed for its framing. */
   broken(): void;
   inFlight(): number;
-  /** Answers given that their clients have not taken yet. */
-  readonly unsent: { answers: number };
+  readonly unsent: Unsent;
 }
 
 /** Addresses named in the metric; what comes after is counted together, so that nobody can swell it. */
@@ -30,7 +30,7 @@ export const countTraffic = (metrics: Metrics): Traffic => {
     .counter('gateway_broken_framing_total', 'Connections closed for their framing')
     .cell();
   const addresses = new Map<string, Cell>();
-  const unsent = { answers: 0 };
+  const unsent: Unsent = { answers: 0, thisTurn: 0 };
   metrics.gauge('gateway_answers_unsent', 'Answers that wait for their clients', () => unsent.answers);
   metrics.gauge('gateway_requests_in_flight', 'Requests not yet answered', () => inFlight);
 

@@ -18,8 +18,14 @@ export interface Sending {
    * - `sealed`: nothing that arrives on it is read as a request any more; for requests whose end is not certain.
    */
   readonly after: 'open' | 'close' | 'drain' | 'sealed';
-  /** Counts the answers that their clients have not taken yet. */
-  readonly unsent: { answers: number };
+  readonly unsent: Unsent;
+}
+
+export interface Unsent {
+  /** Answers that their clients have not taken yet. */
+  answers: number;
+  /** Answers given in this turn of the event loop. */
+  thisTurn: number;
 }
 
 /**
@@ -29,6 +35,8 @@ export interface Sending {
 const keepAliveSeconds = 8;
 /** uWebSockets.js collects what is written in one tick in a buffer of 16 KiB, heads included. */
 const smallBytes = 8 * 1024;
+/** uWebSockets.js serves all requests that it has read from a connection, up to 512 KiB of them, in one turn. */
+const maxPerTurn = 64;
 /** How long a sealed connection is kept for its client to take the answer: small ones, and larger ones. */
 const sealedMs = { small: 1000, large: 10_000 } as const;
 
@@ -38,11 +46,31 @@ const sealedMs = { small: 1000, large: 10_000 } as const;
  * answered: so at most one small answer (16 KiB) and one head wait in memory for a connection. A larger body is not
  * copied; it is written from where it lies.
  *
+ * An answer beyond `maxPerTurn` is written in the next turn. So a client that pipelines requests for small answers loses its
+ * connection and keeps nobody waiting, and to every other client the delay is nothing.
+ *
  * Two kinds of answers never count as answered; their connection ends instead: sealed ones, and those without a
  * body (HEAD, 204, 304), as the library does not tell whether a head alone was taken.
  * @returns what must be called when the client has gone.
  */
-export const writeAnswer = (
+export const writeAnswer = (response: HttpResponse, outgoing: Outgoing, sending: Sending): (() => void) => {
+  const { unsent } = sending;
+  if (unsent.thisTurn === 0) setImmediate(() => (unsent.thisTurn = 0));
+  if (++unsent.thisTurn <= maxPerTurn) return write(response, outgoing, sending);
+
+  unsent.answers++;
+  const later = setImmediate(() => {
+    unsent.answers--;
+    stop = write(response, outgoing, sending);
+  });
+  let stop = (): void => {
+    unsent.answers--;
+    clearImmediate(later);
+  };
+  return () => stop();
+};
+
+const write = (
   response: HttpResponse,
   { status, body, headers }: Outgoing,
   { head, after, unsent }: Sending,
@@ -106,6 +134,8 @@ const writeSealed = (
       response.writeHeader('Content-Length', String(hasBody ? bytes + lineEnd.length : bytes));
     response.writeHeader('Connection', hasBody ? Buffer.concat([closeAndBody, body]) : `close${lineEnd}`);
   });
+  // What follows is not read at all: a client that goes on sending would cost more than its answer.
+  response.pause();
   const timer = setTimeout(
     () => response.close(),
     body.byteLength > smallBytes ? sealedMs.large : sealedMs.small,
