@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from './support/clock.ts';
+import { watchMemory } from './support/memory.ts';
 import { metric, processesOf } from './support/processes.ts';
-import { rawExchange, rawRequest, rawSocket, statusesOf } from './support/raw.ts';
+import { deafConnection, rawExchange, rawRequest, rawSocket, statusesOf } from './support/raw.ts';
 import { openWorld, send } from './support/world.ts';
 
 // What a stranger can do to a gateway with a connection or a few, none of whose answers he has to read.
@@ -26,48 +26,14 @@ const sumOf = async (name: string): Promise<number> => {
   const values = await Promise.all(gateways().map((gateway) => metric(gateway, name)));
   return values.reduce((sum, value) => sum + value, 0);
 };
-/** Resident memory of all gateways, in MiB. */
-const memory = (): number =>
-  gateways().reduce(
-    (sum, { pid }) =>
-      sum + Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
-    0,
-  );
-/** The most that was added to it while `work` was under way. */
+/** The most that `work` adds to the resident memory of all gateways, in MiB. */
 const addedBy = async (work: () => Promise<void>): Promise<number> => {
-  const before = memory();
-  let most = before;
-  const watch = setInterval(() => {
-    most = Math.max(most, memory());
-  }, 20);
-  try {
-    await work();
-  } finally {
-    clearInterval(watch);
-  }
-  return Math.max(most, memory()) - before;
+  const memory = watchMemory(gateways());
+  await work().finally(memory.stop);
+  const { beforeMiB, peakMiB } = memory.stop();
+  return peakMiB - beforeMiB;
 };
-
-/** A connection that writes what it is told and reads nothing until it is asked to. */
-const deaf = () => {
-  const socket = rawSocket(world.baseUrl);
-  let closed = false;
-  socket
-    .on('error', () => {})
-    .on('close', () => {
-      closed = true;
-    })
-    .pause();
-  return {
-    socket,
-    closed: () => closed,
-    /** Writes until it is all written, nothing more is taken for a while, or the connection is closed. */
-    write: async (bytes: Buffer): Promise<void> => {
-      if (closed || socket.write(bytes)) return;
-      for (let left = 50; left > 0 && socket.writableNeedDrain && !closed; left--) await sleep(10);
-    },
-  };
-};
+const deaf = () => deafConnection(world.baseUrl);
 
 describe('Answers that nobody reads', () => {
   test.each([

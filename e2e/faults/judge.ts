@@ -19,6 +19,8 @@ export interface Findings {
   /** From the healing (or the kill) to the last delivery that came more than `lateMs` after its event. */
   readonly deliveriesBackMs: number;
   readonly latestMs: number;
+  /** First arrivals: when the event was made, as of `performance.now()`, and how long it took. */
+  readonly firstAttempts: readonly { readonly atMs: number; readonly elapsedMs: number }[];
   /** The most that a key got through in a window, against its limit. */
   readonly mostOfLimit: number;
   readonly complaints: readonly string[];
@@ -126,6 +128,7 @@ const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, h
     [[...new Set(subscribed.values())]],
   );
   const clockMs = Date.now() - performance.now();
+  const firsts: Findings['firstAttempts'][number][] = [];
   let [deliveries, repeated, deliveriesBackMs, latestMs] = [0, 0, 0, 0];
   for (const [path, company] of subscribed) {
     const arrived = arrivals.at(path);
@@ -138,9 +141,11 @@ const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, h
     for (const { event_id, created_utc } of committed) {
       const times = arrived.get(String(event_id)) ?? [];
       const [firstMs = 0] = times;
+      const atMs = created_utc.getTime() - clockMs;
       deliveries += times.length;
       repeated += Math.max(0, times.length - 1);
-      const tookMs = firstMs + clockMs - created_utc.getTime();
+      const tookMs = firstMs - atMs;
+      if (times.length > 0) firsts.push({ atMs, elapsedMs: tookMs });
       latestMs = Math.max(latestMs, tookMs);
       if (tookMs > lateMs) deliveriesBackMs = Math.max(deliveriesBackMs, firstMs - healedMs);
     }
@@ -148,7 +153,7 @@ const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, h
   if (deliveriesBackMs > bounds.deliveriesBackMs)
     complaints.push(`deliveries were late until ${seconds(deliveriesBackMs)} after the healing`);
   if (fault.unnoticed && repeated > 0) complaints.push(`${repeated} deliveries were repeated`);
-  return { deliveries, repeated, deliveriesBackMs, latestMs, complaints };
+  return { deliveries, repeated, deliveriesBackMs, latestMs, firstAttempts: firsts, complaints };
 };
 
 /** @returns the largest share of its limit that a key got through in one window. */

@@ -1,38 +1,52 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readEnv } from '@causeway/runtime';
-import { terminalReport } from '../../deploy/local/report.ts';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { Unprovided } from '../../deploy/local/unprovided.ts';
 import { makeEnds } from '../load/ends.ts';
 import { describeMachine } from '../load/report/machine.ts';
-import { toTerminal } from '../load/report/table.ts';
-import { noteArrivals } from './arrivals.ts';
+import { type Table, toTerminal } from '../load/report/table.ts';
 import type { Fault } from './fault.ts';
+import type { AttackResult } from './hostile/measure.ts';
+import { callerTable, processTable } from './hostile/tables.ts';
 import { clocks } from './kinds/clock.ts';
 import { cuts } from './kinds/cut.ts';
 import { disks } from './kinds/disk.ts';
 import { freezes } from './kinds/freeze.ts';
+import { attacks } from './kinds/hostile.ts';
 import { kills } from './kinds/kill.ts';
 import { restarts } from './kinds/restart.ts';
 import { tableOf } from './report.ts';
-import { type FaultResult, runFault } from './run.ts';
-import { openScene } from './scene.ts';
+import type { FaultResult } from './run.ts';
+import { runAttacks, runFaults } from './run-all.ts';
 import { writeFaults } from './write.ts';
 
-const faults: readonly Fault[] = [...restarts, ...kills, ...freezes, ...cuts, ...disks, ...clocks];
+const faultKinds: Readonly<Record<string, readonly Fault[]>> = {
+  restart: restarts,
+  kill: kills,
+  freeze: freezes,
+  cut: cuts,
+  disk: disks,
+  clock: clocks,
+};
+const kinds: Readonly<Record<string, readonly { readonly name: string }[]>> = {
+  ...faultKinds,
+  hostile: attacks,
+};
+const names = Object.values(kinds)
+  .flat()
+  .map(({ name }) => name);
 
 const usage = `Usage: npm run faults -- [options] [part of a fault's name …]
 
-  Starts a cluster of three NATS servers and several of each service, and lets one fault after the other
-  happen to it under load: all of them, or those whose names contain one of the given parts.
+  Lets one fault after the other happen to a cluster under load: all of them, or those whose names contain one of the
+  given parts. Most happen to three NATS servers and several processes of each service; attacks (--only hostile)
+  happen to one of each, and are held to what healthy callers and memory may notice.
 
-  --list      names the faults
-  --write     puts what was measured into e2e/faults/RESULTS.md, where nothing went amiss
-  --rate N    creates begun in a second (40)
+  --list        names the faults
+  --only KIND   ${Object.keys(kinds).join(', ')}
+  --write       puts what was measured into e2e/faults/RESULTS.md, where nothing went amiss
+  --rate N      creates begun in a second (40)
 `;
 
 const main = async (): Promise<number> => {
@@ -40,6 +54,7 @@ const main = async (): Promise<number> => {
     allowPositionals: true,
     options: {
       list: { type: 'boolean', default: false },
+      only: { type: 'string' },
       write: { type: 'boolean', default: false },
       rate: { type: 'string', default: '40' },
       help: { type: 'boolean', default: false },
@@ -48,12 +63,14 @@ const main = async (): Promise<number> => {
   const createsPerSecond = Number(values.rate);
   if (!(createsPerSecond >= 1 && createsPerSecond <= 1000))
     throw new Unprovided(`--rate takes a number from 1 to 1000, not "${values.rate}".`);
-  const chosen = faults.filter(
-    ({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)),
+  const ofKind = values.only === undefined ? names : kinds[values.only]?.map(({ name }) => name);
+  if (!ofKind) throw new Unprovided(`--only takes ${Object.keys(kinds).join(', ')}, not "${values.only}".`);
+  const chosen = new Set(
+    ofKind.filter((name) => positionals.length === 0 || positionals.some((part) => name.includes(part))),
   );
-  if (values.help || values.list || chosen.length === 0) {
-    process.stdout.write(values.help ? usage : `${faults.map(({ name }) => name).join('\n')}\n`);
-    return chosen.length === 0 ? 1 : 0;
+  if (values.help || values.list || chosen.size === 0) {
+    process.stdout.write(values.help ? usage : `${names.join('\n')}\n`);
+    return chosen.size === 0 ? 1 : 0;
   }
 
   const env = readEnv();
@@ -66,41 +83,39 @@ const main = async (): Promise<number> => {
   const { onEnd, end } = makeEnds();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void end().then(() => process.exit(130)));
+  const isChosen = ({ name }: { readonly name: string }) => chosen.has(name);
+  const options = { env, createsPerSecond, say, onEnd };
   const results: FaultResult[] = [];
+  const attacked: AttackResult[] = [];
   try {
-    const home = mkdtempSync(join(tmpdir(), 'causeway-faults-'));
-    onEnd(async () => {
-      // What the processes said is worth keeping where something is to be found out.
-      if (results.length === chosen.length && results.every(({ complaints }) => complaints.length === 0))
-        rmSync(home, { recursive: true, force: true });
-      else say(`logs: ${home}/logs`);
-    });
-    const scene = await openScene({ home, env, report: terminalReport, onEnd });
-    const arrivals = await noteArrivals();
-    onEnd(() => arrivals.close());
-    const port = await scene.links.port('dispatchers', 'receiver', Number(new URL(arrivals.url).port));
-    for (const fault of chosen) {
-      const result = await runFault(scene, arrivals, `http://127.0.0.1:${port}`, fault, {
-        createsPerSecond,
-        say,
-      });
+    const faults = Object.values(faultKinds).flat().filter(isChosen);
+    await runFaults(faults, options, (result) => results.push(result));
+    await runAttacks(attacks.filter(isChosen), options, (result) => {
       results.push(result);
-      for (const complaint of result.complaints) say(`    ✗ ${complaint}`);
-    }
+      attacked.push(result);
+    });
   } finally {
-    process.stdout.write(toTerminal(tableOf(results)));
+    for (const table of tablesOf(results, attacked))
+      if (table.rows.length > 0) process.stdout.write(toTerminal(table));
     await end();
   }
-  const failed = results.filter(({ complaints }) => complaints.length > 0);
+  const isFine = ({ complaints }: FaultResult) => complaints.length === 0;
   if (values.write)
     writeFaults(
-      tableOf(results.filter((result) => !failed.includes(result))),
+      tablesOf(results.filter(isFine), attacked.filter(isFine)),
       await describeMachine({ 'nats-server': natsServer, MySQL: mysqld }),
-      faults.map(({ name }) => name),
+      names,
     );
+  const failed = results.filter((result) => !isFine(result));
   for (const { name, complaints } of failed) say(`✗ ${name}: ${complaints.join('; ')}`);
   say(`${results.length - failed.length} of ${results.length} faults left nothing behind`);
   return failed.length === 0 ? 0 : 1;
 };
+
+const tablesOf = (results: readonly FaultResult[], attacked: readonly AttackResult[]): readonly Table[] => [
+  tableOf(results),
+  processTable(attacked),
+  callerTable(attacked),
+];
 
 await main().then((code) => process.exit(code), giveUp);

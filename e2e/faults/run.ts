@@ -7,12 +7,13 @@ import { allReady } from '../api/support/processes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Fault, Place } from './fault.ts';
 import { type Findings, judge } from './judge.ts';
-import { type Creator, type Limited, startTraffic } from './traffic.ts';
+import { type Creator, type Limited, type Sent, startTraffic } from './traffic.ts';
 
 export interface FaultResult extends Findings {
   readonly name: string;
   /** What came out while it was done. */
   readonly detail: string;
+  readonly sent: readonly Sent[];
 }
 
 export interface RunOptions {
@@ -82,7 +83,13 @@ export const runFault = async <At extends Place>(
   const findings = await judge(world, arrivals, { json: document, problemOf: readDocument(document) }, run);
   await trying('it could not be restored', fault.restore?.(scene));
   await trying('not all came back', allReady(world));
-  return { name: fault.name, detail, ...findings, complaints: [...problems, ...findings.complaints] };
+  return {
+    name: fault.name,
+    detail,
+    sent: traffic.sent,
+    ...findings,
+    complaints: [...problems, ...findings.complaints],
+  };
 };
 
 const unlimited = 1_000_000_000;

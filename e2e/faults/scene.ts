@@ -9,10 +9,10 @@ import type { Wiring } from '../../deploy/local/programs.ts';
 import type { Report } from '../../deploy/local/report.ts';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { until } from '../api/support/clock.ts';
-import { openWorldAt } from '../api/support/open.ts';
+import { openWorldAt, type World } from '../api/support/open.ts';
 import { allReady, signal } from '../api/support/processes.ts';
 import { makeDisks } from './disks.ts';
-import type { Scene } from './fault.ts';
+import type { Place, Scene } from './fault.ts';
 import { openLinks } from './links.ts';
 import { makeClocks } from './skew/clocks.ts';
 
@@ -45,20 +45,7 @@ export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Pro
     return url.replace(address, `127.0.0.1:${await links.port(from, to, Number(port))}`);
   };
 
-  prepareHome(home);
-  const cluster = await startCluster({
-    root: resolve(import.meta.dirname, '../..'),
-    home,
-    env,
-    toolchain: readToolchain(env),
-    options: parseOptions(['--port', String(await freePort()), ...counts]),
-    report,
-    signal: new AbortController().signal,
-    wiring,
-  });
-  onEnd(() => cluster.stop());
-  const { world, close } = await openWorldAt(home);
-  onEnd(close);
+  const world = await startWorld({ home, env, report, onEnd }, counts, wiring);
   const bus = await connectBus({ url: world.stack().natsUrl, name: 'operator' });
   onEnd(() => bus.close());
   const streams = async () => (await jetstreamManager(bus.nc, { checkAPI: false })).streams;
@@ -93,7 +80,34 @@ export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Pro
   };
 };
 
-interface SceneOptions {
+/** Starts a cluster in `home` that has one process of each kind, so that everybody shares each with everybody. */
+export const openPlace = async (options: SceneOptions): Promise<Place> => ({
+  world: await startWorld(options, []),
+});
+
+const startWorld = async (
+  { home, env, report, onEnd }: SceneOptions,
+  args: readonly string[],
+  wiring?: Wiring,
+): Promise<World> => {
+  prepareHome(home);
+  const cluster = await startCluster({
+    root: resolve(import.meta.dirname, '../..'),
+    home,
+    env,
+    toolchain: readToolchain(env),
+    options: parseOptions(['--port', String(await freePort()), ...args]),
+    report,
+    signal: new AbortController().signal,
+    ...(wiring && { wiring }),
+  });
+  onEnd(() => cluster.stop());
+  const { world, close } = await openWorldAt(home);
+  onEnd(close);
+  return world;
+};
+
+export interface SceneOptions {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
   readonly report: Report;

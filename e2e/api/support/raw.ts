@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What came back on a connection of its own. */
 export interface RawAnswer {
@@ -47,6 +48,33 @@ export const rawExchange = (
 export const rawSocket = (baseUrl: string): Socket => {
   const { hostname, port } = new URL(baseUrl);
   return connect(Number(port), hostname);
+};
+
+/** A connection that reads nothing unless its socket is resumed. */
+export interface DeafConnection {
+  readonly socket: Socket;
+  closed(): boolean;
+  /** Writes until everything is sent, the other side takes nothing more for half a second, or the connection is closed. */
+  write(bytes: Buffer): Promise<void>;
+}
+
+export const deafConnection = (baseUrl: string): DeafConnection => {
+  const socket = rawSocket(baseUrl);
+  let closed = false;
+  socket
+    .on('error', () => {})
+    .on('close', () => {
+      closed = true;
+    })
+    .pause();
+  return {
+    socket,
+    closed: () => closed,
+    write: async (bytes) => {
+      if (closed || socket.write(bytes)) return;
+      for (let left = 50; left > 0 && socket.writableNeedDrain && !closed; left--) await sleep(10);
+    },
+  };
 };
 
 /** The head of a request, ready to send. */

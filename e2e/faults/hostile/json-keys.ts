@@ -1,0 +1,53 @@
+import { Pool } from 'undici';
+import { type Ask, send } from '../../api/support/open.ts';
+import { openTeam } from '../../api/support/portal.ts';
+import type { Attack } from './attack.ts';
+import { type Flood, openAttacker, repeat } from './flood.ts';
+
+const keys = 95_000;
+const perSecond = 30;
+
+interface Target {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly cookie: string;
+}
+
+/** Sends bodies of 1 MiB that hold nothing but keys: with an API key, with a session, and without either. */
+export const floodJsonKeys = ({ baseUrl, key, cookie }: Target): Flood => {
+  const body = JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 1])));
+  const page = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+  const asks: readonly [string, string, Ask][] = [
+    ['API key', '/integrations/leads', { key }],
+    ['session', '//portal/api/v1/events/test', { headers: { ...page, cookie: `causeway=${cookie}` } }],
+    ['neither', '//portal/api/v1/session', { headers: page }],
+  ];
+  return async (signal, count) => {
+    const pool = new Pool(baseUrl, { connections: asks.length, pipelining: 1 });
+    await repeat(signal, { width: asks.length, perSecond }, async (lane) => {
+      const [who, path, ask] = asks[lane]!;
+      const end = await send(pool, path, { method: 'POST', body, ...ask }).then(
+        ({ status }) => status,
+        () => 'connection closed',
+      );
+      count(`× ${end} (${who})`);
+    });
+    await pool.destroy();
+  };
+};
+
+export const jsonKeys: Attack = {
+  name: 'hostile: JSON bodies with 95,000 keys',
+  before: '0.5 s of a shared thread for each body, with and without a session',
+  target: 'crm-1',
+  growthMiB: 96,
+  rounds: 2,
+  undisturbedMs: 5_000,
+  attackedMs: 5_000,
+  prepare: async (world) => {
+    const company = await world.company({ write: 1_000_000_000 });
+    const { value: key } = await company.key();
+    const { owner } = await openTeam(world);
+    return openAttacker(floodJsonKeys.name, { baseUrl: world.baseUrl, key, cookie: owner.browser.cookie() });
+  },
+};

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+import { send } from '../../api/support/open.ts';
+import { openTeam } from '../../api/support/portal.ts';
+import type { Attack } from './attack.ts';
+import { type Flood, openAttacker, repeat } from './flood.ts';
+
+const parallel = 32;
+const perSecond = 300;
+
+interface Target {
+  readonly baseUrl: string;
+  readonly email: string;
+  readonly addresses: readonly string[];
+}
+
+/** Guesses passwords, of a member and of addresses that nobody has, from each of these addresses. */
+export const floodSignIns =
+  ({ baseUrl, email, addresses }: Target): Flood =>
+  async (signal, count) => {
+    const pools = addresses.map((localAddress) => new Pool(baseUrl, { connections: parallel, localAddress }));
+    const width = addresses.length * parallel;
+    let guess = 0;
+    await repeat(signal, { width, perSecond: perSecond * addresses.length }, async (lane) => {
+      const body = JSON.stringify({
+        email: guess++ % 2 === 0 ? email : `${randomUUID()}@example.com`,
+        password: 'not the password at all',
+      });
+      const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+      const ask = { method: 'POST', headers, body };
+      const end = await send(pools[lane % pools.length]!, '//portal/api/v1/session', ask).then(
+        ({ status }) => status,
+        () => 'connection closed',
+      );
+      count(`× ${end}`);
+    });
+    await Promise.all(pools.map((pool) => pool.destroy()));
+  };
+
+const signIns = (from: string, addressCount: number, firstAddress: number, before: string): Attack => ({
+  name: `hostile: ${parallel} parallel sign-ins from ${from}`,
+  before,
+  target: 'access-1',
+  growthMiB: 96,
+  rounds: 2,
+  undisturbedMs: 5_000,
+  attackedMs: 5_000,
+  prepare: async (world) => {
+    const { owner } = await openTeam(world);
+    // The healthy callers come from 127.0.0.1.
+    const addresses = Array.from({ length: addressCount }, (_, at) => `127.0.0.${firstAddress + at}`);
+    return openAttacker(floodSignIns.name, { baseUrl: world.baseUrl, email: owner.email, addresses });
+  },
+});
+
+export const signInFloods: readonly Attack[] = [
+  signIns('one address', 1, 2, 'members’ calls from 31 ms to 3 s'),
+  signIns('each of eight addresses', 8, 3, 'members’ calls 10 s and 503; `key revoke` 20 s'),
+];

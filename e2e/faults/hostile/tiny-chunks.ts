@@ -1,0 +1,36 @@
+import { rawExchange, rawRequest } from '../../api/support/raw.ts';
+import type { Attack } from './attack.ts';
+import { type Flood, openAttacker, repeat } from './flood.ts';
+
+const connections = 30;
+/** As fast as a line of half a gigabit a second takes them. */
+const perSecond = 10;
+const chunks = 1_000_000;
+
+interface Target {
+  readonly baseUrl: string;
+}
+
+/** Sends bodies of 6 MB on the wire in chunks of one byte, without a key. */
+export const floodTinyChunks =
+  ({ baseUrl }: Target): Flood =>
+  (signal, count) => {
+    const head = rawRequest('POST /api/v1/integrations/leads HTTP/1.1', ['Transfer-Encoding: chunked']);
+    const bytes = Buffer.from(head + '1\r\na\r\n'.repeat(chunks));
+    return repeat(signal, { width: connections, perSecond }, async () => {
+      // Reads on after the answer, to the end of the connection.
+      const { statuses } = await rawExchange(baseUrl, bytes, { answers: 2, timeoutMs: 10_000 });
+      count(`× ${statuses[0] ?? 'no answer'}`);
+    });
+  };
+
+export const tinyChunks: Attack = {
+  name: 'hostile: bodies in chunks of one byte, without a key',
+  before: '6 MB on the wire cost a gateway 100 MB, and 30 connections its heap',
+  target: 'gateway-1',
+  growthMiB: 96,
+  rounds: 2,
+  undisturbedMs: 5_000,
+  attackedMs: 5_000,
+  prepare: ({ baseUrl }) => openAttacker(floodTinyChunks.name, { baseUrl }),
+};

@@ -1,0 +1,54 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deafConnection, rawRequest } from '../../api/support/raw.ts';
+import type { Attack } from './attack.ts';
+import { type Flood, openAttacker, repeat } from './flood.ts';
+
+const connections = 8;
+const requests = 12_000;
+const batch = 500;
+
+interface Target {
+  readonly baseUrl: string;
+  readonly paths: readonly string[];
+}
+
+/** Keeps connections open that ask for large pages, or what they may not have, without an end and read nothing. */
+export const floodUnreadAnswers =
+  ({ baseUrl, paths }: Target): Flood =>
+  (signal, count) =>
+    repeat(signal, { width: connections, perSecond: 4 * connections }, async (lane) => {
+      const connection = deafConnection(baseUrl);
+      const path = paths[lane % paths.length];
+      const bytes = Buffer.from(rawRequest(`GET ${path} HTTP/1.1`, []).repeat(batch));
+      count('connections');
+      for (let sent = 0; sent < requests && !connection.closed() && !signal.aborted; sent += batch)
+        await connection.write(bytes);
+      while (!connection.closed() && !signal.aborted) await sleep(20);
+      connection.socket.destroy();
+    });
+
+export const unreadAnswers: Attack = {
+  name: 'hostile: pipelined requests whose answers are never read',
+  before: 'gateway from 142 MB to 5 GB in a minute, event loop blocked',
+  target: 'gateway-1',
+  growthMiB: 96,
+  rounds: 2,
+  undisturbedMs: 5_000,
+  attackedMs: 5_000,
+  prepare: ({ baseUrl }) =>
+    openAttacker(floodUnreadAnswers.name, {
+      baseUrl,
+      paths: [largestAsset(), '/api/v1/openapi.json', '/api/v1/integrations/leads'],
+    }),
+};
+
+const assets = resolve(import.meta.dirname, '../../../admin-ui/dist/assets');
+
+const largestAsset = (): string => {
+  const sizes = readdirSync(assets).map((name) => ({ name, bytes: statSync(join(assets, name)).size }));
+  const [largest] = sizes.filter(({ name }) => name.endsWith('.js')).toSorted((a, b) => b.bytes - a.bytes);
+  if (!largest) throw new Error(`${assets} holds no script`);
+  return `/portal/assets/${largest.name}`;
+};

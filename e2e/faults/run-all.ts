@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { terminalReport } from '../../deploy/local/report.ts';
+import { type Ends, makeEnds } from '../load/ends.ts';
+import { type Arrivals, noteArrivals } from './arrivals.ts';
+import type { Fault } from './fault.ts';
+import type { Attack } from './hostile/attack.ts';
+import { type AttackResult, runAttack } from './hostile/measure.ts';
+import { openVictims } from './hostile/victims.ts';
+import { type FaultResult, type RunOptions, runFault } from './run.ts';
+import { openPlace, openScene, type SceneOptions } from './scene.ts';
+
+interface AllOptions extends RunOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly onEnd: Ends['onEnd'];
+}
+
+type Take<Result> = (result: Result) => void;
+
+/** Lets faults happen, one after the other, to one cluster. */
+export const runFaults = (
+  faults: readonly Fault[],
+  options: AllOptions,
+  take: Take<FaultResult>,
+): Promise<void> =>
+  inCluster(faults, options, take, async (place, arrivals) => {
+    const scene = await openScene(place);
+    const port = await scene.links.port('dispatchers', 'receiver', Number(new URL(arrivals.url).port));
+    return (fault) => runFault(scene, arrivals, `http://127.0.0.1:${port}`, fault, options);
+  });
+
+/** Attacks one cluster, one way after the other. */
+export const runAttacks = (
+  attacks: readonly Attack[],
+  options: AllOptions,
+  take: Take<AttackResult>,
+): Promise<void> =>
+  inCluster(attacks, options, take, async (home, arrivals) => {
+    const place = await openPlace(home);
+    const victims = await openVictims(place.world);
+    return (attack) => runAttack(place, arrivals, victims, attack, options);
+  });
+
+/** Runs each with what `open` has made, and ends that. */
+const inCluster = async <One, Result extends FaultResult>(
+  all: readonly One[],
+  { env, onEnd, say }: AllOptions,
+  take: Take<Result>,
+  open: (place: SceneOptions, arrivals: Arrivals) => Promise<(one: One) => Promise<Result>>,
+): Promise<void> => {
+  if (all.length === 0) return;
+  const ends = makeEnds();
+  onEnd(ends.end);
+  let fine = 0;
+  const home = mkdtempSync(join(tmpdir(), 'causeway-faults-'));
+  ends.onEnd(async () => {
+    // What the processes said is worth keeping where something is to be found out.
+    if (fine === all.length) rmSync(home, { recursive: true, force: true });
+    else say(`logs: ${home}/logs`);
+  });
+  const arrivals = await noteArrivals();
+  ends.onEnd(() => arrivals.close());
+  const run = await open({ home, env, report: terminalReport, onEnd: ends.onEnd }, arrivals);
+  for (const one of all) {
+    const result = await run(one);
+    take(result);
+    if (result.complaints.length === 0) fine++;
+    for (const complaint of result.complaints) say(`    ✗ ${complaint}`);
+  }
+  await ends.end();
+};
