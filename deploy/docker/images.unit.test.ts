@@ -46,7 +46,14 @@ describe.each(Object.entries(dockerfiles))('%s', (image, dockerfile) => {
   });
 
   test('is sent no tests, no installed packages and no secrets', () => {
-    const unwanted = context.filter((file) => /\.test\.ts$|node_modules|(^|\/)\.env/.test(file));
+    const unwanted = context.filter((file) => /\.test\.tsx?$|node_modules|(^|\/)\.env|\.key$/.test(file));
+    expect(unwanted).toEqual([]);
+  });
+
+  test('is sent no fixtures, no tools of tests and no demo data', () => {
+    const unwanted = context.filter((file) =>
+      /(^|\/)(testing|fixtures|demo)(\/|\.)|\/test-world\.ts$/.test(file),
+    );
     expect(unwanted).toEqual([]);
   });
 });

@@ -36,6 +36,8 @@ export interface ClusterContext {
 
 export interface Cluster {
   readonly stack: Stack;
+  /** Restarts every process of a service, from the source files as they are now. */
+  restart(service: string): Promise<void>;
   /** Ends everything: the edge first, then the services, then the servers. */
   stop(): Promise<void>;
 }
@@ -54,8 +56,13 @@ export const startCluster = async (context: ClusterContext): Promise<Cluster> =>
     removeStack(context.home);
     await stopInOrder(kept);
   };
+  const restart = async (service: string) => {
+    await Promise.all(
+      kept.filter(({ name }) => name.startsWith(`${service}-`)).map((process) => process.restart()),
+    );
+  };
   try {
-    return { stack: await bringUp(context, kept), stop };
+    return { stack: await bringUp(context, kept), restart, stop };
   } catch (error) {
     await stop();
     throw explainDisk(error, context.home);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scopes } from '@causeway/proto';
-import { seedDemo } from '../../services/crm/demo.ts';
+import { seedDemo } from '../../services/crm/demo/seed-demo.ts';
 import { openOperator } from './operator.ts';
 import type { Report } from './report.ts';
 

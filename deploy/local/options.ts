@@ -16,6 +16,8 @@ export interface StartOptions {
   /** NATS servers; from three on, what they store is kept three times. */
   readonly nats: number;
   readonly detach: boolean;
+  /** Whether a change of a source file restarts what runs it. */
+  readonly watch: boolean;
   readonly help: boolean;
 }
 
@@ -29,6 +31,7 @@ export const usage = `Usage: npm start -- [options]
   --dispatchers N    processes that send deliveries (1)
   --nats N           NATS servers (1); with 3, any one of them may go away
   --detach           return when ready and keep running; \`npm stop\` ends it
+  --watch            restart what a changed source file belongs to; \`npm run dev\` sets it
   --help             this text
 
 Environment
@@ -48,6 +51,7 @@ const flags = {
   dispatchers: { type: 'string', default: '1' },
   nats: { type: 'string', default: '1' },
   detach: { type: 'boolean', default: false },
+  watch: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
@@ -71,6 +75,7 @@ export const parseOptions = (args: readonly string[]): StartOptions => {
     },
     nats: number('nats', 1, 5),
     detach: values.detach,
+    watch: values.watch,
     help: values.help,
   };
 };

@@ -7,18 +7,20 @@ test('without options it is one of each on port 8080, in the foreground', () => 
     counts: { gateway: 1, access: 1, crm: 1, webhooks: 1, dispatcher: 1 },
     nats: 1,
     detach: false,
+    watch: false,
     help: false,
   });
 });
 
 test('every count and the port can be chosen', () => {
   const counts = '--gateways 4 --access 2 --crm 3 --webhooks 5 --dispatchers=6 --nats 3';
-  const args = `--port 9000 ${counts} --detach`.split(' ');
+  const args = `--port 9000 ${counts} --detach --watch`.split(' ');
   expect(parseOptions(args)).toEqual({
     port: 9000,
     counts: { gateway: 4, access: 2, crm: 3, webhooks: 5, dispatcher: 6 },
     nats: 3,
     detach: true,
+    watch: true,
     help: false,
   });
 });

@@ -12,6 +12,7 @@ import { readStack, type Stack } from './stack.ts';
 import { giveUp } from './toolchain/terminal.mjs';
 import { readToolchain } from './toolchain.ts';
 import { explainDisk, Unprovided } from './unprovided.ts';
+import { watchSources } from './watch.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** Tells the process that stays from the one that `--detach` started it for. */
@@ -55,6 +56,7 @@ const run = async (home: string, options: StartOptions, report: Report): Promise
     });
     ready = true;
     announce(cluster.stack, home, performance.now() - startedMs);
+    if (options.watch) watchSources({ root, cluster, report, signal: stopAsked.signal });
     await asked;
     report.line('\nStopping …');
     await cluster.stop();

@@ -56,6 +56,28 @@ test('the pause before a restart doubles up to its limit', async () => {
   ]);
 });
 
+test('a restart runs the program anew without a pause, also in the pause after it ended by itself', async () => {
+  let runs = 0;
+  const launch = () => shell(++runs === 2 ? 'false' : 'sleep 600');
+  const slow = { firstMs: 60_000, lastMs: 60_000, healthyMs: 60_000 };
+  const lines: string[] = [];
+  const kept = keep({
+    name: 'part',
+    launch,
+    changed: () => {},
+    say: (line) => lines.push(line),
+    delays: slow,
+  });
+  await kept.ready;
+  const first = kept.pid();
+  await kept.restart();
+  await vi.waitFor(() => expect(lines).toEqual(['part ended (code 1); starting it again in 60000 ms']), 5000);
+  await kept.restart();
+  await vi.waitFor(() => expect(runs).toBe(3), 5000);
+  expect(kept.pid()).not.toBe(first);
+  await kept.stop();
+});
+
 test('what is stopped stays stopped, also when the stop comes in the pause before a restart', async () => {
   let runs = 0;
   const { kept } = supervise(() => {

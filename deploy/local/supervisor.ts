@@ -17,6 +17,8 @@ export interface Kept {
   readonly ready: Promise<void>;
   pid(): number | null;
   metricsUrl(): string | null;
+  /** Ends the present run; the next one starts at once. Resolves when the present one has ended. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -44,6 +46,7 @@ const usualDelays: Delays = { firstMs: 100, lastMs: 5_000, healthyMs: 10_000 };
  */
 export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepOptions): Kept => {
   const stopping = new AbortController();
+  let restarting = new AbortController();
   let run: Run | undefined;
   let metricsUrl: string | null = null;
 
@@ -51,8 +54,8 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
     run = undefined;
     metricsUrl = null;
     run = await launch();
-    // A stop that came meanwhile found nothing to stop.
-    if (stopping.signal.aborted) return run.stop();
+    // A stop or restart that came meanwhile found nothing to stop.
+    if (stopping.signal.aborted || restarting.signal.aborted) return run.stop();
     changed();
     metricsUrl = await run.ready;
     changed();
@@ -65,12 +68,18 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
       const how = run ? await run.exited : 'could not be started';
       if (stopping.signal.aborted) return;
       if (Date.now() - startedMs >= delays.healthyMs) delayMs = delays.firstMs;
-      say(`${name} ended (${how}); starting it again in ${delayMs} ms`);
-      await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => {});
-      if (stopping.signal.aborted) return;
-      delayMs = Math.min(delayMs * 2, delays.lastMs);
+      if (!restarting.signal.aborted) {
+        say(`${name} ended (${how}); starting it again in ${delayMs} ms`);
+        const signal = AbortSignal.any([stopping.signal, restarting.signal]);
+        await sleep(delayMs, undefined, { signal }).catch(() => {});
+        if (stopping.signal.aborted) return;
+      }
+      delayMs = restarting.signal.aborted ? delays.firstMs : Math.min(delayMs * 2, delays.lastMs);
+      restarting = new AbortController();
       startedMs = Date.now();
-      await start().catch((error: Error) => stopping.signal.aborted || say(error.message));
+      await start().catch(
+        (error: Error) => stopping.signal.aborted || restarting.signal.aborted || say(error.message),
+      );
       // Neither ready nor ended: nothing would come of waiting for it.
       if (metricsUrl === null) await readyOrStopped(run);
     }
@@ -83,6 +92,10 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
     ready,
     pid: () => run?.pid ?? null,
     metricsUrl: () => metricsUrl,
+    restart: async () => {
+      restarting.abort();
+      await run?.stop();
+    },
     stop: async () => {
       stopping.abort();
       await run?.stop();

@@ -20,7 +20,8 @@ export interface ComposeService {
 const file = new URL('../../compose.yaml', import.meta.url);
 export const composeText = readFileSync(file, 'utf8');
 
-export const compose = parse(composeText, { merge: true }) as {
+export const compose = parse(composeText, { merge: true, strict: true }) as {
+  readonly name: string;
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
+import { type Copy, DockerfileParser, type From, type Instruction } from 'dockerfile-ast';
 
 export const root = resolve(import.meta.dirname, '../../..');
 
@@ -15,25 +16,29 @@ export interface Stage {
 }
 
 export const readStages = (dockerfile: string): readonly Stage[] => {
-  const lines = readFileSync(join(root, dockerfile), 'utf8')
-    .replace(/^#.*\n/gm, '')
-    .replace(/\\\n/g, ' ')
-    .split('\n');
-  const stages: string[][] = [];
-  for (const line of lines) {
-    if (line.startsWith('FROM ')) stages.push([]);
-    if (line.trim()) stages.at(-1)?.push(line);
+  const stages: Instruction[][] = [];
+  for (const instruction of DockerfileParser.parse(
+    readFileSync(join(root, dockerfile), 'utf8'),
+  ).getInstructions()) {
+    if (instruction.getKeyword() === 'FROM') stages.push([]);
+    stages.at(-1)?.push(instruction);
   }
   return stages.map((stage) => {
-    const [, base = '', name] = /^FROM (\S+)(?: AS (\S+))?$/.exec(stage[0] ?? '') ?? [];
-    const copies = stage
-      .filter((line) => /^COPY (?!--from)/.test(line))
-      .map((line) => {
-        const words = line.split(/\s+/).slice(1);
+    const [from] = stage as [From];
+    const ofKind = (keyword: string) => stage.filter((instruction) => instruction.getKeyword() === keyword);
+    const copies = (ofKind('COPY') as Copy[])
+      .filter((copy) => !copy.getFlags().some((flag) => flag.getName() === 'from'))
+      .map((copy) => {
+        const words = copy.getArguments().map((argument) => argument.getValue());
         return { sources: words.slice(0, -1), target: words.at(-1) ?? '' };
       });
-    const user = stage.findLast((line) => line.startsWith('USER '))?.slice(5);
-    return { base, name, copies, user, text: stage.join('\n') };
+    return {
+      base: from.getImage() ?? '',
+      name: from.getBuildStage() ?? undefined,
+      copies,
+      user: ofKind('USER').at(-1)?.getArgumentsContent() ?? undefined,
+      text: stage.map((instruction) => instruction.getTextContent()).join('\n'),
+    };
   });
 };
 

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { parseAllDocuments } from 'yaml';
@@ -71,16 +73,24 @@ export type Overlay = (typeof overlays)[number];
 export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonly Manifest[]>>> => {
   const cache = dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? '');
   const { kubectl } = await providePrograms(cache, { kubectl: 'kubernetes-client' });
+  // A copy, so that the certificate that the local overlay asks for is not left in the work tree.
+  const copy = mkdtempSync(join(tmpdir(), 'causeway-manifests-'));
   const render = (overlay: Overlay): readonly Manifest[] => {
-    const folder = join(resolve(import.meta.dirname, '..'), overlay);
-    const text = execFileSync(kubectl.command, [...kubectl.args, 'kustomize', folder], { encoding: 'utf8' });
+    const args = [...kubectl.args, 'kustomize', join(copy, overlay)];
+    const text = execFileSync(kubectl.command, args, { encoding: 'utf8' });
     return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
   };
-  return {
-    'overlays/local': render('overlays/local'),
-    'overlays/production': render('overlays/production'),
-    operator: render('operator'),
-  };
+  try {
+    cpSync(resolve(import.meta.dirname, '..'), copy, { recursive: true });
+    execFileSync(join(copy, 'overlays/local/make-certificate.sh'), { stdio: 'pipe' });
+    return {
+      'overlays/local': render('overlays/local'),
+      'overlays/production': render('overlays/production'),
+      operator: render('operator'),
+    };
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
 };
 
 /** The pods that manifests make. */

@@ -27,27 +27,3 @@ export const knownSeries = async (): Promise<ReadonlyMap<string, readonly string
   for (const { name } of await registry.getMetricsAsJSON()) known.set(name, added);
   return known;
 };
-
-/** The labels that an expression chooses by or adds up by. */
-export const labelsOf = (expression: string): readonly string[] => {
-  const chosen = [...expression.matchAll(/\{([^}]*)\}/g)].flatMap(([, inside = '']) =>
-    [...inside.matchAll(/([a-z_]+)\s*(?:=~|!~|!=|=)/g)].map((match) => match[1]!),
-  );
-  const grouped = [...expression.matchAll(/\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/g)].flatMap(
-    ([, inside = '']) => inside.match(/[a-z_]+/g) ?? [],
-  );
-  return [...new Set([...chosen, ...grouped])];
-};
-
-/** The series that an expression of PromQL asks for. */
-export const seriesOf = (expression: string): readonly string[] => {
-  const bare = expression
-    .replace(/"[^"]*"/g, '')
-    .replace(/\{[^}]*\}|\[[^\]]*\]/g, ' ')
-    .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ');
-  return [...bare.matchAll(/\b[a-z_][a-z0-9_]*\b(?!\s*\()/g)]
-    .map(([name]) => name)
-    .filter((name) => !keywords.has(name));
-};
-
-const keywords = new Set(['and', 'or', 'unless', 'bool', 'offset']);

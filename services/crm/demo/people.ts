@@ -15,7 +15,7 @@ export interface DemoPerson {
  * A plausible person. `number` keeps the email apart from everyone else's; domains and phone numbers are ones
  * that are reserved for examples.
  */
-export const createPerson = (random: Random, number: number): DemoPerson => {
+export const inventPerson = (random: Random, number: number): DemoPerson => {
   const first_name = random.pickSkewed(firstNames);
   const last_name = random.pickSkewed(lastNames);
   const [city, state, zip] = random.pickSkewed(places);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, transaction } from '@causeway/runtime';
 import { testDatabase } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createPerson } from '../demo/people.ts';
+import { inventPerson } from '../demo/people.ts';
 import { createRandom } from '../demo/random.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
@@ -29,7 +29,7 @@ const idsOf = async (companyId: number, query: string) =>
 const makeMany = async (companyId: number, count: number, seed = companyId) => {
   const random = createRandom(seed);
   const rows = Array.from({ length: count }, (_, at) => {
-    const { first_name, last_name, email } = createPerson(random, at);
+    const { first_name, last_name, email } = inventPerson(random, at);
     return { company_id: companyId, status_id: statusIds.leadNew, first_name, last_name, email };
   });
   for (let at = 0; at < count; at += 1000)

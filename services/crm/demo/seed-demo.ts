@@ -1,9 +1,9 @@
 import { connectDatabase, type Trx, transaction } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
-import { createPerson } from './demo/people.ts';
-import { createRandom, type Random } from './demo/random.ts';
-import { indexCompany } from './search/index-company.ts';
-import { affiliateRoleId, globalCompanyId, type Tables, tenantTables } from './tables.ts';
+import { indexCompany } from '../search/index-company.ts';
+import { affiliateRoleId, globalCompanyId, type Tables, tenantTables } from '../tables.ts';
+import { inventPerson } from './people.ts';
+import { createRandom, type Random } from './random.ts';
 
 /**
  * Gives each company plausible people: employees, affiliates, statuses of its own, leads and clients, and
@@ -66,7 +66,7 @@ const seedCompany = async (trx: Trx<Tables>, companyId: number, now: Date): Prom
     const madeMs = now.getTime() - historyMs * (1 - at / clientsPerCompany);
     const created_utc = new Date(Math.floor(madeMs));
     return {
-      ...createPerson(random, at + 1),
+      ...inventPerson(random, at + 1),
       company_id: companyId,
       status_id: random.pickSkewed(random.next() < 0.55 ? leads : others).status_id,
       employee_id: random.next() < 0.8 ? random.pick(employee).employee_id : null,
@@ -110,7 +110,7 @@ const employee = (
   number: number,
   { is_active }: { is_active: number },
 ) => {
-  const { first_name, last_name, email, phone } = createPerson(random, number);
+  const { first_name, last_name, email, phone } = inventPerson(random, number);
   return {
     company_id: companyId,
     role_id: random.integer(1, 5),

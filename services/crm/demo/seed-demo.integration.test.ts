@@ -1,9 +1,9 @@
 import { testDatabase } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { seedDemo } from './demo.ts';
-import { findByText } from './search/find-by-text.ts';
-import { type Tables, tenantTables } from './tables.ts';
-import { crmMigrations } from './testing/boot.ts';
+import { findByText } from '../search/find-by-text.ts';
+import { type Tables, tenantTables } from '../tables.ts';
+import { crmMigrations } from '../testing/boot.ts';
+import { seedDemo } from './seed-demo.ts';
 
 test('demo people fill each lookup, are searchable, and are made once', async () => {
   const database = await testDatabase({ folders: crmMigrations });

@@ -1,0 +1,67 @@
+import { watch } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster } from './cluster.ts';
+import { buildPortal } from './portal.ts';
+import { serviceSpecs } from './programs.ts';
+import type { Report } from './report.ts';
+
+const services = serviceSpecs.map(({ name }) => name as string);
+const folders = ['proto', 'services', 'admin-ui/src', 'admin-ui/static'];
+
+/** Editors write a file in several steps, and a change of branch writes many. */
+const settleMs = 150;
+
+/**
+ * What a changed file makes necessary: the services to restart, and `portal` for a build of the pages.
+ * Empty for tests and for what only a new start reads.
+ */
+export const targetsOf = (file: string): readonly string[] => {
+  if (!/\.(tsx?|css|svg|html)$/.test(file) || /\.test\.tsx?$|(^|\/)(testing|node_modules)\//.test(file))
+    return [];
+  if (file.startsWith('admin-ui/')) return ['portal'];
+  if (file.startsWith('proto/')) return [...services, 'portal'];
+  const [, room = ''] = file.split('/');
+  if (room === 'runtime') return services;
+  return services.includes(room) ? [room] : [];
+};
+
+/** Restarts what runs a changed source file, until the signal comes. */
+export const watchSources = ({ root, cluster, report, signal }: WatchOptions): void => {
+  const pending = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let work = Promise.resolve();
+
+  const apply = async (): Promise<void> => {
+    if (pending.size === 0 || signal.aborted) return;
+    const targets = [...pending];
+    pending.clear();
+    report.line(`changed: ${targets.join(', ')}`);
+    // Gateways read the pages once, so they follow the build.
+    const restarted = new Set(targets.filter((target) => target !== 'portal'));
+    if (targets.includes('portal')) {
+      await buildPortal(root, report);
+      restarted.add('gateway');
+    }
+    await Promise.all([...restarted].map((service) => cluster.restart(service)));
+  };
+  const changed = (file: string): void => {
+    for (const target of targetsOf(file)) pending.add(target);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      // One after the other: a build that has begun is followed by one of what changed meanwhile.
+      work = work.then(apply).catch((error: Error) => report.line(`${error.message}\n${error.cause ?? ''}`));
+    }, settleMs);
+  };
+  for (const folder of folders) {
+    watch(join(root, folder), { recursive: true, signal }, (_event, name) => {
+      if (name !== null) changed(`${folder}/${name}`);
+    });
+  }
+};
+
+interface WatchOptions {
+  readonly root: string;
+  readonly cluster: Pick<Cluster, 'restart'>;
+  readonly report: Report;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,23 @@
+import { parser } from '@prometheus-io/lezer-promql';
+
+/** The series that an expression asks for. @throws where it is no PromQL. */
+export const seriesOf = (expression: string): readonly string[] =>
+  partsOf(expression).flatMap(({ name, parent, text }) =>
+    name === 'Identifier' && parent === 'VectorSelector' ? [text] : [],
+  );
+
+/** The labels that an expression chooses by or groups by. @throws where it is no PromQL. */
+export const labelsOf = (expression: string): readonly string[] => [
+  ...new Set(partsOf(expression).flatMap(({ name, text }) => (name === 'LabelName' ? [text] : []))),
+];
+
+const partsOf = (expression: string) => {
+  const parts: { readonly name: string; readonly parent: string; readonly text: string }[] = [];
+  parser.parse(expression).iterate({
+    enter: ({ type, node, from, to }) => {
+      if (type.isError) throw new Error(`no PromQL from character ${from} on: ${expression}`);
+      parts.push({ name: type.name, parent: node.parent?.name ?? '', text: expression.slice(from, to) });
+    },
+  });
+  return parts;
+};
