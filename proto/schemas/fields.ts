@@ -65,6 +65,10 @@ export const optionalPhone = phone.meta({ minLength: 0, pattern: `^(${phonePatte
 export const city = optionalText({ max: 100 });
 export const state = optionalText({ max: 64 });
 export const zip = optionalText({ max: 16 });
+
+/** The optional details that every lead and client may have; a new one is named here for all their operations. */
+export const personDetails = { city, state, zip };
+
 export const packageKeyword = optionalText({ max: 100 });
 export const externalId = optionalText({
   max: 100,

@@ -3,7 +3,7 @@ import { type Answer, json } from '@causeway/runtime';
 import { newEvent } from '../events/event-log.ts';
 import type { ClientRow, Store } from '../store/store.ts';
 import type { Action, Group, Outcome, Submission } from './action.ts';
-import { applyFields, blankPerson, clientName, externalName, type PersonFields } from './person.ts';
+import { applyFields, blankPerson, clientName, externalName, type PersonReferences } from './person.ts';
 import { convertedEvent, statusChange } from './status-change.ts';
 import type { Status } from './statuses.ts';
 
@@ -16,7 +16,7 @@ type Body = BodyOf<(typeof contract)['createLead']> | BodyOf<(typeof contract)['
 export const createPerson = <B extends Body>(store: Store, kind: 'lead' | 'client'): Action<B, Answer> => ({
   turns: ({ companyId, body }) =>
     body.external_id ? [externalName('client', companyId, body.external_id)] : [],
-  references: (body: Partial<PersonFields>) => ({
+  references: (body: PersonReferences) => ({
     people: { employee_id: body.employee_id, affiliate_id: body.affiliate_id },
     statuses: { status: body.status },
     statusKind: kind,

@@ -1,23 +1,12 @@
-import type { StatusReference } from '@causeway/proto/schemas';
+import type { BodyOf, contract } from '@causeway/proto';
 import type { ClientRow } from '../store/store.ts';
 
-/** What a body may say of a lead or client; undefined is not sent, null clears. */
-export interface PersonFields {
-  readonly first_name?: string | undefined;
-  readonly last_name?: string | undefined;
-  readonly email?: string | undefined;
-  readonly phone?: string | null | undefined;
-  readonly city?: string | null | undefined;
-  readonly state?: string | null | undefined;
-  readonly zip?: string | null | undefined;
-  readonly package_keyword?: string | null | undefined;
-  readonly employee_id?: number | null | undefined;
-  readonly affiliate_id?: number | null | undefined;
-  readonly external_id?: string | null | undefined;
-  readonly status?: StatusReference | null | undefined;
-}
+/** The fields of a lead or client that refer to other records. */
+export type PersonReferences = Partial<
+  Pick<BodyOf<(typeof contract)['createClient']>, 'employee_id' | 'affiliate_id' | 'status'>
+>;
 
-/** The optional attributes of a record nobody has told of. */
+/** The optional fields of a new record: null until they are sent. */
 export const blankPerson = {
   phone: null,
   city: null,

@@ -3,7 +3,8 @@ import type { Tables } from '../tables.ts';
 import { insertRows, lockRows, updateRows } from './rows.ts';
 
 const person = ['first_name', 'last_name', 'email', 'phone'] as const;
-const clientFields = [
+/** Columns of a lead or client that its writes give; `created_utc` and `updated_utc` come on top. */
+export const clientFields = [
   'status_id',
   ...person,
   'city',
