@@ -4,7 +4,9 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseMysqlUrl } from '../database/url.ts';
+import { migrate } from '../database/migrate.ts';
+import { parseMysqlUrl, withDatabase } from '../database/url.ts';
+import { takeDatabase } from './database-pool.ts';
 import { provided, testDatabase, testNats } from './index.ts';
 
 const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/fixtures/migrations` }];
@@ -32,16 +34,56 @@ describe('a test database', () => {
     ).rejects.toThrow('Data too long');
   });
 
-  it('is gone at the end of its test', async () => {
-    const admin = await createConnection(parseMysqlUrl(provided('mysqlUrl')));
-    let name = '';
-    // Registered before the database, so run after it was dropped.
-    onTestFinished(async () => {
-      const [rows] = await admin.query('SHOW DATABASES LIKE ?', [name]);
+  describe('that a test has given back', () => {
+    const template = `test_template_of_${process.pid}`;
+    const connectTo = async () => {
+      const url = parseMysqlUrl(withDatabase(provided('mysqlUrl'), ''));
+      const admin = await createConnection({ ...url, multipleStatements: true });
+      onTestFinished(() => admin.end());
+      return admin;
+    };
+    const use = async (work: string): Promise<string> => {
+      const admin = await connectTo();
+      const name = await takeDatabase(admin, template);
+      await admin.query(work);
       await admin.end();
-      expect(rows).toEqual([]);
+      return name;
+    };
+    const contentOf = async (name: string) => {
+      const admin = await connectTo();
+      const [[rows], [made]] = [
+        await admin.query('SELECT * FROM ??.accounts ORDER BY id', [name]),
+        await admin.query('SHOW CREATE TABLE ??.accounts', [name]),
+      ];
+      return [rows, made];
+    };
+
+    it('is used by the next, with the rows and the next id that the migrations leave', async () => {
+      await migrate(withDatabase(provided('mysqlUrl'), template), folders);
+      const fresh = await use('DO 1');
+      const content = await contentOf(fresh);
+      const [few, many] = [1, 3_000].map(
+        (count) => `DELETE FROM accounts; SET SESSION cte_max_recursion_depth = 10000;
+          INSERT INTO accounts (company_id, name) WITH RECURSIVE n AS
+          (SELECT 1 AS n UNION ALL SELECT n + 1 FROM n WHERE n < ${count}) SELECT n, n FROM n`,
+      );
+      for (const work of [few!, many!]) {
+        expect(await use(work)).toBe(fresh);
+        expect(await contentOf(fresh)).not.toEqual(content);
+        expect(await use('DO 1')).toBe(fresh);
+        expect(await contentOf(fresh)).toEqual(content);
+      }
     });
-    name = (await testDatabase({ folders })).name;
+
+    it('is made anew where its tables were changed, and is nobody else’s while it is used', async () => {
+      const changed = await use('ALTER TABLE accounts ADD more INT');
+      const [one, other] = [await connectTo(), await connectTo()];
+      const taken = await takeDatabase(one, template);
+      expect(taken).not.toBe(changed);
+      expect(await takeDatabase(other, template)).not.toBe(taken);
+      const [left] = await one.query('SHOW DATABASES LIKE ?', [changed]);
+      expect(left).toEqual([]);
+    });
   });
 
   it.fails('fails the test that leaves a connection open', async () => {

@@ -83,6 +83,6 @@ export const until = async (
   holds: () => Promise<boolean>,
   timeoutMs = 15_000,
 ): Promise<void> => {
-  for (const endMs = Date.now() + timeoutMs; !(await holds()); await sleep(10))
+  for (const endMs = Date.now() + timeoutMs; !(await holds()); await sleep(25))
     if (Date.now() > endMs) throw new Error(`waited in vain: ${what}`);
 };
