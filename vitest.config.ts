@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => ({
           name: 'unit',
           include: [...testFiles.unit],
           exclude: excluded(mode),
+          // Loading the same modules anew for each file would take more processor time than the tests do.
+          isolate: false,
           testTimeout: 10_000,
         },
       },
