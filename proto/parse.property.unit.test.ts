@@ -6,12 +6,7 @@ import { keyOperations, memberOperations } from './operations.ts';
 import { readJsonObject } from './parse/json-body.ts';
 import { readQueryString } from './parse/query-string.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
+import { unicode } from './testing/unicode.ts';
 
 /** What a parser made of its input: a value, or the 400 (404 for ids) that it threw. Anything else fails. */
 const outcomeOf = <Value>(parse: () => Value): { value: Value } | { problem: Problem } => {

@@ -1,13 +1,8 @@
 import { isIP } from 'node:net';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { unicode } from '../testing/unicode.ts';
 import { addressProblem, hostProblem } from './addresses.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 /** The blocks as numbers, apart from the guard's own way of looking them up: first and last address. */
 const reserved4: readonly (readonly [string, number])[] = [

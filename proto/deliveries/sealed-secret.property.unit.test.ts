@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { unicode } from '../testing/unicode.ts';
 import { openSecret, parseKeyRing, sealedWith, sealSecret } from './sealed-secret.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 const ringOf = (...names: readonly string[]) =>
   parseKeyRing(names.map((name) => `${name}:${randomBytes(32).toString('base64')}`).join(','));

@@ -1,16 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
+import { unicode } from '../testing/unicode.ts';
 import * as f from './fields.ts';
 import { idParameter, limitParameter } from './query.ts';
 import { codePoints, cut, echo, isBlank, optionalText, text } from './text.ts';
 import { targetUrl } from './webhooks.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 const take = (schema: z.ZodType, value: unknown): unknown => {
   const result = schema.safeParse(value);

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { keyOperations, memberOperations, Problem } from '@causeway/proto';
+import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientAddress } from './http/client-address.ts';
@@ -7,12 +8,6 @@ import { readToken, tokenCookie } from './portal/cookie.ts';
 import type { PortalHead } from './portal/head.ts';
 import { requireSameSite } from './portal/same-site.ts';
 import { createRouter } from './routes.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 const anyText = fc.string({ unit: unicode, maxLength: 40 });
 const headOf = (more: Partial<PortalHead>): PortalHead => ({

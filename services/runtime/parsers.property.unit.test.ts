@@ -1,3 +1,4 @@
+import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -6,12 +7,6 @@ import { splitStatements } from './database/statements.ts';
 import { parseMysqlUrl } from './database/url.ts';
 import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from './lanes/frame.ts';
 import { childTraceparent } from './trace.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 const anyText = fc.string({ unit: unicode, maxLength: 40 });
 const hex = (length: number) =>

@@ -1,3 +1,4 @@
+import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseGrams } from './choose-grams.ts';
@@ -13,12 +14,6 @@ import {
 } from './postings.ts';
 import { tailPlaces } from './tail-places.ts';
 import { contains, entryText, maxFieldCharacters, normalise, searchText } from './text.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 const anyText = fc.string({ unit: unicode, maxLength: 30 });
 /** Few letters, so that texts share much; of one, two, three and four bytes, and zero bytes after short ends. */

@@ -1,14 +1,9 @@
 import { retryScheduleMs } from '@causeway/proto';
+import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Attempted, decide } from './decide.ts';
 import { retryAfterMs } from './retry-after.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 const hourMs = 3_600_000;
 const nowMs = fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2040, 0) });
