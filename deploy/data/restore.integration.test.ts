@@ -68,7 +68,9 @@ test.runIf(mysqld)(
     expect(await sessionStatus(first.stack, cookie)).toBe(200);
     // What was delivered has been recorded.
     const isWaiting = "SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting'";
-    await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(known.length));
+    await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(known.length), {
+      timeout: 60_000,
+    });
 
     // After the moment: all of this will not have happened.
     const moment = await nextMoment();

@@ -5,7 +5,7 @@ import { startReceiver } from './testing/receiver.ts';
 
 test('a receiver that hangs with thousands waiting, and one that fails, delay no other', async () => {
   const world = await openWorld();
-  await world.start({ slots: 64, timeoutMs: 3_000, scheduleMs: Array(10).fill(500) });
+  await world.start({ slots: 64, timeoutMs: 6_000, scheduleMs: Array(10).fill(500) });
   const [hanging, failing, healthy] = [await startReceiver(), await startReceiver(), await startReceiver()];
   hanging.answer = () => {};
   failing.answer = (response) => response.writeHead(500).end();
@@ -25,7 +25,7 @@ test('a receiver that hangs with thousands waiting, and one that fails, delay no
   await eventually(() => healthy.received.length).toBe(200);
   const lateMs = healthy.received.map(({ id, atMs }) => atMs - sentMs.get(id)!).sort((a, b) => a - b);
   // One that waited for the hanging receiver would have waited for its deadline.
-  expect(lateMs[Math.floor(lateMs.length * 0.95)]).toBeLessThan(2_500);
+  expect(lateMs[Math.floor(lateMs.length * 0.95)]).toBeLessThan(5_500);
   // The hanging one had what a first window takes, and its one at a time once it failed.
   expect(hanging.mostAtATime).toBeLessThanOrEqual(4);
 });
@@ -34,7 +34,7 @@ test('a flood of retries leaves first attempts their slots', async () => {
   const world = await openWorld();
   await world.start({ slots: 32, timeoutMs: 3_000 });
   const slow = await startReceiver();
-  slow.answer = (response) => void setTimeout(() => response.end(), 400);
+  slow.answer = (response) => void setTimeout(() => response.end(), 2_000);
   for (let at = 0; at < 30; at++) {
     const subscription = await world.subscribe(slow.url);
     await world.deliver(subscription, 40, { by: 'queue' });
@@ -47,7 +47,7 @@ test('a flood of retries leaves first attempts their slots', async () => {
     const atMs = Date.now();
     await world.deliver(subscription, 1);
     await eventually(() => quick.received.length).toBe(before + 1);
-    expect(quick.received.at(-1)!.atMs - atMs).toBeLessThan(250);
+    expect(quick.received.at(-1)!.atMs - atMs).toBeLessThan(1_500);
   }
   expect(slow.mostAtATime).toBeLessThanOrEqual(16);
   expect(slow.received.length).toBeLessThan(1_200);

@@ -229,7 +229,7 @@ export const openWorld = async (): Promise<World> => {
 };
 
 /** Polls for as long as a busy machine may need; a dispatcher's signing threads alone take a while to start. */
-export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 20_000, interval: 20 });
+export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });
 
 /** As the webhooks service makes it. */
 export const makeQueue = async (bus: Bus): Promise<void> => {

@@ -483,7 +483,7 @@ test('wakes that nobody acknowledges have their deliveries due at once', async (
   expect((await queue(id)).next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
 });
 
-test('in a quiet system a published event is a wake within milliseconds', async () => {
+test('in a quiet system a published event is a wake at once, not when the outbox is next looked through', async () => {
   await makeSubscription(db, company);
   await start();
   const wakes = await wakesFromNow();
@@ -496,7 +496,7 @@ test('in a quiet system a published event is a wake within milliseconds', async 
     elapsed.push(performance.now() - startedMs);
   }
   elapsed.sort((a, b) => a - b);
-  expect(elapsed[20]).toBeLessThan(50);
+  expect(elapsed[20]).toBeLessThan(500);
 });
 
 /** The service as a process of its own, which can be killed. */
