@@ -1,14 +1,9 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { Problem } from '@causeway/proto';
+import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCursors } from './cursors.ts';
-
-/** Any character; `'binary'` would be the same, and takes seconds to make. */
-const unicode = fc
-  .oneof(fc.nat(0x7f), fc.nat(0x10ffff))
-  .filter((code) => code < 0xd800 || code > 0xdfff)
-  .map((code) => String.fromCodePoint(code));
 
 const lists = { up: 1, down: 1, pairs: 2, places: 3 } as const;
 type List = keyof typeof lists;
