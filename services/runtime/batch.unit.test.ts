@@ -217,8 +217,10 @@ test('no item is lost, doubled or out of order, bounds hold and a drain waits, w
             }
           else if (one.do === 'end') running.splice(one.which, 1)[0]?.();
           else if (one.do === 'pass') vi.advanceTimersByTime(one.ms);
-          else if (one.do === 'allow') allowed = one.items;
-          else if (one.do === 'flush') batch.flush();
+          else if (one.do === 'allow') {
+            allowed = one.items;
+            batch.flush();
+          } else if (one.do === 'flush') batch.flush();
           else if (one.do === 'due') due.shift()?.();
           else {
             const back = batch.takeBack();
