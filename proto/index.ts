@@ -1,6 +1,7 @@
 /** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
 export * from './callers.ts';
 export * from './deliveries/addresses.ts';
+export * from './deliveries/challenge.ts';
 export * from './deliveries/defaults.ts';
 export * from './deliveries/ports.ts';
 export * from './deliveries/sealed-secret.ts';

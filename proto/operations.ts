@@ -24,6 +24,7 @@ import * as overview from './portal/overview.ts';
 import * as profile from './portal/profile.ts';
 import * as replays from './portal/replays.ts';
 import * as session from './portal/session.ts';
+import * as subscriptionSettings from './portal/subscription-settings.ts';
 import * as portalSubscriptions from './portal/subscriptions.ts';
 import * as team from './portal/team.ts';
 import type { ServiceName } from './subjects.ts';
@@ -58,6 +59,7 @@ export const contract = Object.freeze({
   ...operationsIn(apiKeys),
   ...operationsIn(audit),
   ...operationsIn(portalSubscriptions),
+  ...operationsIn(subscriptionSettings),
   ...operationsIn(portalEvents),
   ...operationsIn(catalog),
   ...operationsIn(overview),

@@ -19,6 +19,15 @@ export interface SubscriptionRow {
   readonly disabled_utc: Date | null;
   /** Whether the service switched it off by itself. */
   readonly auto_disabled: number;
+  /**
+   * Null: no challenge is needed. Else it is disabled until its receiver echoes one: `pending` is enabled then,
+   * `required` was disabled by choice (contract, "Endpoint verification").
+   */
+  readonly verification: 'pending' | 'required' | null;
+  /** When the result of the last challenge came; null before the first and after success. */
+  readonly challenged_utc: Date | null;
+  /** Why the last challenge failed, as a sentence. */
+  readonly challenge_failure: string | null;
   readonly secret: Buffer;
   readonly previous_secret: Buffer | null;
   readonly previous_secret_until: Date | null;

@@ -1,13 +1,14 @@
 import type { EventType } from '../events.ts';
+import type { challengeType } from './challenge.ts';
 import type { AttemptFacts } from './tables.ts';
 
-/** A test delivery, as `webhooks` asks a dispatcher for it (NATS request to `testDeliverySubject`, JSON). */
+/** A test delivery or a verification challenge, as `webhooks` asks a dispatcher for it (NATS request to `testDeliverySubject`, JSON). */
 export interface TestDelivery {
   readonly companyId: number;
   readonly subscriptionId: number;
   /** Goes into `X-Webhook-Id`; the body has the same. */
   readonly eventId: number;
-  readonly eventType: EventType;
+  readonly eventType: EventType | typeof challengeType;
   /** The whole envelope, as it is sent. */
   readonly body: string;
 }

@@ -1,3 +1,4 @@
+import type { challengeType } from '../deliveries/challenge.ts';
 import type { EventType } from '../events.ts';
 
 /** An event as its row has it. */
@@ -20,7 +21,13 @@ export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stri
  * The bytes that every delivery of an event carries, in the order `id, type, createdUtc, companyId, payload`
  * (contract, "Events"). They depend on the row alone, so they are the same in every attempt, whoever makes it.
  */
-export const encodeEnvelope = ({ event_id, type, created_utc, company_id, payload }: StoredEvent): Buffer =>
+export const encodeEnvelope = ({
+  event_id,
+  type,
+  created_utc,
+  company_id,
+  payload,
+}: Omit<StoredEvent, 'type'> & { readonly type: EventType | typeof challengeType }): Buffer =>
   Buffer.concat([
     Buffer.from(
       `{"id":${event_id},"type":"${type}","createdUtc":"${created_utc.toISOString()}","companyId":${company_id},"payload":`,

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
+import { challengeType } from '../deliveries/challenge.ts';
 import { errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
 import { basePath, type KeyOperation } from '../operation.ts';
@@ -162,6 +163,12 @@ test('query parameters are described as values with their ranges and defaults', 
     'type',
     'order',
   ]);
+});
+
+test('a verification challenge is described with the answer that it needs', () => {
+  const { post } = (document.webhooks as unknown as Record<string, { post: Described }>)[challengeType]!;
+  expect(checkExamples(post.requestBody!.content['application/json'])).toBe(1);
+  expect(checkExamples(post.responses['2XX']!.content!['application/json'])).toBe(1);
 });
 
 describe.each(eventTypes)('the delivery of %s', (type) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { challengeType } from '../deliveries/challenge.ts';
 import { attemptTimeoutMs, probeIntervalMs, retentionDays, retryScheduleMs } from '../deliveries/defaults.ts';
 import { failuresUntilDisabled, failuresUntilProbing } from '../deliveries/states.ts';
 import { eventPayloads } from '../events/payloads.ts';
@@ -8,9 +9,15 @@ import { envelope } from '../schemas/webhooks.ts';
 import { type Components, pascal } from './components.ts';
 import type { Json } from './json-schema.ts';
 
-/** What Causeway sends to subscriptions: one entry for each event type (contract, "Deliveries"). */
+/**
+ * What Causeway sends to subscriptions: one entry for each event type (contract, "Deliveries"), and the verification
+ * challenge.
+ */
 export const webhooks = (components: Components): Json =>
-  Object.fromEntries(eventTypes.map((type) => [type, { post: delivery(type, components) }]));
+  Object.fromEntries([
+    ...eventTypes.map((type) => [type, { post: delivery(type, components) }]),
+    [challengeType, { post: challenge(components) }],
+  ]);
 
 const delivery = (type: EventType, components: Components): Json => {
   const name = pascal(type);
@@ -43,6 +50,55 @@ const exampleOf = (type: EventType): Json => {
     payload: samplePayload(type, new Date(createdUtc)),
   };
 };
+
+const challenge = (components: Components): Json => ({
+  operationId: 'verifyEndpoint',
+  tags: ['Deliveries'],
+  summary: 'A verification challenge',
+  description: challengeDescription,
+  security: [],
+  parameters,
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: components.refer('EndpointVerification', challengeEnvelope),
+        example: {
+          id: 1_768_469_400_000_123,
+          type: challengeType,
+          createdUtc: '2026-01-15T09:30:00.000Z',
+          companyId: 1001,
+          payload: { challenge: challengeExample },
+        },
+      },
+    },
+  },
+  responses: {
+    '2XX': {
+      description: 'The receiver is verified, and the subscription is enabled.',
+      content: {
+        'application/json': {
+          schema: components.refer('EndpointVerificationEcho', challengeEcho),
+          example: { challenge: challengeExample },
+        },
+      },
+    },
+    default: { description: 'The receiver is not verified, and the subscription stays disabled.' },
+  },
+});
+
+const challengeDescription = `
+A company may require endpoint verification. A subscription that is created then, or gets another URL, is disabled until its receiver has echoed a challenge: this POST, signed like a delivery. Answer it with a status of 200 to 299 within ${attemptTimeoutMs / 1000} seconds and the JSON \`{"challenge": "<payload.challenge>"}\`.
+
+It is sent right after the create or the change, and again whenever somebody enables the subscription: with \`enabled: true\`, which answers 409 if the receiver does not echo it, or in the portal. The first one may come before you have stored the signing secret of the create's answer. A receiver that refuses it for that reason gets another when you enable the subscription.
+`.trim();
+
+const challengeEcho = z.object({ challenge: z.string() });
+const challengeEnvelope = envelope.extend({
+  type: z.enum([challengeType]),
+  payload: challengeEcho,
+});
+const challengeExample = 'q1Zy0gXr7b9m4D2sVw8LkT5uPc3hNfEjQaRiOxGtBzM';
 
 const spoken = (ms: number): string => {
   const units: readonly (readonly [number, string])[] = [

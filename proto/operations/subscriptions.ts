@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { enablingDeadlineMs } from '../deliveries/challenge.ts';
 import { errorClasses } from '../deliveries/states.ts';
 import { defineOperation } from '../operation.ts';
 import { readOnly } from '../parse/read-only.ts';
@@ -38,7 +39,8 @@ export const createSubscription = defineOperation({
   path: '/webhooks/subscriptions',
   bucket: 'admin',
   summary: 'Subscribe a URL to event types',
-  description: 'The signing secret is in this answer and never again.',
+  description:
+    'The signing secret is in this answer and never again. Where the company requires endpoint verification, the answer has `enabled: false`, and the receiver is sent a challenge at once.',
   params: {},
   body: z.strictObject({
     url: w.targetUrl,
@@ -109,9 +111,10 @@ export const updateSubscription = defineOperation({
   method: 'PATCH',
   path: '/webhooks/subscriptions/{id}',
   bucket: 'admin',
+  deadlineMs: enablingDeadlineMs,
   summary: 'Change a subscription',
   description:
-    'Only the sent fields change. On disabling, waiting deliveries are held; on enabling, the failure count is reset, and held deliveries stay held until they are released or discarded. A subscription that is managed by a tool cannot be edited.',
+    'Only the sent fields change. On disabling, waiting deliveries are held; on enabling, the failure count is reset, and held deliveries stay held until they are released or discarded. A subscription that is managed by a tool cannot be edited. Where the company requires endpoint verification, a new URL needs it again, and `enabled: true` on a subscription that is not verified sends a challenge and answers 409 if the receiver does not echo it.',
   params: path,
   body: z
     .strictObject({
@@ -133,7 +136,7 @@ export const updateSubscription = defineOperation({
       example: { ...w.subscriptionExample, eventTypes: ['client.created'], enabled: false },
     },
   },
-  errors: { 400: actionInvalid('url', 'invalid URL'), 403: toolManaged, 404: missing },
+  errors: { 400: actionInvalid('url', 'invalid URL'), 403: toolManaged, 404: missing, 409: w.notEchoed },
 });
 
 export const rotateSubscriptionSecret = defineOperation({

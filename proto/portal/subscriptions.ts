@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { enablingDeadlineMs } from '../deliveries/challenge.ts';
 import { elapsedBoundsMs, errorClasses } from '../deliveries/states.ts';
 import { defineOperation, maxBodyBytes } from '../operation.ts';
 import {
@@ -36,6 +37,15 @@ export const portalSubscription = w.subscription.extend({
   disabledUtc: instant.nullable(),
   /** Whether the service switched it off by itself, after failures. */
   autoDisabled: z.boolean(),
+  /** Null: no challenge is needed to deliver to it. `required`: disabled by choice, and enabling sends a challenge. */
+  verification: z
+    .object({
+      state: z.enum(['pending', 'required']),
+      /** When the result of the last challenge came. */
+      challengedUtc: instant.nullable(),
+      failure: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
+    })
+    .nullable(),
   /** Until when the secret before the present one signs too. */
   previousSecretUntilUtc: instant.nullable(),
   health: z.object({
@@ -55,6 +65,7 @@ export const portalSubscriptionExample = {
   ...w.subscriptionExample,
   disabledUtc: null,
   autoDisabled: false,
+  verification: null,
   previousSecretUntilUtc: null,
   health: {
     succeeded24h: 1204,
@@ -156,10 +167,11 @@ export const updatePortalSubscription = defineOperation({
   method: 'PATCH',
   path: '/subscriptions/{id}',
   params: one,
+  deadlineMs: enablingDeadlineMs,
   summary: 'Change a subscription; only the sent fields change',
   body: updateSubscription.body,
   answers: record,
-  errors: { 400: badUrl, 403: toolManaged, 404: missing },
+  errors: { 400: badUrl, 403: toolManaged, 404: missing, 409: w.notEchoed },
 });
 
 export const enablePortalSubscription = defineOperation({
@@ -169,10 +181,12 @@ export const enablePortalSubscription = defineOperation({
   method: 'POST',
   path: '/subscriptions/{id}/enable',
   params: one,
-  summary: 'Switch on, also one that a tool manages; what is held stays so until it is released or dropped',
+  deadlineMs: enablingDeadlineMs,
+  summary:
+    'Switch on, also one that a tool manages; what is held stays so until it is released or dropped. One that is not verified is sent a challenge first',
   body: null,
   answers: record,
-  errors: { 404: missing },
+  errors: { 404: missing, 409: w.notEchoed },
 });
 
 export const disablePortalSubscription = defineOperation({

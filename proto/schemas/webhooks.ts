@@ -175,3 +175,12 @@ export const overlapLasts = {
     previousSecretUntil: '2026-01-16T09:30:00.000Z',
   },
 };
+
+/** The 409 of enabling (contract, "Endpoint verification"). */
+export const notEchoed = {
+  description:
+    'The company requires endpoint verification, and the receiver did not echo the challenge. Nothing was changed.',
+  example: {
+    error: 'endpoint verification failed: The receiver answered 404.',
+  },
+};

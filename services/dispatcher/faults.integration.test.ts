@@ -1,6 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TestDelivery, type TestDeliveryAnswer, testDeliverySubject } from '@causeway/proto';
+import {
+  challengeType,
+  type TestDelivery,
+  type TestDeliveryAnswer,
+  testDeliverySubject,
+} from '@causeway/proto';
 import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -199,6 +204,8 @@ test('a test delivery is one signed attempt that nothing remembers, also of a su
     'x-webhook-attempt': '1',
     'webhook-signature': expect.stringMatching(/^v1,/),
   });
+  await ask({ eventType: challengeType });
+  expect(receiver.received[1]!.headers).toMatchObject({ 'x-webhook-event': 'endpoint.verification' });
   expect(await ask({ companyId: subscription.company_id + 1 })).toEqual({
     error: 'the subscription does not exist',
   });

@@ -2,6 +2,7 @@ import type { DeliveryPorts, KeyRing } from '@causeway/proto';
 import type { Bus, Database, Log, Tracer } from '@causeway/runtime';
 import type { WebhooksCursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
+import type { Challenges } from './verification/challenges.ts';
 
 /** What the handlers of this service work with. */
 export interface WebhooksContext {
@@ -13,6 +14,7 @@ export interface WebhooksContext {
   readonly targets: TargetRules;
   readonly quotas: Quotas;
   readonly cursors: WebhooksCursors;
+  readonly challenges: Challenges;
   readonly now: () => Date;
   /** Secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;

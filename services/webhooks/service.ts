@@ -26,6 +26,7 @@ import { startRetention } from './retention/retention.ts';
 import { reencryptSecrets } from './secrets/reencrypt-secrets.ts';
 import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
+import { startChallenges } from './verification/challenges.ts';
 
 export interface Webhooks {
   /** Whether callers can be checked. */
@@ -70,6 +71,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const cursors = openCursors({ db, keyRing, random });
   const callers = followCallers({ bus, log, metrics, now });
   const quotas = options.quotas ?? defaultQuotas;
+  const challenges = startChallenges({ bus, db, log, tracer, now, random });
   const context: WebhooksContext = {
     bus,
     db,
@@ -79,6 +81,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     targets,
     quotas,
     cursors,
+    challenges,
     now,
     random,
   };
@@ -114,6 +117,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
         replayer.stop(),
         heldCount.stop(),
       ]);
+      await challenges.drain();
       callers.close();
       await retention.stop();
     },

@@ -24,7 +24,11 @@ export interface Tables {
     DeliveryQueueRow,
     'consecutive_failures' | 'held_deliveries' | 'count_held_utc'
   >;
-  webhook_companies: { readonly company_id: number; readonly subscriptions_created: number };
+  webhook_companies: {
+    readonly company_id: number;
+    readonly subscriptions_created: number;
+    readonly verify_endpoints: Generated<number>;
+  };
   deliveries: WithDefaults<DeliveryRow, 'replay_id' | 'state' | 'attempts'>;
   delivery_attempts: WithJson<
     WithDefaults<DeliveryAttemptRow, 'replay_id' | 'response_truncated'>,

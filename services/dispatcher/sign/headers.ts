@@ -1,4 +1,4 @@
-import type { EventType, HeaderPair } from '@causeway/proto';
+import type { challengeType, EventType, HeaderPair } from '@causeway/proto';
 
 export const userAgent = 'Causeway-Webhooks/1';
 
@@ -23,7 +23,7 @@ export const deliveryHeaders = (
 
 export interface Delivered {
   readonly event_id: number;
-  readonly event_type: EventType;
+  readonly event_type: EventType | typeof challengeType;
   readonly attempt: number;
   /** 0 where it is no replay. */
   readonly replay_id: number;

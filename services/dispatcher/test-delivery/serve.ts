@@ -21,7 +21,7 @@ export interface TestDeliveries {
 }
 
 /**
- * Answers requests for test deliveries as one replica of a queue group: one attempt, signed and sent like any
+ * Answers requests for test deliveries and verification challenges as one replica of a queue group: one attempt, signed and sent like any
  * other, over slots of its own, and recorded nowhere.
  */
 export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliveries => {

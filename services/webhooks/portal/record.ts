@@ -34,6 +34,11 @@ export const portalSubscriptions = async (
       updatedUtc: updatedUtc.toISOString(),
       disabledUtc: record.disabled_utc?.toISOString() ?? null,
       autoDisabled: record.auto_disabled === 1,
+      verification: record.verification && {
+        state: record.verification,
+        challengedUtc: record.challenged_utc?.toISOString() ?? null,
+        failure: record.challenge_failure,
+      },
       previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
       health: {
         succeeded24h: Number(outcome?.succeeded ?? 0),

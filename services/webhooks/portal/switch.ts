@@ -15,6 +15,7 @@ export const switchSubscription = async (
 ): Promise<Answer> => {
   const { companyId } = call;
   const id = call.id('subscription');
-  const record = await changeSubscription(context, throughPortal(call), companyId, id, { enabled });
+  const editor = throughPortal(call);
+  const record = await changeSubscription(context, editor, companyId, id, { enabled }, call.deadlineMs);
   return json(200, await portalSubscription(context, companyId, record));
 };

@@ -2,7 +2,8 @@ import { type AnswerTo, contract, type HeaderPair } from '@causeway/proto';
 import { auditSource, type Handler, json, portalHandler, writeAudit } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription } from '../subscriptions/record.ts';
-import { sendTest, type TestAttempt } from '../subscriptions/test-subscription.ts';
+import type { TestAttempt } from '../subscriptions/send-now.ts';
+import { sendTest } from '../subscriptions/test-subscription.ts';
 
 export const testPortalSubscription = (context: WebhooksContext): Handler =>
   portalHandler(contract.testPortalSubscription, async (call) => {

@@ -7,8 +7,8 @@ import { portalSubscription } from './record.ts';
 
 export const updatePortalSubscription = (context: WebhooksContext): Handler =>
   portalHandler(contract.updatePortalSubscription, async (call) => {
-    const { companyId, body } = call;
+    const { companyId, body, deadlineMs } = call;
     const id = call.id('subscription');
-    const record = await changeSubscription(context, throughPortal(call), companyId, id, body);
+    const record = await changeSubscription(context, throughPortal(call), companyId, id, body, deadlineMs);
     return json(200, await portalSubscription(context, companyId, record));
   });

@@ -1,7 +1,8 @@
-import { type BodyOf, contract, parseCall, quotaExceeded } from '@causeway/proto';
+import { type BodyOf, contract, parseCall, quotaExceeded, unverifiedReason } from '@causeway/proto';
 import { each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
+import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
 import { type Editor, throughApi } from './editor.ts';
 import { editable, noteChange } from './note-change.ts';
 import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
@@ -16,11 +17,12 @@ export const createSubscription = (context: WebhooksContext): Handler =>
   });
 
 /**
- * Makes a subscription and the queue of its deliveries.
+ * Makes a subscription and the queue of its deliveries. Where the company requires endpoint verification it is disabled
+ * until its receiver echoes a challenge, which is sent after the commit: the create does not wait for the receiver.
  * @returns its record, and the secret that is shown this once.
  * @throws Problem
  */
-export const addSubscription = (
+export const addSubscription = async (
   context: WebhooksContext,
   editor: Editor,
   companyId: number,
@@ -29,8 +31,10 @@ export const addSubscription = (
   assertTarget(context.targets, body.url);
   const secret = makeSecret(context, companyId);
   const now = context.now();
-  return transaction(context.db, async (trx) => {
+  const made = await transaction(context.db, async (trx) => {
     await assertRoom(trx, companyId, context.quotas.subscriptions);
+    const unverified = await verifiesEndpoints(trx, companyId);
+    const enabled = body.enabled && !unverified;
     const { insertId } = await trx
       .insertInto('subscriptions')
       .values({
@@ -39,10 +43,11 @@ export const addSubscription = (
         description: body.description ?? null,
         url: body.url,
         event_types: JSON.stringify(body.eventTypes),
-        enabled: body.enabled ? 1 : 0,
+        enabled: enabled ? 1 : 0,
         managed_by: body.managedBy ?? null,
-        disabled_reason: body.enabled ? null : disabledThrough(editor),
-        disabled_utc: body.enabled ? null : now,
+        disabled_reason: enabled ? null : body.enabled ? unverifiedReason : disabledThrough(editor),
+        disabled_utc: enabled ? null : now,
+        verification: unverified ? (body.enabled ? 'pending' : 'required') : null,
         secret: secret.sealed,
         previous_secret: null,
         previous_secret_until: null,
@@ -59,6 +64,8 @@ export const addSubscription = (
     await noteChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
     return { record, secret: secret.shown };
   });
+  if (made.record.verification === 'pending') context.challenges.send(editor, made.record);
+  return made;
 };
 
 export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;

@@ -38,4 +38,18 @@ export const makeDue = async (
     .execute();
 };
 
+/** Lets the queue of a subscription that has just been enabled begin without its earlier failures. */
+export const resetQueue = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id }: Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'>,
+  now: Date,
+): Promise<void> => {
+  await trx
+    .updateTable('delivery_queues')
+    .set({ consecutive_failures: 0, next_due_utc: now })
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .execute();
+};
+
 const chunk = 1_000;

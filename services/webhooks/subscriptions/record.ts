@@ -78,6 +78,9 @@ const shown = [
   'disabled_reason',
   'disabled_utc',
   'auto_disabled',
+  'verification',
+  'challenged_utc',
+  'challenge_failure',
   'created_utc',
   'updated_utc',
 ] as const;

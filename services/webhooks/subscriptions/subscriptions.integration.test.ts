@@ -435,7 +435,7 @@ describe('A subscription that a tool manages', () => {
     const company = newCompany();
     const { id } = await make(company, { managedBy: 'zapier' });
     const change = (changes: Parameters<typeof changeSubscription>[4]) =>
-      changeSubscription(context, throughPortal, company, id, changes);
+      changeSubscription(context, throughPortal, company, id, changes, performance.now() + 5_000);
     expect(await change({ enabled: false })).toMatchObject({
       enabled: 0,
       disabled_reason: 'disabled through the portal',

@@ -7,13 +7,17 @@ import {
   parseId,
   readOnlyProblems,
   type SubscriptionRow,
+  stateConflict,
+  unverifiedReason,
 } from '@causeway/proto';
 import { changes as differences, each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
+import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
+import { verifyEndpoint } from '../verification/verify-endpoint.ts';
 import { disabledThrough } from './create-subscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
-import { holdWaiting } from './hold-waiting.ts';
+import { holdWaiting, resetQueue } from './hold-waiting.ts';
 import { editable, noteChange } from './note-change.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { assertTarget, targetProblems } from './target.ts';
@@ -22,36 +26,42 @@ export const updateSubscription = (context: WebhooksContext): Handler =>
   each(async (call) => {
     const { body } = parseCall(contract.updateSubscription, call, targetProblems(context.targets));
     const id = parseId(call.params[0], 'subscription');
-    return json(
-      200,
-      subscriptionAnswer(await changeSubscription(context, throughApi(call), call.tenant, id, body)),
-    );
+    const editor = throughApi(call);
+    const record = await changeSubscription(context, editor, call.tenant, id, body, call.deadlineMs);
+    return json(200, subscriptionAnswer(record));
   });
 
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 
 /**
  * Changes what was sent. Switched off, what waits is held in the same transaction; switched on, its failures
- * are forgotten, and what is held stays held until it is released or dropped.
+ * are forgotten, and what is held stays held until it is released or dropped. Where its receiver has to be verified
+ * first, it is sent a challenge: before the change where that enables it, after the change where that gave it
+ * another URL (contract, "Endpoint verification").
+ * @param deadlineMs `performance.now()` after which the caller no longer waits.
  * @throws Problem
  */
-export const changeSubscription = (
+export const changeSubscription = async (
   context: WebhooksContext,
   editor: Editor,
   companyId: number,
   subscriptionId: number,
   changes: Changes,
+  deadlineMs: number,
 ): Promise<SubscriptionRecord> => {
   if (changes.url !== undefined) assertTarget(context.targets, changes.url);
-  return transaction(context.db, async (trx) => {
+  const isVerified =
+    changes.enabled === true &&
+    (await verifyIfNeeded(context, editor, { companyId, subscriptionId, changes, deadlineMs }));
+  const changed = await transaction(context.db, async (trx) => {
     const before = await lockSubscription(trx, companyId, subscriptionId);
-    assertEditable(before, editor, Object.keys(changes));
-    if (hasReadOnly(changes)) {
-      const shown = subscriptionAnswer(await readSubscription(trx, companyId, subscriptionId));
-      const problems = readOnlyProblems(changes, shown);
-      if (problems.length > 0) throw invalid(problems);
-    }
+    // Verification has changed the record: what was sent was held against it before.
+    if (!isVerified) assertAllowed(await readSubscription(trx, companyId, subscriptionId), editor, changes);
     const now = context.now();
+    const isUnverified = isMoved(before, changes) && (await verifiesEndpoints(trx, companyId));
+    if (changes.enabled === true && before.verification !== null && !isMoved(before, changes))
+      throw stateConflict('the subscription was changed while its receiver was being verified; try again');
+    const switches = switched(before, changes, { editor, now, isUnverified });
     await trx
       .updateTable('subscriptions')
       .set({
@@ -59,25 +69,59 @@ export const changeSubscription = (
         ...(changes.eventTypes !== undefined && { event_types: JSON.stringify(changes.eventTypes) }),
         ...(changes.name !== undefined && { name: changes.name }),
         ...(changes.description !== undefined && { description: changes.description }),
-        ...switched(before, changes, editor, now),
+        ...switches,
         updated_utc: now,
       })
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
       .execute();
-    if (changes.enabled === false && before.enabled === 1) await holdWaiting(trx, before, now);
-    if (changes.enabled === true && before.enabled === 0)
-      await trx
-        .updateTable('delivery_queues')
-        .set({ consecutive_failures: 0, next_due_utc: now })
-        .where('company_id', '=', companyId)
-        .where('subscription_id', '=', subscriptionId)
-        .execute();
+    if (switches.enabled === 0 && before.enabled === 1) await holdWaiting(trx, before, now);
+    if (switches.enabled === 1 && before.enabled === 0) await resetQueue(trx, before, now);
     const after = await readSubscription(trx, companyId, subscriptionId);
     await note(trx, editor, before, after, now);
-    return after;
+    return { after, isUnverified };
   });
+  if (changed.isUnverified && changed.after.verification === 'pending')
+    context.challenges.send(editor, changed.after);
+  return changed.after;
 };
+
+/**
+ * Enables a subscription that is not verified, if its receiver echoes a challenge.
+ * @returns whether it was needed.
+ * @throws Problem `state_conflict` if the receiver does not.
+ */
+const verifyIfNeeded = async (
+  context: WebhooksContext,
+  editor: Editor,
+  { companyId, subscriptionId, changes, deadlineMs }: Enabling,
+): Promise<boolean> => {
+  const before = await readSubscription(context.db, companyId, subscriptionId);
+  if (before.verification === null || isMoved(before, changes)) return false;
+  assertAllowed(before, editor, changes);
+  const failure = await verifyEndpoint(context, editor, before, deadlineMs);
+  if (failure !== null) throw stateConflict(`endpoint verification failed: ${failure}`);
+  return true;
+};
+
+interface Enabling {
+  readonly companyId: number;
+  readonly subscriptionId: number;
+  readonly changes: Changes;
+  readonly deadlineMs: number;
+}
+
+/** @throws Problem `tool_managed`, or `invalid_request` for a read-only field that differs from what is stored. */
+const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Changes): void => {
+  assertEditable(before, editor, Object.keys(changes));
+  if (!hasReadOnly(changes)) return;
+  const problems = readOnlyProblems(changes, subscriptionAnswer(before));
+  if (problems.length > 0) throw invalid(problems);
+};
+
+/** Whether its deliveries go to another URL from now on. */
+const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>
+  url !== undefined && url !== before.url;
 
 /** Switching it off or on is a change of its own; what changed nothing is not told. */
 const note = async (
@@ -98,10 +142,46 @@ const note = async (
   await noteChange(trx, editor, action, after, { ...changed, at });
 };
 
-/** Why and since when one is off stays as it is where it was off before. */
-const switched = (before: SubscriptionRow, { enabled }: Changes, editor: Editor, now: Date) => {
+/** What a change does to whether it is on. Why and since when one is off stays as it is where it was off before. */
+const switched = (
+  before: SubscriptionRow,
+  { enabled }: Changes,
+  {
+    editor,
+    now,
+    isUnverified,
+  }: { readonly editor: Editor; readonly now: Date; readonly isUnverified: boolean },
+): Switched => {
+  const wasWanted: boolean = before.enabled === 1 || before.verification === 'pending';
+  const off = (disabled_reason: string) => ({
+    enabled: 0,
+    disabled_reason,
+    disabled_utc: now,
+    auto_disabled: 0,
+  });
+  if (isUnverified) {
+    const anew = { challenged_utc: null, challenge_failure: null };
+    if (enabled ?? wasWanted) return { ...off(unverifiedReason), ...anew, verification: 'pending' };
+    return { ...(wasWanted ? off(disabledThrough(editor)) : {}), ...anew, verification: 'required' };
+  }
   if (enabled === true) return { enabled: 1, disabled_reason: null, disabled_utc: null, auto_disabled: 0 };
-  if (enabled === false && before.enabled === 1)
-    return { enabled: 0, disabled_reason: disabledThrough(editor), disabled_utc: now };
+  if (enabled === false && wasWanted)
+    return {
+      ...off(disabledThrough(editor)),
+      ...(before.verification !== null && { verification: 'required' }),
+    };
   return {};
 };
+
+type Switched = Partial<
+  Pick<
+    SubscriptionRow,
+    | 'enabled'
+    | 'disabled_reason'
+    | 'disabled_utc'
+    | 'auto_disabled'
+    | 'verification'
+    | 'challenged_utc'
+    | 'challenge_failure'
+  >
+>;

@@ -14,6 +14,7 @@ import { defaultQuotas, type WebhooksContext } from '../context.ts';
 import { openCursors } from '../cursors.ts';
 import { createWebhooks, type WebhooksOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
+import { startChallenges } from '../verification/challenges.ts';
 
 /** The service on a MySQL and a NATS of its own, asked over its lane as a gateway does. */
 export interface BootedWebhooks {
@@ -99,6 +100,9 @@ export const bootWebhooks = async ({
   cleanUp(() => lane.close());
 
   const secrets = { db, keyRing, random: randomBytes };
+  const now = () => new Date();
+  const challenges = startChallenges({ ...secrets, bus, log, tracer: undefined, now });
+  cleanUp(() => challenges.drain());
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   return {
     context: {
@@ -109,7 +113,8 @@ export const bootWebhooks = async ({
       targets,
       quotas: options.quotas ?? defaultQuotas,
       cursors: openCursors(secrets),
-      now: () => new Date(),
+      challenges,
+      now,
     },
     db,
     bus,

@@ -30,6 +30,9 @@ export const actionWords: Readonly<Record<Action, string>> = {
   'subscription.secret_rotated': 'rotated the signing secret of',
   'subscription.deleted': 'deleted the subscription',
   'subscription.tested': 'tested the subscription',
+  'subscription.verified': 'verified the receiver of',
+  'endpoint_verification.enabled': 'turned on endpoint verification',
+  'endpoint_verification.disabled': 'turned off endpoint verification',
   'event.test_created': 'created the test event',
   'delivery.resent': 'resent the delivery',
   'replay.created': 'started the replay',
@@ -58,4 +61,6 @@ export const wordsOf = ({ action, actor }: Entry): string =>
 export const namesTarget = ({ action, actor }: Entry): boolean =>
   action === 'password.reset_offered' ||
   (action === 'member.joined' && actor.kind !== 'user') ||
-  !/^(?:session|password|totp|recovery_codes|profile|company)\.|^member\.joined$/.test(action);
+  !/^(?:session|password|totp|recovery_codes|profile|company|endpoint_verification)\.|^member\.joined$/.test(
+    action,
+  );

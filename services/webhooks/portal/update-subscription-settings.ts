@@ -1,0 +1,55 @@
+import { contract } from '@causeway/proto';
+import {
+  auditSource,
+  type Handler,
+  json,
+  portalHandler,
+  type Trx,
+  transaction,
+  writeAudit,
+} from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
+
+/**
+ * Turns endpoint verification on or off. Turned on, it concerns subscriptions that are created or get another URL from
+ * now on; turned off, none needs it, and those that were waiting for it stay disabled.
+ */
+export const updateSubscriptionSettings = ({ db, now }: WebhooksContext): Handler =>
+  portalHandler(contract.updateSubscriptionSettings, async (call) => {
+    const { companyId, body } = call;
+    const { verifyEndpoints } = body;
+    await transaction(db, async (trx) => {
+      if ((await verifiesEndpoints(trx, companyId)) === verifyEndpoints) return;
+      const verify_endpoints = verifyEndpoints ? 1 : 0;
+      await trx
+        .insertInto('webhook_companies')
+        .values({ company_id: companyId, subscriptions_created: 0, verify_endpoints })
+        .onDuplicateKeyUpdate({ verify_endpoints })
+        .execute();
+      if (!verifyEndpoints) await endVerification(trx, companyId);
+      await writeAudit(trx, {
+        companyId,
+        by: auditSource(call),
+        action: verifyEndpoints ? 'endpoint_verification.enabled' : 'endpoint_verification.disabled',
+        target: { kind: 'company', id: companyId, name: 'endpoint verification' },
+        at: now(),
+      });
+    });
+    return json(200, { verifyEndpoints });
+  });
+
+/** No subscription of the company needs verification any more; those that were pending say why they are disabled. */
+const endVerification = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
+  const ended = { verification: null, challenged_utc: null, challenge_failure: null };
+  const ofCompany = trx.updateTable('subscriptions').where('company_id', '=', companyId);
+  await ofCompany
+    .set({
+      ...ended,
+      disabled_reason: 'endpoint verification was turned off before the receiver was verified',
+    })
+    .where('verification', '=', 'pending')
+    .execute();
+  await ofCompany.set(ended).where('verification', '=', 'required').execute();
+};
