@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
+import { challengeType } from '@causeway/proto';
 
 /**
  * What a receiver does with a delivery, as a query string, so that a subscription's URL can carry it:
@@ -11,6 +12,7 @@ import { createGzip } from 'node:zlib';
  * | `fail=2` | refuses each event so often, with the status or 500, and then takes it |
  * | `delay=1500` | waits so many milliseconds before it answers |
  * | `body=20000` | a body of so many bytes |
+ * | `echo` | answers a verification challenge with its echo |
  * | `retryAfter=120` | the header `Retry-After`, seconds or a date |
  * | `redirect=URL` | 302, or the status, with `Location` |
  * | `hang`, `hang=body` | never answers; never ends its body |
@@ -26,6 +28,7 @@ export type Behaviour = URLSearchParams;
 export interface Turn {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly body: Buffer;
   /** From one: which request to this path it is, and which for this event. */
   readonly nth: number;
   readonly nthOfEvent: number;
@@ -71,7 +74,7 @@ export const act = async (behaviour: Behaviour, turn: Turn): Promise<string> => 
     zeros(gzip, Number(behaviour.get('bomb')));
     return `${status} with a bomb`;
   }
-  const body = bodyOf(behaviour, status);
+  const body = bodyOf(behaviour, status, turn);
   const more = Number(behaviour.get('headers') ?? 0);
   const headers = [
     ['Content-Type', 'text/plain'],
@@ -104,7 +107,9 @@ const statusOf = (behaviour: Behaviour, { nth, nthOfEvent }: Turn): number => {
 
 const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 200 && status <= 999;
 
-const bodyOf = (behaviour: Behaviour, status: number): Buffer => {
+const bodyOf = (behaviour: Behaviour, status: number, { request, body }: Turn): Buffer => {
+  if (behaviour.has('echo') && request.headers['x-webhook-event'] === challengeType)
+    return Buffer.from(JSON.stringify({ challenge: JSON.parse(body.toString()).payload.challenge }));
   const bytes = Number(behaviour.get('body') ?? -1);
   if (bytes >= 0) return Buffer.alloc(bytes, 'x');
   return Buffer.from(status < 300 ? 'thank you' : 'no, thank you');

@@ -108,7 +108,7 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
     const body = counting && !counted ? await drained(request) : await bytesOf(request);
     if (path.startsWith('/_') || request.method !== 'POST')
       return answerControl(receiver, request, response, body);
-    const turn = { request, response, ...count(path, String(request.headers['x-webhook-id'] ?? '')) };
+    const turn = { request, response, body, ...count(path, String(request.headers['x-webhook-id'] ?? '')) };
     counted?.(path, request.rawHeaders, body);
     const one = counting ? undefined : keepIt(request, path, body);
     const said = behaviours.get(path) ?? query;

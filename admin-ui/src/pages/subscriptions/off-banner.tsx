@@ -4,6 +4,7 @@ import { plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
 import { isAutoDisabled, type Subscription } from './state.ts';
+import { VerificationBanner } from './verification-banner.tsx';
 
 interface OffBannerProps {
   readonly subscription: Subscription;
@@ -14,6 +15,8 @@ interface OffBannerProps {
 /** Why it is off, since when, what has piled up, and the way back; or that it is on its way there. */
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   const { enabled, disabledReason, disabledUtc, health, consecutiveFailures } = subscription;
+  if (subscription.verification?.state === 'pending')
+    return <VerificationBanner subscription={subscription} refusal={refusal} />;
   if (enabled) {
     if (consecutiveFailures < 5) return null;
     return (

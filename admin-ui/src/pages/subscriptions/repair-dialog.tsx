@@ -96,6 +96,9 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
         <p>It is on. New events are delivered from now on.</p>
       ) : (
         <Stack gap="s">
+          {subscription.verification !== null && (
+            <p>This sends a verification challenge, which the receiver must echo.</p>
+          )}
           <div>
             <Button size="s" variant="primary" pending={enable.isPending} onClick={() => enable.mutate()}>
               Switch on

@@ -15,6 +15,8 @@ export const isAutoDisabled = ({ enabled, autoDisabled }: Subscription): boolean
 
 /** How it fares, in a word. From five failures in a row on, it gets one attempt at a time. */
 export const stateOf = (subscription: Subscription): { readonly tone: Tone; readonly label: string } => {
+  if (subscription.verification?.state === 'pending')
+    return { tone: 'warn', label: 'Waiting for verification' };
   if (isAutoDisabled(subscription)) return { tone: 'bad', label: 'Switched off' };
   if (!subscription.enabled) return { tone: 'neutral', label: 'Off' };
   if (subscription.consecutiveFailures >= 5) return { tone: 'bad', label: 'Failing' };

@@ -5,6 +5,7 @@ import { Button, LinkButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
+import { EndpointVerification } from './endpoint-verification.tsx';
 import { subscriptionsQuery } from './route.ts';
 import { SubscriptionTable } from './subscription-table.tsx';
 
@@ -41,6 +42,7 @@ export function SubscriptionsPage() {
           />
         )}
       </Card>
+      <EndpointVerification />
     </Page>
   );
 }

@@ -1,0 +1,128 @@
+import { unverifiedReason } from '@causeway/proto';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import type { Received } from '../receiver/receiver.ts';
+import { until } from './support/clock.ts';
+import { openTeam } from './support/portal.ts';
+import { startPublishedReceiver } from './support/published.ts';
+import { type Json, openWorld, type Reply } from './support/world.ts';
+
+const world = await openWorld();
+const receiver = await startPublishedReceiver(world);
+
+/** A company that requires endpoint verification, and a path of the receiver for it. */
+const openCompany = async () => {
+  const team = await openTeam(world);
+  const { browser } = team.owner;
+  const on = await browser.ask('PATCH', '/subscription-settings', { verifyEndpoints: true });
+  expect([on.status, on.json]).toEqual([200, { verifyEndpoints: true }]);
+  const { json: key } = await browser.ask('POST', '/keys', {
+    name: 'integration',
+    scopes: ['webhooks:write', 'integrations:write'],
+  });
+  const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
+    world.ask(path, { method, key: key.value, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const path = `/${team.companyId}`;
+  const received = (type: string): readonly Received[] =>
+    receiver.received.filter((one) => one.path === path && one.type === type);
+  return {
+    browser,
+    path,
+    url: `${receiver.url}${path}`,
+    ask,
+    challenges: () => received('endpoint.verification'),
+    deliveries: () => received('client.created'),
+    subscribe: async (more: object): Promise<Json> => {
+      const body = { eventTypes: ['client.created'], ...more };
+      const { status, json, text } = await ask('POST', '/webhooks/subscriptions', body);
+      expect(status, text).toBe(201);
+      return json;
+    },
+    read: async (id: number): Promise<Json> => (await ask('GET', `/webhooks/subscriptions/${id}`)).json,
+    createClient: async (): Promise<number> => {
+      const person = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
+      const { status, json } = await ask('POST', '/integrations/clients', person);
+      expect(status).toBe(201);
+      return json.client_id;
+    },
+  };
+};
+const clientOf = ({ body }: Received): number => JSON.parse(body.toString()).payload.client_id;
+
+describe('issue 10, 16: where a company requires endpoint verification', () => {
+  test('a receiver that echoes the signed challenge gets deliveries, and only those after that', async () => {
+    const company = await openCompany();
+    receiver.behave(company.path, 'status=404');
+    const { id, signingSecret, ...made } = await company.subscribe({ url: company.url });
+    expect(made).toMatchObject({ enabled: false, disabledReason: unverifiedReason });
+    await until('the challenge', () => company.challenges().length === 1);
+    await company.createClient();
+
+    receiver.behave(company.path, 'echo');
+    const enabled = await company.ask('PATCH', `/webhooks/subscriptions/${id}`, { enabled: true });
+    expect([enabled.status, enabled.json]).toMatchObject([200, { enabled: true, disabledReason: null }]);
+    const clientId = await company.createClient();
+    const delivery = await until('a delivery', () => company.deliveries()[0]);
+    expect(clientOf(delivery)).toBe(clientId);
+
+    const challenges = company.challenges();
+    expect(challenges).toHaveLength(2);
+    for (const { headers, body } of challenges)
+      new Webhook(signingSecret).verify(
+        body.toString(),
+        Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+      );
+    const log = await company.browser.ask('GET', '/audit?action=subscription.verified');
+    expect(log.json.entries).toMatchObject([{ actor: { kind: 'key' }, after: { enabled: true } }]);
+  });
+
+  test('one that echoes at once is enabled without another request', async () => {
+    const company = await openCompany();
+    const { id } = await company.subscribe({ url: `${company.url}?echo` });
+    await until('it is enabled', async () => (await company.read(id)).enabled);
+    expect(company.challenges()).toHaveLength(1);
+  });
+
+  test('one that does not echo it gets nothing else, and enabling says why', async () => {
+    const company = await openCompany();
+    const { id } = await company.subscribe({ url: company.url });
+    for (const [behaviour, failure] of [
+      [undefined, 'The receiver answered 200 without the challenge.'],
+      ['status=500', 'The receiver answered 500.'],
+    ] as const) {
+      receiver.behave(company.path, behaviour);
+      const refused = await company.ask('PATCH', `/webhooks/subscriptions/${id}`, { enabled: true });
+      expect([refused.status, refused.json]).toEqual([
+        409,
+        { error: `endpoint verification failed: ${failure}` },
+      ]);
+      const shown = await company.browser.ask('GET', `/subscriptions/${id}`);
+      expect(shown.json.verification).toMatchObject({ state: 'pending', failure });
+    }
+    await company.createClient();
+    // Of two subscriptions of one event the other's delivery shows that it was fanned out.
+    const other = await company.subscribe({ url: `${receiver.url}${company.path}-other?echo` });
+    await until('the other is enabled', async () => (await company.read(other.id)).enabled);
+    const clientId = await company.createClient();
+    await until('the other has a delivery', () =>
+      receiver.received.some(
+        (one) =>
+          one.path === `${company.path}-other` && one.type === 'client.created' && clientOf(one) === clientId,
+      ),
+    );
+    expect(company.deliveries()).toEqual([]);
+  });
+
+  test('a new URL is verified before it gets anything', async () => {
+    const company = await openCompany();
+    const { id } = await company.subscribe({ url: `${company.url}?echo` });
+    await until('it is enabled', async () => (await company.read(id)).enabled);
+    const moved = await company.ask('PATCH', `/webhooks/subscriptions/${id}`, { url: company.url });
+    expect(moved.json).toMatchObject({ enabled: false, disabledReason: unverifiedReason });
+    await until('the second challenge', () => company.challenges().length === 2);
+    expect((await company.read(id)).enabled).toBe(false);
+    const back = await company.browser.ask('PATCH', `/subscriptions/${id}`, { url: `${company.url}?echo` });
+    expect(back.json).toMatchObject({ enabled: false });
+    await until('it is enabled', async () => (await company.read(id)).enabled);
+  });
+});
