@@ -6,25 +6,15 @@ import {
   type KeyTableChange,
   keyBucket,
   keyRevokedSubject,
-  laneSubject,
   type MemberOperationId,
   type OperatorOperationId,
   parseKeyRing,
   type ResolvedSession,
-  replyPrefix,
   resolveSessionOperation,
   sessionTokenHeader,
 } from '@causeway/proto';
-import {
-  type Bus,
-  childTraceparent,
-  connectBus,
-  createLaneClient,
-  createLog,
-  type LaneAnswer,
-  randomHex,
-} from '@causeway/runtime';
-import { cleanUp, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import { type Bus, connectBus, createLog, type LaneAnswer, randomHex } from '@causeway/runtime';
+import { cleanUp, type TestNats, testDatabase, testLane, testNats } from '@causeway/runtime/testing';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { PortalSettings } from './context.ts';
 import { openGatewayBucket } from './key-table/bucket.ts';
@@ -85,50 +75,26 @@ const busOf = async ({ url }: TestNats, name: string): Promise<Bus> => {
 
 /** The command line's end of the lane. */
 export const operatorOf = (bus: Bus) => {
-  const lane = createLaneClient({
-    bus,
-    lane: 'operator',
-    subject: laneSubject('operator'),
-    replySubject: `${replyPrefix('operator')}.${randomHex(4)}`,
-  });
-  cleanUp(() => lane.close());
+  const send = testLane(bus, 'operator', 'operator');
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   return async (operation: OperatorOperationId, body: unknown): Promise<{ status: number; body: any }> => {
-    const answer = await lane.request({
-      operation,
-      tenant: 0,
-      caller: 0,
-      requestId: randomHex(8),
-      traceparent: childTraceparent(''),
-      budgetMs: 20_000,
-      params: [],
-      query: '',
-      body: Buffer.from(JSON.stringify(body)),
-    });
+    const bytes = Buffer.from(JSON.stringify(body));
+    const answer = await send({ operation, budgetMs: 20_000, body: bytes });
     return { status: answer.status, body: JSON.parse(answer.body.toString()) };
   };
 };
 
-/** A gateway's end of the portal's lane. It can say anything in anybody's name, as a gateway that was taken over could. */
+/** A gateway's end of the portal's lane. */
 export const portalLaneOf = (bus: Bus) => {
-  const lane = createLaneClient({
-    bus,
-    lane: 'access',
-    subject: laneSubject('access'),
-    replySubject: `${replyPrefix('gateway')}.gateway-1.access`,
-  });
-  cleanUp(() => lane.close());
+  const send = testLane(bus, 'access');
   return (
     operation: MemberOperationId | typeof resolveSessionOperation,
     { tenant = 0, actor, body, params = [], query = '' }: PortalRequest = {},
   ): Promise<LaneAnswer> =>
-    lane.request({
+    send({
       operation,
       tenant,
       caller: actor?.user?.id ?? 0,
-      requestId: randomHex(8),
-      traceparent: childTraceparent(''),
-      budgetMs: 10_000,
       params,
       query,
       body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),

@@ -1,38 +1,17 @@
-import { type CallKey, hashKeyValue, keyEntryName, laneSubject, replyPrefix } from '@causeway/proto';
-import { connectBus, createLaneClient, type LaneCall } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { type CallKey, hashKeyValue, keyEntryName } from '@causeway/proto';
+import type { LaneCall } from '@causeway/runtime';
+import { testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { bootCrm } from './testing/boot.ts';
 
-const { callers, nats } = await bootCrm();
+const { bus, callers } = await bootCrm();
 const [mine, theirs] = [1001, 1002];
 
-/** A gateway that says what it likes. */
-const bus = await connectBus({ url: nats.url, name: 'gateway' });
-cleanUp(() => bus.close());
-const lane = createLaneClient({
-  bus,
-  lane: 'crm',
-  subject: laneSubject('crm'),
-  replySubject: `${replyPrefix('gateway')}.taken-over.crm`,
-});
-cleanUp(() => lane.close());
-
+/** A gateway that was taken over. */
+const lane = testLane(bus, 'crm');
 const send = async (key: CallKey | undefined, fields: Partial<LaneCall> = {}) => {
-  const { status } = await lane.request({
-    operation: 'listClientStatuses',
-    tenant: mine,
-    caller: 1,
-    requestId: 'test',
-    traceparent: '',
-    budgetMs: 10_000,
-    params: [],
-    query: '',
-    body: new Uint8Array(),
-    ...(key && { key }),
-    ...fields,
-  });
-  return status;
+  const call = { operation: 'listClientStatuses', tenant: mine, caller: 1, ...(key && { key }), ...fields };
+  return (await lane(call)).status;
 };
 const address = '203.0.113.9';
 

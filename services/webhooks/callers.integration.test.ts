@@ -1,36 +1,16 @@
-import { type Actor, hashKeyValue, laneSubject, parseKeyRing, replyPrefix } from '@causeway/proto';
-import { connectBus, createLaneClient, createSessionSigner, type LaneCall } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { type Actor, hashKeyValue, parseKeyRing } from '@causeway/proto';
+import { createSessionSigner, type LaneCall } from '@causeway/runtime';
+import { testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { bootWebhooks } from './testing/boot.ts';
 
-const { callers, nats, database } = await bootWebhooks();
+const { bus, callers, database } = await bootWebhooks();
 const [mine, theirs] = [1001, 1002];
 
-/** A gateway that says what it likes. */
-const bus = await connectBus({ url: nats.url, name: 'gateway' });
-cleanUp(() => bus.close());
-const lane = createLaneClient({
-  bus,
-  lane: 'webhooks',
-  subject: laneSubject('webhooks'),
-  replySubject: `${replyPrefix('gateway')}.taken-over.webhooks`,
-});
-cleanUp(() => lane.close());
-
+/** A gateway that was taken over. */
+const lane = testLane(bus, 'webhooks');
 const send = async (operation: string, fields: Partial<LaneCall>) => {
-  const { status, body } = await lane.request({
-    operation,
-    tenant: mine,
-    caller: 1,
-    requestId: 'test',
-    traceparent: '',
-    budgetMs: 10_000,
-    params: [],
-    query: '',
-    body: new Uint8Array(),
-    ...fields,
-  });
+  const { status, body } = await lane({ operation, tenant: mine, caller: 1, ...fields });
   return { status, body: body.toString() };
 };
 const address = '203.0.113.9';

@@ -2,14 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Actor,
   deviceHeader,
-  laneSubject,
   type MemberOperationId,
-  replyPrefix,
   resolveSessionOperation,
   sessionTokenHeader,
 } from '@causeway/proto';
-import { childTraceparent, createLaneClient, type LaneAnswer, randomHex } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { type LaneAnswer, randomHex } from '@causeway/runtime';
+import { cleanUp, testLane } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
@@ -24,27 +22,17 @@ const ask = operatorOf(await world.openBus('operator'));
 const gateway = await world.openBus('gateway');
 const { leave } = await joinAsGateway(gateway, 'gateway-1');
 cleanUp(leave);
-const lane = createLaneClient({
-  bus: gateway,
-  lane: 'access',
-  subject: laneSubject('access'),
-  replySubject: `${replyPrefix('gateway')}.gateway-1.access`,
-});
-cleanUp(() => lane.close());
+const lane = testLane(gateway, 'access');
 
 const send = (
   operation: MemberOperationId | typeof resolveSessionOperation,
   { tenant = 0, actor, body }: { tenant?: number; actor?: Actor; body?: unknown } = {},
 ): Promise<LaneAnswer> =>
-  lane.request({
+  lane({
     operation,
     tenant,
     caller: actor?.user?.id ?? 0,
-    requestId: randomHex(8),
-    traceparent: childTraceparent(''),
     budgetMs: 60_000,
-    params: [],
-    query: '',
     body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
     ...(actor && { actor }),
   });

@@ -1,21 +1,16 @@
-import { laneSubject, type OperationId, replyPrefix } from '@causeway/proto';
+import type { OperationId } from '@causeway/proto';
+import { type Bus, connectBus, createLog, type Database, type LaneCall } from '@causeway/runtime';
 import {
-  type Bus,
-  connectBus,
-  createLaneClient,
-  createLog,
-  type Database,
-  type LaneCall,
-} from '@causeway/runtime';
-import {
+  cleanUp,
   type TestCallers,
   type TestDatabase,
   type TestNats,
   testCallers,
   testDatabase,
+  testLane,
   testNats,
 } from '@causeway/runtime/testing';
-import { afterAll, vi } from 'vitest';
+import { vi } from 'vitest';
 import { createCrm } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -50,6 +45,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
   const { log } = createLog({ name: 'crm', instance: 'test', level: 'silent' });
   const db = database.connect<Tables>({ tenantTables });
   const bus = await connectBus({ url: nats.url, name: 'test' });
+  cleanUp(() => bus.close());
   const callers = await testCallers(bus);
   const services = await Promise.all(
     Array.from({ length: replicas }, (_, at) =>
@@ -57,17 +53,8 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
     ),
   );
   await vi.waitUntil(() => services.every((service) => service.ready()), { timeout: 10_000 });
-  const lane = createLaneClient({
-    bus,
-    lane: 'crm',
-    subject: laneSubject('crm'),
-    replySubject: `${replyPrefix('gateway')}.test.crm`,
-  });
-  afterAll(async () => {
-    for (const service of services) await service.drain();
-    lane.close();
-    await bus.close();
-  });
+  for (const service of services) cleanUp(() => service.drain());
+  const send = testLane(bus, 'crm');
 
   const request = async (
     operation: OperationId,
@@ -79,18 +66,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
     }: Partial<Pick<LaneCall, 'query' | 'body' | 'params'>>,
   ): Promise<Asked> => {
     const key = await callers.key(companyId);
-    const answer = await lane.request({
-      operation,
-      tenant: companyId,
-      caller: 1,
-      requestId: 'test',
-      traceparent: '',
-      budgetMs: 10_000,
-      params,
-      query,
-      body,
-      key,
-    });
+    const answer = await send({ operation, tenant: companyId, caller: 1, params, query, body, key });
     return { status: answer.status, body: JSON.parse(String(answer.body)) };
   };
   const ask = (operation: OperationId, companyId: number, query: Query = ''): Promise<Asked> =>

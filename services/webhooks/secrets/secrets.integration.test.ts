@@ -1,6 +1,5 @@
-import { type KeyRing, laneSubject, openSecret, replyPrefix, sealedWith } from '@causeway/proto';
-import { createLaneClient } from '@causeway/runtime';
-import { cleanUp, type TestDatabase } from '@causeway/runtime/testing';
+import { type KeyRing, openSecret, sealedWith } from '@causeway/proto';
+import { type TestDatabase, testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks, makeKeyRing } from '../testing/boot.ts';
 import { makeEvents } from '../testing/make.ts';
@@ -43,24 +42,8 @@ const secretsOf = ({ db }: BootedWebhooks, company: number, id: number) =>
 /** As the command line asks, of a service that has this ring. */
 const reencryptWith = async (database: TestDatabase, keyRing: KeyRing) => {
   const { bus } = await bootWebhooks({ keyRing, database });
-  const lane = createLaneClient({
-    bus,
-    lane: 'operator-webhooks',
-    subject: laneSubject('operator-webhooks'),
-    replySubject: `${replyPrefix('operator')}.test`,
-  });
-  cleanUp(() => lane.close());
-  const answer = await lane.request({
-    operation: 'reencryptSecrets',
-    tenant: 0,
-    caller: 0,
-    requestId: 'test',
-    traceparent: '',
-    budgetMs: 20_000,
-    params: [],
-    query: '',
-    body: Buffer.from('{}'),
-  });
+  const ask = testLane(bus, 'operator-webhooks', 'operator');
+  const answer = await ask({ operation: 'reencryptSecrets', budgetMs: 20_000, body: Buffer.from('{}') });
   return JSON.parse(answer.body.toString());
 };
 

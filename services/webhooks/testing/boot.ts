@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Actor, type KeyRing, laneSubject, parseKeyRing, type Role, replyPrefix } from '@causeway/proto';
-import { type Bus, connectBus, createLaneClient, createLog, type Database } from '@causeway/runtime';
+import { type Actor, type KeyRing, parseKeyRing, type Role } from '@causeway/proto';
+import { type Bus, connectBus, createLog, type Database } from '@causeway/runtime';
 import {
   cleanUp,
   type TestCallers,
@@ -8,6 +8,7 @@ import {
   type TestNats,
   testCallers,
   testDatabase,
+  testLane,
   testNats,
 } from '@causeway/runtime/testing';
 import { defaultQuotas, type WebhooksContext } from '../context.ts';
@@ -91,13 +92,7 @@ export const bootWebhooks = async ({
     });
     cleanUp(() => service.drain());
   }
-  const lane = createLaneClient({
-    bus,
-    lane: 'webhooks',
-    subject: laneSubject('webhooks'),
-    replySubject: `${replyPrefix('gateway')}.test.webhooks`,
-  });
-  cleanUp(() => lane.close());
+  const send = testLane(bus, 'webhooks');
 
   const secrets = { db, keyRing, random: randomBytes };
   const now = () => new Date();
@@ -126,12 +121,10 @@ export const bootWebhooks = async ({
       const caller = role
         ? { actor: actorOf(callers, companyId, role) }
         : { key: await callers.key(companyId) };
-      const answer = await lane.request({
+      const answer = await send({
         operation,
         tenant: companyId,
         caller: 1,
-        requestId: 'test',
-        traceparent: '',
         budgetMs,
         params: params.map(String),
         query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),

@@ -1,0 +1,35 @@
+import { type LaneName, laneSubject, replyPrefix } from '@causeway/proto';
+import type { Bus } from '../bus.ts';
+import type { LaneAnswer, LaneCall } from '../lanes/call.ts';
+import { createLaneClient } from '../lanes/client.ts';
+import { randomHex } from '../trace.ts';
+import { cleanUp } from './cleanup.ts';
+
+/** Sends a call and returns its answer. */
+export type TestLane = (call: Pick<LaneCall, 'operation'> & Partial<LaneCall>) => Promise<LaneAnswer>;
+
+/**
+ * A caller's end of a lane, which can send anything in anybody's name, as a gateway that was taken over could.
+ * @param client whose replies it may listen to.
+ */
+export const testLane = (bus: Bus, lane: LaneName, client: 'gateway' | 'operator' = 'gateway'): TestLane => {
+  const { request, close } = createLaneClient({
+    bus,
+    lane,
+    subject: laneSubject(lane),
+    replySubject: `${replyPrefix(client)}.test-${randomHex(4)}.${lane}`,
+  });
+  cleanUp(close);
+  return (call) =>
+    request({
+      tenant: 0,
+      caller: 0,
+      requestId: randomHex(8),
+      traceparent: '',
+      budgetMs: 10_000,
+      params: [],
+      query: '',
+      body: new Uint8Array(),
+      ...call,
+    });
+};
