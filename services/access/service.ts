@@ -18,10 +18,10 @@ import {
 } from '@causeway/runtime';
 import * as audit from './audit/index.ts';
 import * as catalog from './catalog/index.ts';
+import { startCleanup } from './cleanup.ts';
 import { createCompany, listCompanies } from './companies/index.ts';
 import type { Access, PortalSettings } from './context.ts';
 import { openCursors } from './cursors.ts';
-import { keepHouse } from './housekeeping.ts';
 import { startKeyTable } from './key-table/key-table.ts';
 import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey } from './keys/index.ts';
 import { recordKeyUses } from './keys/key-uses.ts';
@@ -56,7 +56,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
   const { keyPrefix, keyQuota, portal } = options;
-  const house = keepHouse({ db, log, now, portal });
+  const cleanup = startCleanup({ db, log, now, portal });
   const access: Access = {
     bus,
     db,
@@ -86,7 +86,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     ready: () => table.ready() && db.isUp(),
     drain: async () => {
       await Promise.all(lanes.map((lane) => lane.drain()));
-      await house.stop();
+      await cleanup.stop();
       await uses.drain();
       await requests.drain();
       await table.stop();

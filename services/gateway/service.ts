@@ -17,8 +17,8 @@ import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { openLimitLog } from './limits/log.ts';
 import { createPages } from './pages.ts';
-import { patiently } from './patiently.ts';
 import { createPortal } from './portal/portal.ts';
+import { retry } from './retry.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { reportRequests } from './usage/request-counts.ts';
@@ -39,7 +39,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
 
   // A cluster that has just come up is still choosing who leads what.
   const atStart = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    patiently(work, {
+    retry(work, {
       withinMs: startPatienceMs,
       onError: (error) => log.info({ reason: String(error) }, 'NATS is not ready yet'),
     });

@@ -1,6 +1,6 @@
 import { createLog } from '@causeway/runtime';
 import { expect, test } from 'vitest';
-import { keepHouse } from './housekeeping.ts';
+import { startCleanup } from './cleanup.ts';
 import { operatorOf, testPortal, testWorld } from './test-world.ts';
 
 const world = await testWorld();
@@ -55,9 +55,9 @@ test('what is over is thrown away, and what is not stays', async () => {
     [company_id],
   );
 
-  const house = keepHouse({ db: world.openDb(), log, now: () => new Date(), portal: testPortal });
-  await house.sweep();
-  await house.stop();
+  const cleanup = startCleanup({ db: world.openDb(), log, now: () => new Date(), portal: testPortal });
+  await cleanup.sweep();
+  await cleanup.stop();
   const count = async (table: string): Promise<unknown> =>
     (await query<{ rows: number }>(`SELECT COUNT(*) AS \`rows\` FROM ${table}`))[0]?.rows;
   expect(await count('portal_sessions')).toBe(2);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Does `work`, again and again with a pause while it fails: for what a start needs of a server that may be choosing
- * its leaders just then. @throws what it threw last, when `withinMs` are over.
+ * Retries `work` with a pause after each failure: a NATS cluster may elect its leaders while a gateway starts.
+ * @throws the last error when `withinMs` are over.
  */
-export const patiently = async <Result>(
+export const retry = async <Result>(
   work: () => Promise<Result>,
-  { withinMs, pauseMs = 250, onError }: PatienceOptions,
+  { withinMs, pauseMs = 250, onError }: RetryOptions,
 ): Promise<Result> => {
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
@@ -20,7 +20,7 @@ export const patiently = async <Result>(
   }
 };
 
-export interface PatienceOptions {
+export interface RetryOptions {
   readonly withinMs: number;
   readonly pauseMs?: number;
   readonly onError: (error: unknown) => void;

@@ -5,16 +5,16 @@ import type { AccessTables } from './schema.ts';
 import { forgottenAfterMs } from './sessions/delays.ts';
 
 const everyMs = 10 * 60_000;
-/** Few enough that their locks are held for moments. */
+/** So few rows hold their locks for moments only. */
 const rowsAtOnce = 1000;
 const dayMs = 86_400_000;
 
 /**
- * Takes out what time has made worthless: sessions, links and delays that are over, and counts older than the overview
- * looks back. Nothing depends on it, so that it need not be exact, and several replicas may do it at once.
+ * Deletes expired rows: sessions, links and delays that have ended, and counts older than the overview shows. Nothing
+ * depends on when that happens, so several replicas may do it at once.
  */
-export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): Housekeeping => {
-  const everyones = acrossTenants(db, 'housekeeping throws away rows of all companies by their age');
+export const startCleanup = ({ db, log, now, portal }: CleanupOptions): Cleanup => {
+  const everyones = acrossTenants(db, 'cleanup deletes rows of all companies by their age');
   const before = (ageMs: number): Date => new Date(now().getTime() - ageMs);
   let stopped = false;
 
@@ -38,7 +38,7 @@ export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): Housek
   let running = Promise.resolve();
   const timer = setInterval(() => {
     running = running.then(sweep).catch((error: unknown) => {
-      log.warn({ error }, 'old rows could not be thrown away; trying again later');
+      log.warn({ error }, 'expired rows could not be deleted; retrying later');
     });
   }, everyMs);
   timer.unref();
@@ -52,13 +52,13 @@ export const keepHouse = ({ db, log, now, portal }: HousekeepingOptions): Housek
   };
 };
 
-export interface Housekeeping {
-  /** Once, now. */
+export interface Cleanup {
+  /** Deletes once, now. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }
 
-interface HousekeepingOptions {
+interface CleanupOptions {
   readonly db: Database<AccessTables>;
   readonly log: Log;
   readonly now: () => Date;
