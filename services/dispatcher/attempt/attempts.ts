@@ -3,8 +3,8 @@ import type { Poster } from '../http/post.ts';
 import type { Job } from '../job.ts';
 import type { Finished } from '../record/finished.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
+import { createAttemptLog } from './attempt-log.ts';
 import { decide } from './decide.ts';
-import { createTeller } from './teller.ts';
 import { startDelivery, tracedPost } from './tracing.ts';
 
 /** How an attempt ended: made, or given up before anything was sent. */
@@ -13,7 +13,7 @@ export type Attempt = (job: Job) => Promise<Finished | undefined>;
 /** Makes attempts: signed right before they are sent, judged by the rules of retries. Never throws. */
 export const createAttempts = (options: AttemptsOptions): Attempt => {
   const { signer, poster, scheduleMs, lastStartMs, now, random, log, metrics, tracer } = options;
-  const tell = createTeller({ log, metrics, nowMs: () => performance.now() });
+  const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
   const late = metrics
     ?.counter('dispatcher_too_late_total', 'Deliveries whose lease was too short for an attempt')
     .cell();
@@ -39,7 +39,7 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
       );
       const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
       const finished = { job, startedMs, result, decision, span };
-      tell(finished);
+      logAttempt(finished);
       return finished;
     } catch (error) {
       // The row stays under its lease and is due again after it; the receiver is not to blame.

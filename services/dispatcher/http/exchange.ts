@@ -1,21 +1,21 @@
 import type { ErrorClass, HeaderPair } from '@causeway/proto';
 import type { Dispatcher } from 'undici';
 import { keptBytes, readable } from './body.ts';
+import type { Connection, ConnectionPool } from './connection-pool.ts';
 import { Failure, ofExchange } from './failure.ts';
-import type { Line, Lines } from './lines.ts';
 import type { Post, PostResult } from './post.ts';
 
 export interface ExchangeContext {
-  readonly lines: Lines;
+  readonly pool: ConnectionPool;
   readonly now: () => number;
   readonly timeoutMs: number;
   /** @throws Failure */
   readonly targetOf: (url: string) => URL;
 }
 
-/** Of a body so much is read, then the connection is ended. */
+/** Bytes read of a body; then the connection is closed. */
 const readBytes = 64 * 1024;
-/** Of the headers of an answer so many are kept. */
+/** Headers of an answer that are kept. */
 const keptHeaders = 64;
 const keptHeaderBytes = 8 * 1024;
 /** Interim answers (1xx) are ignored, up to this many: one that sends more is not going to answer. */
@@ -24,11 +24,11 @@ const maxInformational = 64;
 /** One post and its answer; never rejects. */
 export const exchange = (context: ExchangeContext, post: Post): Promise<PostResult> =>
   new Promise((resolve) => {
-    const { lines, now, timeoutMs } = context;
+    const { pool, now, timeoutMs } = context;
     const startMs = now();
     const since = (ms: number) => Math.max(0, Math.round(ms - startMs));
     let requestHeaders = post.headers;
-    let line: Line | undefined;
+    let connection: Connection | undefined;
     let reused = false;
     let firstByteMs: number | null = null;
     let statusCode: number | null = null;
@@ -39,28 +39,28 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
     let bodyBytes = 0;
     let over = false;
 
-    /** @param complete whether the whole answer was read, so that the line is good for another. */
+    /** @param complete whether the whole answer was read, so that the connection is good for another. */
     const finish = (failure: Failure | undefined, complete: boolean) => {
       if (over) return;
       over = true;
       clearTimeout(timer);
       const elapsedMs = since(now());
-      const opening = reused ? undefined : line?.opening;
+      const opening = reused ? undefined : connection?.opening;
       const result = {
         elapsedMs,
         dnsMs: rounded(opening?.dnsMs),
         connectMs: rounded(opening?.connectMs),
         tlsMs: rounded(opening?.tlsMs),
         firstByteMs,
-        address: line?.opening.address ?? null,
+        address: connection?.opening.address ?? null,
         statusCode,
         ...verdict(statusCode, failure),
         requestHeaders,
         responseHeaders: statusCode === null ? null : kept(rawHeaders),
         retryAfter: first(headers['retry-after']),
       };
-      if (complete && line) lines.giveBack(line);
-      else line?.end();
+      if (complete && connection) pool.giveBack(connection);
+      else connection?.end();
       if (bodyBytes === 0)
         return resolve({
           ...result,
@@ -73,7 +73,7 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
       );
     };
 
-    const timer = setTimeout(() => finish(tooLate(line, context), false), timeoutMs);
+    const timer = setTimeout(() => finish(tooLate(connection, context), false), timeoutMs);
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: () => {},
@@ -101,8 +101,8 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
       },
       onResponseEnd: () => finish(undefined, true),
       onResponseError: (_controller, error) => {
-        // An idle line may end in the moment it is used, without fault of the receiver. Nothing of an answer
-        // has come, so the request is sent once more, over a line of its own.
+        // An idle connection may close just when it is used, through no fault of the receiver. No byte of an answer
+        // has come, so the request is sent once more, over a new connection.
         if (!over && reused && firstByteMs === null) return send(true);
         finish(ofExchange(error), false);
       },
@@ -111,17 +111,17 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
     const send = (again: boolean) => {
       try {
         const url = context.targetOf(post.url);
-        line?.end();
-        line = lines.take(url, again);
-        reused = line.used;
-        line.used = true;
+        connection?.end();
+        connection = pool.take(url, again);
+        reused = connection.used;
+        connection.used = true;
         requestHeaders = [
           ['host', url.host],
           ['connection', 'keep-alive'],
           ...post.headers,
           ['content-length', String(Buffer.byteLength(post.body))],
         ];
-        line.client.dispatch(
+        connection.client.dispatch(
           { method: 'POST', path: url.pathname + url.search, headers: post.headers.flat(), body: post.body },
           handler,
         );
@@ -145,9 +145,9 @@ const verdict = (
     : { errorClass: 'status', error: `The receiver answered ${statusCode}.` };
 };
 
-const tooLate = (line: Line | undefined, { timeoutMs }: ExchangeContext): Failure => {
+const tooLate = (connection: Connection | undefined, { timeoutMs }: ExchangeContext): Failure => {
   const seconds = `${timeoutMs / 1000} s`;
-  const { doing, address, tlsMs } = line?.opening ?? {};
+  const { doing, address, tlsMs } = connection?.opening ?? {};
   if (doing === 'dns' && !address)
     return new Failure('timeout', `The host was not resolved within ${seconds}.`);
   if (doing === 'connect' && !address)

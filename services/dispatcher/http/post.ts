@@ -6,9 +6,9 @@ import {
   portProblem,
 } from '@causeway/proto';
 import { type Connect, createConnect } from './connect.ts';
+import { createConnectionPool } from './connection-pool.ts';
 import { exchange } from './exchange.ts';
 import { Failure } from './failure.ts';
-import { createLines } from './lines.ts';
 import { createResolver, createSystemResolver, type Resolve } from './resolve.ts';
 
 export interface PosterOptions {
@@ -84,7 +84,7 @@ export const createPoster = (options: PosterOptions): Poster => {
     now,
     ...(options.ca ? { ca: options.ca } : {}),
   });
-  const lines = createLines({ connect, now });
+  const pool = createConnectionPool({ connect, now });
   const underWay = new Set<Promise<PostResult>>();
   const ports = deliveryPorts(options.ports, options);
   let closed = false;
@@ -103,15 +103,15 @@ export const createPoster = (options: PosterOptions): Poster => {
 
   return {
     post: (post) => {
-      const answer = exchange({ lines, now, timeoutMs, targetOf }, post);
+      const answer = exchange({ pool, now, timeoutMs, targetOf }, post);
       underWay.add(answer);
       answer.then(() => underWay.delete(answer));
       return answer;
     },
-    counts: lines.counts,
+    counts: pool.counts,
     close: async () => {
       closed = true;
-      lines.close();
+      pool.close();
       await Promise.all(underWay);
     },
   };

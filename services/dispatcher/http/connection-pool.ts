@@ -4,99 +4,100 @@ import type { Connect, Opening } from './connect.ts';
 import { Failure } from './failure.ts';
 import { passOverContinue } from './pass-over-continue.ts';
 
-/** One connection to one origin, used by one request at a time. It is never opened again. */
-export interface Line {
+/** One connection to one origin, used by one request at a time. It never reconnects. */
+export interface Connection {
   readonly client: Client;
   readonly opening: Opening;
   readonly origin: string;
   readonly openedMs: number;
   /** Whether a request has been sent over it. */
   used: boolean;
-  /** Ends it, whatever it is doing. */
+  /** Closes it, also during a request. */
   end(): void;
 }
 
-export interface Lines {
-  /** An idle line that is still good, else a new one. */
-  take(url: URL, fresh?: boolean): Line;
-  /** Gives back a line whose answer was read to its end. */
-  giveBack(line: Line): void;
+export interface ConnectionPool {
+  /** An idle connection, unless `fresh`, else a new one. */
+  take(url: URL, fresh?: boolean): Connection;
+  /** Returns a connection whose answer was read to its end. */
+  giveBack(connection: Connection): void;
   counts(): { readonly open: number; readonly idle: number };
   close(): void;
 }
 
-export interface LinesContext {
+export interface ConnectionPoolContext {
   readonly connect: Connect;
   readonly now: () => number;
 }
 
 /**
- * Idle lines kept for one origin. Many subscriptions may lead to one; with 64, two hundred of them opened and
- * closed lines all the time, which was a fifth of this process's time.
+ * Idle connections kept for one origin. Many subscriptions may share one: with 64, two hundred subscriptions opened
+ * and closed connections all the time, which took a fifth of this process's CPU time.
  */
 const idlePerOrigin = 512;
 const idleAltogether = 2048;
-/** So long a line is used on: a receiver that has moved is followed after that. */
+/** Then a new connection resolves the name again, in case the receiver has moved. */
 const lifetimeMs = 60_000;
-/** An idle line is closed after this, or earlier where the receiver's `Keep-Alive` says so. */
+/** An idle connection is closed after this, or earlier if the receiver's `Keep-Alive` says so. */
 const idleMs = 4000;
 const longestIdleMs = 30_000;
-/** So much earlier than the receiver does. */
+/** Closes idle connections this much earlier than the receiver would. */
 const idleMarginMs = 1000;
 
 /**
- * The open connections. How many of them are in use is bounded by whoever takes them, so that nobody waits for
- * a line here; an origin nobody posts to is forgotten with its last idle line.
+ * The open connections to receivers. Callers bound how many they use, so nobody waits for a connection here. An
+ * origin is forgotten with its last idle connection.
  */
-export const createLines = ({ connect, now }: LinesContext): Lines => {
-  const idle = new Map<string, Line[]>();
+export const createConnectionPool = ({ connect, now }: ConnectionPoolContext): ConnectionPool => {
+  const idle = new Map<string, Connection[]>();
   let idleCount = 0;
   let openCount = 0;
   let closed = false;
 
-  const drop = (line: Line) => {
-    const others = idle.get(line.origin);
-    const at = others?.lastIndexOf(line) ?? -1;
+  const drop = (connection: Connection) => {
+    const others = idle.get(connection.origin);
+    const at = others?.lastIndexOf(connection) ?? -1;
     if (!others || at < 0) return;
     others.splice(at, 1);
     idleCount -= 1;
-    if (others.length === 0) idle.delete(line.origin);
+    if (others.length === 0) idle.delete(connection.origin);
   };
 
-  const open = (url: URL): Line => {
+  const open = (url: URL): Connection => {
     openCount += 1;
-    const line = openLine(url, connect, now(), () => {
+    const connection = openConnection(url, connect, now(), () => {
       openCount -= 1;
-      drop(line);
+      drop(connection);
     });
-    return line;
+    return connection;
   };
 
   return {
     take: (url, fresh = false) => {
-      // The one that was used last, so that those a lull makes superfluous time out.
-      const line = fresh ? undefined : idle.get(url.origin)?.at(-1);
-      if (!line) return open(url);
-      drop(line);
-      return line;
+      // The most recently used one, so that surplus connections become idle and time out.
+      const connection = fresh ? undefined : idle.get(url.origin)?.at(-1);
+      if (!connection) return open(url);
+      drop(connection);
+      return connection;
     },
-    giveBack: (line) => {
-      const others = idle.get(line.origin) ?? [];
+    giveBack: (connection) => {
+      const others = idle.get(connection.origin) ?? [];
       const keeps = !closed && others.length < idlePerOrigin && idleCount < idleAltogether;
-      if (!keeps || line.client.destroyed || now() - line.openedMs > lifetimeMs) return line.end();
-      others.push(line);
-      idle.set(line.origin, others);
+      if (!keeps || connection.client.destroyed || now() - connection.openedMs > lifetimeMs)
+        return connection.end();
+      others.push(connection);
+      idle.set(connection.origin, others);
       idleCount += 1;
     },
     counts: () => ({ open: openCount, idle: idleCount }),
     close: () => {
       closed = true;
-      for (const line of [...idle.values()].flat()) line.end();
+      for (const connection of [...idle.values()].flat()) connection.end();
     },
   };
 };
 
-const openLine = (url: URL, connect: Connect, openedMs: number, ended: () => void): Line => {
+const openConnection = (url: URL, connect: Connect, openedMs: number, ended: () => void): Connection => {
   const { origin } = url;
   const opening: Opening = {
     dnsMs: null,
@@ -109,7 +110,7 @@ const openLine = (url: URL, connect: Connect, openedMs: number, ended: () => voi
   let begun = false;
   let over = false;
   const client = new Client(origin, {
-    // The deadline is one for everything, and kept by whoever posts.
+    // The caller enforces one deadline for the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16 * 1024,
@@ -137,7 +138,7 @@ const openLine = (url: URL, connect: Connect, openedMs: number, ended: () => voi
   client.once('connect', () => passOverContinue(opening.socket!));
   client.on('disconnect', end);
   client.on('connectionError', end);
-  // Without a listener it would be thrown.
+  // Without a listener the error would be thrown.
   (client as EventEmitter).on('error', end);
   return { client, opening, origin, openedMs, used: false, end };
 };

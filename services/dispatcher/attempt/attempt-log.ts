@@ -2,15 +2,19 @@ import type { Log, Metrics } from '@causeway/runtime';
 import type { Finished } from '../record/finished.ts';
 
 /**
- * Tells logs and metrics of attempts: one wide line each at debug; failed ones at info too, some a second, as a
- * dispatcher makes thousands and a receiver that is down fails them all.
+ * Logs and counts attempts: one line each at debug. Failed attempts are logged at info, up to some per second, as a
+ * receiver that is down fails thousands.
  */
-export const createTeller = ({ log, metrics, nowMs }: TellerOptions): ((finished: Finished) => void) => {
+export const createAttemptLog = ({
+  log,
+  metrics,
+  nowMs,
+}: AttemptLogOptions): ((finished: Finished) => void) => {
   const attempts = metrics?.counter('dispatcher_attempts_total', 'Attempts by how they ended', ['outcome']);
   const took = metrics?.timing('dispatcher_attempt_seconds', 'How long attempts took');
-  let windowMs = 0;
-  let told = 0;
-  let untold = 0;
+  let secondMs = 0;
+  let logged = 0;
+  let skipped = 0;
 
   return (finished) => {
     const { job, result, decision, span } = finished;
@@ -18,17 +22,17 @@ export const createTeller = ({ log, metrics, nowMs }: TellerOptions): ((finished
     took?.observe(result.elapsedMs);
     const fails = decision.outcome !== 'succeeded';
     if (!fails && !log.isLevelEnabled('debug')) return;
-    if (nowMs() - windowMs >= 1_000) {
-      windowMs = nowMs();
-      if (untold > 0) log.info({ attempts: untold }, 'more attempts failed');
-      told = 0;
-      untold = 0;
+    if (nowMs() - secondMs >= 1_000) {
+      secondMs = nowMs();
+      if (skipped > 0) log.info({ attempts: skipped }, 'more attempts failed');
+      logged = 0;
+      skipped = 0;
     }
-    if (fails && told >= toldPerSecond && !log.isLevelEnabled('debug')) {
-      untold++;
+    if (fails && logged >= loggedPerSecond && !log.isLevelEnabled('debug')) {
+      skipped++;
       return;
     }
-    if (fails) told++;
+    if (fails) logged++;
     log[fails ? 'info' : 'debug'](
       {
         company_id: job.company_id,
@@ -51,9 +55,9 @@ export const createTeller = ({ log, metrics, nowMs }: TellerOptions): ((finished
   };
 };
 
-const toldPerSecond = 10;
+const loggedPerSecond = 10;
 
-export interface TellerOptions {
+export interface AttemptLogOptions {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
   readonly nowMs: () => number;
