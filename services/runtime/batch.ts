@@ -91,14 +91,17 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
     newestMs = performance.now();
     flushes.value++;
     flushed.value += items.length;
-    const done = flush(items);
-    if (!done) end(items);
-    else
-      void done.then(() => {
-        end(items);
-        start();
-      });
     notify();
+    let done: ReturnType<typeof flush> | null = null;
+    try {
+      done = flush(items);
+    } finally {
+      if (!done) end(items);
+    }
+    void done?.finally(() => {
+      end(items);
+      start();
+    });
   };
   const end = (items: readonly Item[]): void => {
     running--;

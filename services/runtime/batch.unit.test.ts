@@ -136,6 +136,20 @@ test('a full batch refuses items and tells when it has room', async () => {
   expect(told).toHaveBeenCalled();
 });
 
+test('a flush that throws is the caller’s to see, and stops no other', () => {
+  const flushed: number[][] = [];
+  const { add } = open({
+    when: atOnce,
+    flush: (items) => {
+      if (items.includes(1)) throw new Error('one');
+      flushed.push([...items]);
+    },
+  });
+  expect(() => add(1)).toThrow('one');
+  add(2);
+  expect(flushed).toEqual([[2]]);
+});
+
 test('items that were taken back are not flushed', async () => {
   const { batch, add, flushed } = open();
   add(1, 2);

@@ -1,7 +1,8 @@
 import type { Msg } from '@nats-io/nats-core';
+import { createBatch } from '../batch.ts';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import { type Metrics, noMetrics } from '../metrics.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {
@@ -29,20 +30,15 @@ export interface LaneClient {
  * deadline; a slow one delays no other, as answers come back as they are ready.
  */
 export const createLaneClient = (options: LaneClientOptions): LaneClient => {
-  const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics, tracer, log } = options;
+  const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics = noMetrics, tracer, log } = options;
   const pending = new Map<number, PendingCall>();
-  let queue: NumberedCall[] = [];
   let lastId = 0;
   let lastFrame = 0;
-  let flushDue = false;
 
-  const frames = metrics?.counter('lane_client_frames_total', 'Request frames sent', ['lane']).cell(lane);
-  const calls = metrics?.counter('lane_client_calls_total', 'Calls sent', ['lane']).cell(lane);
-  const failures = metrics?.counter('lane_client_failures_total', 'Calls without an answer', [
-    'lane',
-    'code',
-  ]);
-  metrics?.gauge('lane_client_in_flight', 'Calls waiting for an answer', () => pending.size, { lane });
+  const frames = metrics.counter('lane_client_frames_total', 'Request frames sent', ['lane']).cell(lane);
+  const calls = metrics.counter('lane_client_calls_total', 'Calls sent', ['lane']).cell(lane);
+  const failures = metrics.counter('lane_client_failures_total', 'Calls without an answer', ['lane', 'code']);
+  metrics.gauge('lane_client_in_flight', 'Calls waiting for an answer', () => pending.size, { lane });
 
   const settle = (id: number): PendingCall | undefined => {
     const call = pending.get(id);
@@ -52,43 +48,29 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const fail = (id: number, code: LaneErrorCode): void => {
     const call = settle(id);
     if (!call) return;
-    const cell = failures?.cell(lane, code);
-    if (cell) cell.value++;
+    failures.cell(lane, code).value++;
     call.reject(new LaneError(code, lane));
   };
 
-  const send = (entries: NumberedCall[]): void => {
+  const send = (entries: readonly NumberedCall[]): void => {
     const frame = ++lastFrame;
     for (const { id } of entries) {
       const call = pending.get(id);
       if (call) call.frame = frame;
     }
     bus.nc.publish(subject, encodeCalls(entries), { reply: `${replySubject}.${frame}` });
-    if (frames) frames.value++;
-    if (calls) calls.value += entries.length;
+    frames.value++;
+    calls.value += entries.length;
   };
 
-  const flush = (): void => {
-    flushDue = false;
-    const entries = queue;
-    queue = [];
-    let frame: NumberedCall[] = [];
-    let frameBytes = 0;
-    for (const entry of entries) {
-      // 512 covers the head of an entry: ids, names, trace context and a key; query and parameters are counted. So is
-      // an actor, whose every text has a bound.
-      const bytes =
-        512 + (entry.call.actor ? 4096 : 0) + entry.call.body.byteLength + entry.call.query.length * 3;
-      if (frame.length === maxFrameEntries || (frame.length > 0 && frameBytes + bytes > maxFrameBytes)) {
-        send(frame);
-        frame = [];
-        frameBytes = 0;
-      }
-      frame.push(entry);
-      frameBytes += bytes;
-    }
-    if (frame.length > 0) send(frame);
-  };
+  const batch = createBatch<NumberedCall>({
+    name: `lane-${lane}`,
+    metrics,
+    when: setImmediate,
+    maxItems: maxFrameEntries,
+    bytes: { max: maxFrameBytes, of: bytesOf },
+    flush: send,
+  });
 
   const onReply = (error: Error | null, message: Msg): void => {
     if (error) return;
@@ -128,11 +110,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
       if (!bus.connected()) return fail(id, 'disconnected');
       if (pending.size > maxInFlight) return fail(id, 'overloaded');
       if (call.body.byteLength > maxBodyBytes) return fail(id, 'too_large');
-      queue.push({ id, call });
-      if (!flushDue) {
-        flushDue = true;
-        setImmediate(flush);
-      }
+      batch.add({ id, call });
     });
 
   return {
@@ -146,6 +124,13 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     },
   };
 };
+
+/**
+ * At least the bytes of an encoded entry. 512 covers ids, names, trace context and a key; the texts of an actor are
+ * bounded, too.
+ */
+const bytesOf = ({ call }: NumberedCall): number =>
+  512 + (call.actor ? 4096 : 0) + call.body.byteLength + call.query.length * 3;
 
 export interface LaneClientOptions {
   readonly bus: Bus;
