@@ -3,12 +3,12 @@ import type { ActionRunner } from './actions/runner.ts';
 import type { Store } from './store/store.ts';
 import type { Tables } from './tables.ts';
 
-/** What the handlers of this service work with. */
+/** What the handlers of this service need. */
 export interface CrmContext {
   readonly db: Database<Tables>;
 }
 
-/** And what those work with that write. */
+/** What the handlers that write also need. */
 export interface ActionsContext extends CrmContext {
   readonly runner: ActionRunner;
   readonly store: Store;

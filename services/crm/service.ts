@@ -14,9 +14,9 @@ import { createStore } from './store/store.ts';
 import type { Tables } from './tables.ts';
 
 export interface Crm {
-  /** Whether callers can be checked. */
+  /** Whether callers can be checked: the key table is loaded. */
   ready(): boolean;
-  /** Takes nothing more, and resolves when everything taken is answered, published and at rest. */
+  /** Stops accepting calls and resolves once everything accepted is answered and published. */
   drain(): Promise<void>;
 }
 
@@ -27,13 +27,13 @@ export interface CrmOptions {
   readonly log: Log;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** Calls that one transaction does at most. */
+  /** The most calls in one transaction. */
   readonly writeGroupSize?: number;
   readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Serves the lane `crm` as one of its replicas, keeps the client search's index, and publishes events. */
+/** Serves the lane `crm` as one replica, maintains the client search index, and publishes events. */
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const { bus, db, instance, log, metrics = noMetrics, tracer } = options;
   const { now = () => new Date(), random = randomBytes } = options;

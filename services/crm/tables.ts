@@ -19,7 +19,7 @@ export interface Tables {
   event_dedupe_keys: EventDedupeKeys;
 }
 
-/** All of them belong to a company; in `statuses`, company 0 holds what is global. */
+/** Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'employees',
   'statuses',
@@ -37,7 +37,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_dedupe_keys',
 ]);
 
-/** The company whose statuses are everyone's (contract, "Lookups"). */
+/** Owns the statuses that all companies share (contract, "Lookups"). */
 export const globalCompanyId = 0;
 
 /** The role that makes an employee an affiliate (contract, "Lookups"). */

@@ -4,7 +4,7 @@ import type { NewEvent } from '../events/event-log.ts';
 import type { Tables } from '../tables.ts';
 import type { Known, References } from './references.ts';
 
-/** What one call asks of an action. */
+/** One call of an action. */
 export interface Submission<Body> {
   readonly companyId: number;
   readonly body: Body;
@@ -12,36 +12,39 @@ export interface Submission<Body> {
   readonly recordId: number;
 }
 
-/** A write that is done for many calls at once. */
+/** A write that handles many calls at once. */
 export interface Action<Body, Result> {
   /**
-   * What the call changes, by name: the record, the external id. Calls with a name in common are done one
-   * after the other, in the order in which they came.
+   * Names of what the call changes: the record, the external id. Calls that share a name run one after the other, in
+   * order of arrival.
    */
   readonly turns: (submission: Submission<Body>) => readonly string[];
-  /** What it refers to; looked up for a whole group before its transaction. The body may lack fields. */
+  /**
+   * The records that the body refers to, looked up for a whole group before its transaction. The body may lack
+   * fields.
+   */
   readonly references?: (body: Partial<Body>) => References;
-  /** Does the work for calls that have no name in common, in as few statements as it can. */
+  /** Handles calls that share no name, in as few statements as possible. */
   readonly run: (
     group: Group,
     submissions: readonly Submission<Body>[],
   ) => Promise<readonly Outcome<Result>[]>;
   /**
-   * What it means for a call that another transaction holds the unique key `key`. Undefined: a new attempt
-   * will find the other's record.
+   * The problem to answer when another transaction holds the unique key `key`. Undefined: a retry will find the other
+   * transaction's record.
    */
   readonly onTaken: (key: string, body: Body) => Problem | undefined;
 }
 
-/** The transaction that an action's work is part of. */
+/** The transaction that an action runs in. */
 export interface Group {
   readonly trx: Trx<Tables>;
   readonly known: Known;
-  /** The time of everything that is written in it. */
+  /** The timestamp of everything the transaction writes. */
   readonly now: Date;
 }
 
-/** What became of one call. One that was refused has written nothing. */
+/** The result of one call. A refused call has written nothing. */
 export interface Outcome<Result> {
   readonly result: Result | Problem | ((events: readonly StoredEvent[]) => Result);
   readonly events?: readonly NewEvent[];

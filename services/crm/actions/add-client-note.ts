@@ -13,8 +13,8 @@ export const addClientNote = (context: ActionsContext): Handler =>
   handleAction(context, contract.addClientNote, 'client', addNote(context.store));
 
 /**
- * Adds notes to leads and clients, or applies what was sent to the note that has the `external_id` already: the
- * record too, so a note of another record moves to the one of the path (contract, "external_id").
+ * Adds notes to leads and clients. If a note with the `external_id` exists, applies the sent fields to it instead and
+ * moves it to the record of the path (contract, "external_id").
  */
 const addNote = (store: Store): Action<Body, Answer> => ({
   turns: ({ companyId, recordId, body }) => [

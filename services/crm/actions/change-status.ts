@@ -10,9 +10,9 @@ import { lockRecords } from './update-person.ts';
 type Body = BodyOf<(typeof contract)['updateLeadStatus' | 'updateClientStatus']>;
 
 /**
- * Gives a lead another lead status, or a client or lead another client status; the latter is an event
- * (contract, "Leads and clients"). The status it already has changes nothing; a note sent with it becomes a note
- * of the record.
+ * Sets another lead status on a lead, or another client status on a client or lead; the latter is an event
+ * (contract, "Leads and clients"). Setting the current status changes nothing. A note sent along becomes a note of
+ * the record.
  */
 export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
   turns: ({ companyId, recordId }) => [recordName('client', companyId, recordId)],
@@ -42,7 +42,7 @@ export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body
       trx,
       made.map(({ after, from, to, reason }) => statusChange(after, from, to, reason, now)),
     );
-    // There is no change of status that would carry the note.
+    // Without a status change there is no history row to carry the note.
     await store.notes.insert(
       trx,
       changes.flatMap((change) => {

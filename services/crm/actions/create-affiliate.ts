@@ -15,7 +15,7 @@ type Body = BodyOf<typeof contract.createAffiliate>;
 export const createAffiliate = (context: ActionsContext): Handler =>
   handleAction(context, contract.createAffiliate, null, makeAffiliate(context.store, context.random));
 
-/** Makes affiliates, or applies the fields to the affiliate that has the `external_id` already. */
+/** Creates affiliates. If an affiliate with the `external_id` exists, applies the sent fields to it instead. */
 const makeAffiliate = (store: Store, random: ActionsContext['random']): Action<Body, Answer> => ({
   turns: ({ companyId, body }) =>
     body.external_id ? [externalName('affiliate', companyId, body.external_id)] : [],
@@ -51,7 +51,7 @@ const makeAffiliate = (store: Store, random: ActionsContext['random']): Action<B
       ...made.map(({ one, row }, at) => [one, madeOutcome({ ...row, employee_id: firstId + at })] as const),
       ...met.map(({ one, row }) => [one, { result: answer(200, row) }] as const),
     ]);
-    // What is left met an employee who is not an affiliate.
+    // The remaining external ids belong to employees who are not affiliates.
     return submissions.map((one) => outcomes.get(one) ?? { result: externalIdTaken() });
   },
   onTaken: (key, { affiliate_code }) =>
@@ -77,14 +77,14 @@ const newRow = ({ companyId, body }: Submission<Body>, code: string, now: Date) 
   updated_utc: now,
 });
 
-/** An affiliate always has a code: null leaves the one it has. */
+/** An affiliate always has a code: null keeps the current one. */
 const sentFields = ({ affiliate_code, commission_rate, ...rest }: Body) => ({
   ...rest,
   ...(affiliate_code && { affiliate_code }),
   commission_rate: rateText(commission_rate),
 });
 
-/** DECIMAL comes and goes as text. */
+/** MySQL's DECIMAL is read and written as text. */
 export const rateText = (rate: number | null | undefined): string | null | undefined =>
   rate?.toFixed(2) ?? (rate as null | undefined);
 

@@ -10,7 +10,7 @@ import type { Status } from './statuses.ts';
 type Body = BodyOf<(typeof contract)['createLead']> | BodyOf<(typeof contract)['createClient']>;
 
 /**
- * Makes leads or clients, or applies the fields to the records that have the `external_id` already
+ * Creates leads or clients. If a record with the `external_id` exists, applies the sent fields to it instead
  * (contract, "external_id").
  */
 export const createPerson = <B extends Body>(store: Store, kind: 'lead' | 'client'): Action<B, Answer> => ({

@@ -5,9 +5,8 @@ import type { Action } from './action.ts';
 import { referenceProblems } from './runner.ts';
 
 /**
- * The handler of an operation: parses a call's body and hands it to the runner, which does it together with
- * others.
- * @param what the kind of record in the path, for the text of the 404; null where there is none.
+ * The handler of an operation: parses the body and submits it to the runner, which groups it with other calls.
+ * @param what the kind of record in the path, for the text of the 404; null if the path has none.
  */
 export const handleAction = <O extends Operation>(
   { db, runner }: ActionsContext,
@@ -25,8 +24,8 @@ export const handleAction = <O extends Operation>(
   });
 
 /**
- * The body, once query and body are known to be right. A caller learns of everything that is wrong at once,
- * so also of references beside ill-formed fields.
+ * Returns the body once query and body are valid. A refusal names every error at once, so references are checked even
+ * beside ill-formed fields.
  * @throws Problem
  */
 const parse = async <O extends Operation>(

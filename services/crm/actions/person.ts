@@ -6,7 +6,7 @@ export type PersonReferences = Partial<
   Pick<BodyOf<(typeof contract)['createClient']>, 'employee_id' | 'affiliate_id' | 'status'>
 >;
 
-/** The optional fields of a new record: null until they are sent. */
+/** The optional fields of a new record, null until sent. */
 export const blankPerson = {
   phone: null,
   city: null,
@@ -18,7 +18,7 @@ export const blankPerson = {
   external_id: null,
 } as const satisfies Partial<ClientRow>;
 
-/** The row's own fields with what was sent in their place. */
+/** The row's own fields, overwritten by the sent ones. */
 export const applyFields = <Row extends object>(row: Row, sent: object): Row => {
   const after = { ...row } as Record<string, unknown>;
   for (const [field, value] of Object.entries(sent))

@@ -4,10 +4,10 @@ import type { Kysely } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import { readStatuses, type Statuses } from './statuses.ts';
 
-/** The rows of the company that a body names, by the field that names them. */
+/** The company's rows that a body refers to, by the field that names them. */
 export interface References {
   readonly people?: Readonly<Record<string, number | null | undefined>>;
-  /** Given more than one, they must agree. */
+  /** If several are given, they must agree. */
   readonly statuses?: Readonly<Record<string, StatusReference | null | undefined>>;
   readonly statusKind?: 'lead' | 'client';
 }
@@ -17,14 +17,14 @@ export interface Referring {
   readonly references: References;
 }
 
-/** What a group's references were found to be. */
+/** The references of a group, looked up. */
 export interface Known {
   readonly statuses: Statuses;
-  /** Everything that is wrong with the references; empty where nothing is. */
+  /** Every error in the references; empty if there is none. */
   problems(referring: Referring): readonly Detail[];
 }
 
-/** Looks up all that a group refers to, in two queries at most. */
+/** Looks up everything that a group refers to, in at most two queries. */
 export const lookUp = async (db: Kysely<Tables>, group: readonly Referring[]): Promise<Known> => {
   const [statuses, roles] = await Promise.all([
     readStatuses(db, [...new Set(group.map(({ companyId }) => companyId))]),

@@ -18,12 +18,12 @@ import type { Action, Outcome, Submission } from './action.ts';
 import { lookUp } from './references.ts';
 import { wavesOf } from './waves.ts';
 
-/** Writes what record actions change, many calls in one transaction. */
+/** Runs record actions, many calls in one transaction. */
 export interface ActionRunner {
   /**
-   * Resolves when the work is committed.
-   * @param deadlineMs `performance.now()` after which nobody waits for it any more: then it is not begun.
-   * @throws Problem what is wrong with the call.
+   * Resolves after the commit.
+   * @param deadlineMs `performance.now()` at which the caller gives up: the work is not started after that.
+   * @throws Problem describing what is wrong with the call.
    */
   submit<Body, Result>(
     action: Action<Body, Result>,
@@ -126,8 +126,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
 const maxTries = 5;
 
 /**
- * One group at a time makes the largest groups: with two at a time, creates fell from 4800 to 3700 a second.
- * But a group that waits for a lock must not delay all others: after this long the next may start.
+ * One group at a time makes the largest groups: with two at a time, creates fell from 4800 to 3700 a second. But a
+ * group that waits for a lock must not delay all others, so the next may start after this long.
  */
 const patienceMs = 50;
 
@@ -137,9 +137,9 @@ export interface RunnerOptions {
   readonly now: () => Date;
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** Transactions at a time, once the first take long. */
+  /** Concurrent transactions, once the first is slow. */
   readonly maxGroups?: number;
-  /** Bounds how long a transaction holds its locks. */
+  /** Limits how long a transaction holds its locks. */
   readonly maxGroupSize?: number | undefined;
 }
 
@@ -147,7 +147,7 @@ interface Waiting {
   readonly action: Action<unknown, unknown>;
   readonly submission: Submission<unknown>;
   readonly deadlineMs: number;
-  /** The caller's, where it is traced. */
+  /** The caller's span, if the call is traced. */
   readonly span: Span | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -161,7 +161,7 @@ const referencesOf = ({ action, submission: { companyId, body } }: Waiting) => (
 const eventsOf = ([{ span }, { events = [] }]: readonly [Waiting, Outcome<unknown>]) =>
   span ? events.map((event) => ({ ...event, span })) : events;
 
-/** Gives each call its result; `stored` are its events, as they were written. */
+/** Gives each call its result; `stored` holds the written events of each. */
 const settled = (
   done: ReadonlyMap<Waiting, Outcome<unknown>>,
   stored: readonly (readonly StoredEvent[])[],
@@ -171,11 +171,11 @@ const settled = (
     typeof result === 'function' ? result(stored[at] ?? []) : result,
   ]);
 
-/** Errors that every call alone would meet too, or after which a retry could do the work twice. */
+/** Errors that every call would also meet alone, or after which a retry could do the work twice. */
 const concernsAll = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown || isConnectionLost(error);
 
-/** What is wrong with references, for a call that is refused anyway. */
+/** The errors in the references of a call that is refused anyway. */
 export const referenceProblems = async (
   db: Database<Tables>,
   companyId: number,

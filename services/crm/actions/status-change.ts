@@ -2,13 +2,13 @@ import { newEvent } from '../events/event-log.ts';
 import type { ClientRow } from '../store/store.ts';
 import type { Status } from './statuses.ts';
 
-/** Who changed it and why, as far as the caller says. */
+/** Who changed the status and why, if the caller says so. */
 interface Reason {
   readonly changed_by_employee_id?: number | null | undefined;
   readonly status_note?: string | null | undefined;
 }
 
-/** The row of the history (contract, "Leads and clients"). */
+/** A row of the status history (contract, "Leads and clients"). */
 export const statusChange = (
   { company_id, client_id }: ClientRow,
   from: Status,
@@ -25,7 +25,7 @@ export const statusChange = (
   changed_utc: now,
 });
 
-/** A client's status changed, or a lead became a client: the same event. */
+/** The event of a client's status change; converting a lead to a client is the same event. */
 export const convertedEvent = (
   { company_id, client_id }: ClientRow,
   from: Status,

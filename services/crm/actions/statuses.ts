@@ -8,22 +8,22 @@ export interface Status {
   readonly isLead: boolean;
 }
 
-/** The statuses of some companies, as they were a moment ago. */
+/** The statuses of some companies, just read. */
 export interface Statuses {
-  /** One that may be set now (contract, "Lookups"): by its id, or by its name in any case. */
+  /** A status that may be set now (contract, "Lookups"), by its id, or by its name regardless of case. */
   find(companyId: number, reference: StatusReference): Status | undefined;
-  /** The one that a record has, which may be out of use by now. */
+  /** The status that a record has, which may be inactive by now. */
   of(record: { readonly company_id: number; readonly status_id: number }): Status;
-  /** What a new lead gets. */
+  /** The status of a new lead. */
   newLead(): Status;
-  /** What a client gets that is made without one. */
+  /** The status of a new client that names none. */
   newClient(companyId: number): Status;
 }
 
 const newLeadName = 'Lead - New';
 const newClientName = 'Client - Active';
 
-/** One query, which also finds what companies have set as their default. */
+/** Reads the statuses and the companies' default statuses in one query. */
 export const readStatuses = async (db: Kysely<Tables>, companyIds: readonly number[]): Promise<Statuses> => {
   const rows = await db
     .selectFrom('statuses')
@@ -60,7 +60,7 @@ export const readStatuses = async (db: Kysely<Tables>, companyIds: readonly numb
   const find: Statuses['find'] = (companyId, reference) => {
     const wanted = 'id' in reference ? undefined : fold(reference.name);
     const fits = (entry: Entry) => ('id' in reference ? entry.id === reference.id : entry.folded === wanted);
-    // A company's own status goes before a global one of the same name.
+    // A company's own status wins over a global one of the same name.
     return usable.get(companyId)?.find(fits) ?? usable.get(globalCompanyId)?.find(fits);
   };
   const named = (companyId: number, name: string): Status => {

@@ -14,7 +14,7 @@ type Body = BodyOf<typeof contract.updateAffiliate>;
 export const updateAffiliate = (context: ActionsContext): Handler =>
   handleAction(context, contract.updateAffiliate, 'affiliate', changeAffiliate(context.store));
 
-/** Changes the sent fields of affiliates; other employees do not exist here. */
+/** Changes the sent fields of affiliates. Employees who are not affiliates are not found. */
 const changeAffiliate = (store: Store): Action<Body, Answer> => ({
   turns: ({ companyId, recordId, body }) => [
     recordName('affiliate', companyId, recordId),

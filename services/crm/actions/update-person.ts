@@ -55,7 +55,7 @@ export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body
 
 export const externalIdTaken = () => invalidField('external_id', 'external_id is already in use');
 
-/** Locks the records of the paths; what is not in the result does not exist in the call's company. */
+/** Locks the records of the paths. A record missing from the result does not exist in the call's company. */
 export const lockRecords = async (
   store: Store,
   { trx }: Group,

@@ -1,6 +1,6 @@
 /**
- * Divides calls into waves: those of one wave have no name in common, and calls that share a name are in
- * different waves, in their order.
+ * Divides calls into waves. Calls of one wave share no name; calls that share a name are in different waves, in order
+ * of arrival.
  */
 export const wavesOf = <Call>(
   calls: readonly Call[],

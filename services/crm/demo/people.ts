@@ -11,10 +11,7 @@ export interface DemoPerson {
   readonly zip: string;
 }
 
-/**
- * A plausible person. `number` keeps the email apart from everyone else's; domains and phone numbers are ones
- * that are reserved for examples.
- */
+/** A plausible person. `number` makes the email unique; domains and phone numbers are ones reserved for examples. */
 export const inventPerson = (random: Random, number: number): DemoPerson => {
   const first_name = random.pickSkewed(firstNames);
   const last_name = random.pickSkewed(lastNames);

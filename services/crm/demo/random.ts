@@ -4,11 +4,11 @@ export interface Random {
   next(): number;
   integer(min: number, max: number): number;
   pick<Item>(items: readonly Item[]): Item;
-  /** As `pick`, the first items far more often, as names are. */
+  /** Like `pick`, but the first items are far more likely, as with real names. */
   pickSkewed<Item>(items: readonly Item[]): Item;
 }
 
-/** The generator mulberry32. */
+/** The mulberry32 generator. */
 export const createRandom = (seed: number): Random => {
   let state = seed >>> 0;
   const next = (): number => {

@@ -6,8 +6,8 @@ import { inventPerson } from './people.ts';
 import { createRandom, type Random } from './random.ts';
 
 /**
- * Gives each company plausible people: employees, affiliates, statuses of its own, leads and clients, and
- * the search index of them. The same every time; a company that has employees is left as it is.
+ * Gives each company plausible people: employees, affiliates, its own statuses, leads and clients, and their search
+ * index. Every run creates the same people and skips companies that have employees.
  */
 export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoOptions): Promise<void> => {
   const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 2, tenantTables });
@@ -24,7 +24,7 @@ export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoO
 export interface DemoOptions {
   readonly mysqlUrl: string;
   readonly companyIds: readonly number[];
-  /** The demo's people were made in the year and a half before this. */
+  /** The demo's people were created in the year and a half before this. */
   readonly now?: Date;
 }
 
@@ -91,7 +91,7 @@ const seedCompany = async (trx: Trx<Tables>, companyId: number, now: Date): Prom
     .execute();
 };
 
-/** Also some who are in no lookup: people who left, and affiliates nobody has approved yet. */
+/** Includes people in no lookup: former employees, and affiliates whom nobody has approved yet. */
 const staff = (random: Random, companyId: number): Insertable<Tables['employees']>[] => [
   ...Array.from({ length: 14 }, (_, at) => employee(random, companyId, at, { is_active: at < 12 ? 1 : 0 })),
   ...Array.from({ length: 9 }, (_, at) => ({

@@ -5,23 +5,23 @@ import { perCount } from '../store/per-count.ts';
 import { insertRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
 
-/** An event that is about to happen. */
+/** An event to be written. */
 export interface NewEvent {
   readonly companyId: number;
   readonly type: EventType;
   /** Compact JSON in UTF-8. */
   readonly payload: Buffer;
-  /** The caller's name for it, kept for as long as it stands for this event. */
+  /** The caller's key for the event, stored until its window ends (contract, "Events"). */
   readonly dedupeKey?: string | undefined;
-  /** Of the call that causes it. */
+  /** The span of the call that causes it. */
   readonly span?: Span | undefined;
 }
 
 export interface EventLog {
   /**
-   * Writes the events of a transaction, and publishes them when it is committed. Call it last: from here to
-   * the commit the companies' other events wait.
-   * @returns what was written, in the same shape.
+   * Writes the events of a transaction and publishes them after its commit. Call it last: the companies' other events
+   * wait from here to the commit.
+   * @returns the written events, in the shape of the argument.
    */
   write(
     transaction: { readonly trx: Trx<Tables>; readonly now: Date },
@@ -30,14 +30,13 @@ export interface EventLog {
 }
 
 /**
- * The writing end of the event log.
+ * Writes the event log.
  *
- * Each company's events are numbered 1, 2, 3, … by a counter row that the transaction locks until its commit.
- * So numbers are given in the order of commits: when event n can be read, every event below n can be too, and
- * a reader that goes on from the last number it has seen misses none, however late a transaction committed.
- * A rollback gives its numbers back.
+ * A counter row numbers each company's events 1, 2, 3, …, and the transaction locks it until its commit. So numbers
+ * follow the order of commits: once event n can be read, so can every event below n, and a reader that continues
+ * after the last number it has seen misses none, however late a transaction commits. A rollback returns its numbers.
  *
- * Beside each event lies a row in the outbox, until its deliveries are made (services/webhooks/fan-out).
+ * Each event has a row in the outbox until its deliveries are created (services/webhooks/fan-out).
  */
 export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
   const takeNumbers = perCount<Taken>(
@@ -79,7 +78,7 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
       if (all.length === 0) return events.map(() => []);
       const counts = new Map<number, number>();
       for (const { companyId } of all) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
-      // Always in the same order, so that two transactions wait for each other only one way.
+      // Locked in the same order by every transaction, to avoid deadlocks.
       const taken = [...counts]
         .map(([company_id, last_sequence]) => ({ company_id, last_sequence }))
         .sort((a, b) => a.company_id - b.company_id);
@@ -120,7 +119,7 @@ export const newEvent = <Type extends EventType>(
 ): NewEvent => ({ companyId, type, payload: encodePayload(payload) });
 
 export interface EventLogOptions {
-  /** Called after the commit, with what came of which. */
+  /** Called after the commit with the stored events and the events they came from. */
   readonly publish: (stored: readonly StoredEvent[], events: readonly NewEvent[]) => void;
 }
 

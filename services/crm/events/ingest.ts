@@ -26,7 +26,7 @@ import { lockRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
 
 export interface Ingest {
-  /** Takes nothing more, and resolves when everything taken is answered. */
+  /** Stops accepting events and resolves once all accepted ones are answered. */
   drain(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export const serveIngest = (options: IngestOptions): Ingest => {
       return await runner.submit(action, submission, performance.now() + deadlineMs);
     } catch (error) {
       const { publicMessage, details, status } = toProblem(error);
-      if (!(error instanceof Problem)) log.error({ error }, 'event could not be added');
+      if (!(error instanceof Problem)) log.error({ error }, 'event not added');
       return { error: publicMessage, ...(details && { details }), retry: status >= 500 };
     }
   };
@@ -66,7 +66,7 @@ export const serveIngest = (options: IngestOptions): Ingest => {
   });
   const trimmer = repeat(() => forgetOldKeys(db, now()), {
     pauseMs: trimEveryMs,
-    onError: (error) => log.warn({ error }, 'old dedupe keys stay'),
+    onError: (error) => log.warn({ error }, 'dedupe key cleanup failed'),
   });
 
   return {
@@ -88,8 +88,8 @@ export interface IngestOptions {
   readonly db: Database<Tables>;
   readonly runner: ActionRunner;
   /**
-   * By the key table, which crm follows anyway: companies are rows of `access`, which crm has no rights to, and a
-   * company without a record yet has no rows here.
+   * Answers from the key table, which crm follows anyway. `access` owns the rows of companies and crm has no rights
+   * to them; a company without records has no rows here.
    */
   readonly knowsCompany: (companyId: number) => Promise<boolean>;
   readonly log: Log;
@@ -97,7 +97,7 @@ export interface IngestOptions {
   readonly tracer?: Tracer | undefined;
 }
 
-/** Adds events, each `dedupeKey` once in its window; the unique key settles a race. */
+/** Adds events. A `dedupeKey` adds at most one event in its window; the unique key settles races. */
 const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer> => {
   const lockKeys = lockRows(
     'event_dedupe_keys',

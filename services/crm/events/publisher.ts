@@ -2,27 +2,27 @@ import { encodeEnvelope, eventStream, eventSubject, type StoredEvent } from '@ca
 import { type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 
-/** Tells of committed events. */
+/** Publishes committed events. */
 export interface Publisher {
   /**
-   * Sends them on their way; nobody waits for it, and nobody hears whether they arrived.
-   * @param causes in the order of the events: whose traces they are part of.
+   * Publishes without waiting; nobody learns whether the events arrived.
+   * @param causes the traces that the events belong to, in the order of the events.
    */
   publish(events: readonly StoredEvent[], causes?: readonly Cause[]): void;
-  /** Resolves when what was published has left. */
+  /** Resolves once everything published has been sent. */
   drain(): Promise<void>;
 }
 
-/** What an event came of, as far as it is traced. */
+/** The call that caused an event, if it is traced. */
 export interface Cause {
   readonly span?: Span | undefined;
 }
 
 /**
- * An event is published when its transaction has been committed. That wakes whoever fans events out, and no more:
- * what must happen is the event's row in the outbox, which goes in the transaction that makes its deliveries
- * (services/webhooks/fan-out). So an event without a connection, or beyond what the server takes off our hands, is
- * simply not published; its row is swept two seconds later.
+ * Publishes an event after its transaction has committed, to wake the fan-out. Delivery does not depend on it: the
+ * event's row in the outbox stays until the transaction that creates its deliveries (services/webhooks/fan-out). So
+ * an event that cannot be sent, because the connection is down or the server is slow, is skipped; the sweeper finds
+ * its row two seconds later.
  */
 export const openPublisher = ({
   bus,
@@ -37,14 +37,14 @@ export const openPublisher = ({
     ?.counter('crm_events_unpublished_total', 'Events left to the sweeper, as the server was away or slow')
     .cell();
 
-  /** One round trip at a time tells that all before it has reached the server. */
+  /** One round trip at a time confirms that everything before it has reached the server. */
   const confirm = async (): Promise<void> => {
     while (onTheirWayBytes > 0) {
       const bytes = onTheirWayBytes;
       try {
         await bus.nc.flush();
       } catch {
-        // A connection that was lost has taken all with it.
+        // A lost connection loses everything in flight.
       }
       onTheirWayBytes -= bytes;
     }
@@ -77,7 +77,7 @@ export const openPublisher = ({
   };
 };
 
-/** By OpenTelemetry's conventions for messaging; each event goes on in the trace of the call that caused it. */
+/** Follows OpenTelemetry's conventions for messaging; each event continues the trace of the call that caused it. */
 const startPublishing = (
   tracer: Tracer,
   cause: Span,
@@ -98,7 +98,7 @@ const startPublishing = (
     },
   });
 
-/** What the process holds in memory at most while the server is slow. */
+/** The most bytes held in memory while the server is slow. */
 const maxOnTheirWayBytes = 16 * 2 ** 20;
 
 export interface PublisherOptions {

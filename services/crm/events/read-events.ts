@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /**
- * A company's events in the order of their commits, from after a sequence on. Whoever goes on with the last
- * sequence of each answer, at any time, gets every event once: see `event-log.ts`.
+ * A company's events in commit order, after a given sequence. A reader that continues from the last sequence of each
+ * answer gets every event once: see `event-log.ts`.
  */
 export const readEvents = (
   db: Kysely<Tables>,

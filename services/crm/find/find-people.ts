@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { reversedDigits } from '../search/phone.ts';
 import { globalCompanyId, type Tables } from '../tables.ts';
 
-/** The most a find answers (contract, "Leads and clients"). */
+/** The most records in an answer (contract, "Leads and clients"). */
 const limit = 25;
 
 /** The handler of both finds, which differ only in the kind of record. */
@@ -28,7 +28,7 @@ export const findPeople = (db: Kysely<Tables>, kind: 'findClients' | 'findLeads'
 
 type Wanted = QueryOf<(typeof contract)['findClients']>;
 
-/** Every condition has an index that begins with the company; ids grow with time, so the newest come first. */
+/** Every condition has an index that begins with the company. Ids grow with time, so the newest come first. */
 const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
   let query = db
     .selectFrom('clients')

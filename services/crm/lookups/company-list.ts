@@ -7,9 +7,8 @@ export type ReadLists<Item> = (
 ) => Promise<ReadonlyMap<number, readonly Item[]>>;
 
 /**
- * A handler for a list that depends on nothing but the company: one query answers all the calls of a batch,
- * and the body of a company is written once for all of its calls. Nothing is kept from batch to batch, so an
- * answer never is older than its question.
+ * A handler for a list that depends only on the company. One query answers all the calls of a batch, and each
+ * company's body is serialized once. Nothing is cached between batches, so no answer is older than its request.
  */
 export const companyList = <O extends ListOperation, Name extends Exclude<keyof AnswerOf<O>, 'count'>>(
   operation: O,

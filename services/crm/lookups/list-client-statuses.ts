@@ -5,8 +5,8 @@ import { globalCompanyId } from '../tables.ts';
 import { companyList } from './company-list.ts';
 
 /**
- * Valid and active statuses: the company's own that are no lead statuses, by name, then the global ones, by
- * name (contract, "Lookups").
+ * Valid and active statuses: first the company's own except lead statuses, then the global ones, each by name
+ * (contract, "Lookups").
  */
 export const listClientStatuses = ({ db }: CrmContext): Handler =>
   companyList(contract.listClientStatuses, 'statuses', async (companyIds) => {

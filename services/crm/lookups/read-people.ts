@@ -7,7 +7,7 @@ export interface Person {
   readonly full_name: string;
 }
 
-/** The people that a lookup lists, per company and by name. Who that is decides the column `listed_as`. */
+/** The people in a lookup, per company and by name. The column `listed_as` says which lookup lists a person. */
 export const readPeople = async <Item>(
   db: Kysely<Tables>,
   companyIds: readonly number[],
@@ -19,7 +19,7 @@ export const readPeople = async <Item>(
     .select(['company_id', 'employee_id', 'full_name'])
     .where('company_id', 'in', companyIds)
     .where('listed_as', '=', listedAs)
-    // The order of the index `lookup`, which also has all the columns: nothing is sorted or looked up.
+    // The order of the index `lookup`, which covers all the columns: no sorting, no row reads.
     .orderBy('company_id')
     .orderBy('full_name')
     .orderBy('employee_id')

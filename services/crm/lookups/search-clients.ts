@@ -7,8 +7,8 @@ import { type FoundClient, findByText } from '../search/find-by-text.ts';
 import { normalise } from '../search/text.ts';
 
 /**
- * Search leads and clients (contract, "Client search"). The matches of an external id or a
- * phone number come first, as they say most, then those of name and email.
+ * Searches leads and clients (contract, "Client search"). Matches by external id or phone number come first because
+ * they are the most specific, then matches by name and email.
  */
 export const searchClients = ({ db }: CrmContext): Handler =>
   each(async ({ tenant, query, deadlineMs }) => {

@@ -1,11 +1,10 @@
 import type { QueryGram } from './postings.ts';
 
 /**
- * The grams to look for. Together they cover every byte of the query where that takes no more than
- * `maxGrams` and leaves a choice (up to 11 bytes), so that entries which have them all at the right distances do
- * contain it; of such covers, the one with the fewest bytes to read. A longer query is well enough told by its
- * rarest grams.
- * @param weigh the bytes that a gram's occurrences take, in a chunk that stands for all.
+ * Chooses the grams to look for. If at most `maxGrams` can cover every byte of the query (up to 11 bytes leave a
+ * choice), it returns the cover with the fewest bytes to read; entries that have all of its grams at the right
+ * distances contain the query. For a longer query, its rarest grams are selective enough.
+ * @param weigh the bytes that a gram's occurrences take in a representative chunk.
  */
 export const chooseGrams = (
   grams: readonly QueryGram[],
@@ -16,7 +15,7 @@ export const chooseGrams = (
   const covers: Cover[] = [];
   for (const gram of grams) {
     const before = covers.slice(-3).sort((one, other) => one.weight - other.weight)[0];
-    // What a gram costs even where it hardly occurs: a look-up in each chunk.
+    // Even a rare gram costs a lookup in each chunk.
     const weight = weigh(gram) + lookupBytes;
     covers.push({
       grams: gram.offset === 0 || !before ? [gram] : [...before.grams, gram],
@@ -27,7 +26,7 @@ export const chooseGrams = (
   return cover.length <= maxGrams ? cover : rarest(grams, weigh);
 };
 
-/** Every one costs a row a chunk. */
+/** Each gram costs one row per chunk. */
 const maxGrams = 4;
 const lookupBytes = 100;
 
@@ -36,7 +35,7 @@ interface Cover {
   readonly weight: number;
 }
 
-/** Each gram once: the same one again would say little more. */
+/** Distinct grams only: a repeated gram would narrow the search little. */
 const rarest = (grams: readonly QueryGram[], weigh: (gram: QueryGram) => number): readonly QueryGram[] =>
   [...new Map(grams.map((one) => [one.gram, one])).values()]
     .sort((one, other) => weigh(one) - weigh(other))

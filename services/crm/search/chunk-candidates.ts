@@ -14,8 +14,8 @@ import {
 } from './postings.ts';
 
 /**
- * Walks a company's chunks from the last to the first, a page of them a query, and yields the entries of each
- * page that may contain the query, last first. None that does contain it is left out.
+ * Walks a company's chunks from the last to the first, one query per page of chunks, and yields the entries of each
+ * page that may contain the query, last first. It never skips an entry that contains the query.
  */
 export async function* chunkCandidates(
   db: Kysely<Tables>,
@@ -41,7 +41,7 @@ export async function* chunkCandidates(
   }
 }
 
-/** A common text has its hits in the first page; a rare one wants all chunks in few queries. */
+/** A common text has its hits in the first page; a rare one needs all chunks in few queries. */
 const firstPageChunks = 8;
 const maxPageChunks = 256;
 
@@ -51,7 +51,7 @@ interface Posting {
   readonly occurrences: Buffer;
 }
 
-/** One or two bytes are no gram but the beginning of some: undefined. The last chunk says which are rare. */
+/** Undefined for one or two bytes, which only begin a gram. The last chunk shows which grams are rare. */
 const gramsToRead = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -71,7 +71,7 @@ const gramsToRead = async (
   return chooseGrams(grams, ({ gram }) => weights.get(gram) ?? 0);
 };
 
-/** Every chunk is asked for by its number: of a range of chunks, MySQL would read all the grams. */
+/** Asks for every chunk by number: for a range of chunks, MySQL would read all the grams. */
 const readGrams = (
   db: Kysely<Tables>,
   companyId: number,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { type FoundClient, foundColumns } from './find-by-text.ts';
 
-/** The client of this id, if the company has it. Any number may be asked for, also one that no id can be. */
+/** The client with this id, if the company has it. Accepts any number, even one that no id can have. */
 export const findById = async (
   db: Kysely<Tables>,
   companyId: number,

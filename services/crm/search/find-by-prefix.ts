@@ -3,7 +3,7 @@ import type { Tables } from '../tables.ts';
 import { type FoundClient, foundColumns } from './find-by-text.ts';
 import { reversedDigits } from './phone.ts';
 
-/** Clients whose external id starts with the query, upper and lower case apart, in the ids' order. */
+/** Clients whose external id starts with the query (case-sensitive), ordered by external id. */
 export const findByExternalId = (
   db: Kysely<Tables>,
   companyId: number,
@@ -11,12 +11,12 @@ export const findByExternalId = (
   limit: number,
 ): Promise<FoundClient[]> => findByPrefix(db, companyId, 'external_id', query, limit);
 
-/** Fewer digits end too many numbers, and would push every other match out of the answer. */
+/** Fewer digits would match too many numbers and push every other match out of the answer. */
 const minPhoneDigits = 3;
 
 /**
- * Clients whose phone number ends with the digits of the query, which must consist of what phone numbers are
- * written with and hold at least three digits (contract, "Client search").
+ * Clients whose phone number ends with the digits of the query. The query must consist of the characters of phone
+ * numbers and contain at least three digits (contract, "Client search").
  */
 export const findByPhone = async (
   db: Kysely<Tables>,
@@ -30,7 +30,7 @@ export const findByPhone = async (
     : findByPrefix(db, companyId, 'phone_reversed', reversed, limit);
 };
 
-/** In the order of the column's index, which so ends the query after `limit` rows. */
+/** Sorted by the column's index, so the query stops after `limit` rows. */
 const findByPrefix = (
   db: Kysely<Tables>,
   companyId: number,

@@ -6,7 +6,7 @@ import { entriesPerChunk } from './postings.ts';
 import { tailPlaces } from './tail-places.ts';
 import { contains, maxFieldCharacters, searchText } from './text.ts';
 
-/** A client as a search shows it. */
+/** A client in a search answer. */
 export interface FoundClient {
   readonly client_id: number;
   readonly first_name: string;
@@ -22,17 +22,17 @@ export interface TextSearch {
   /** Normalised. */
   readonly query: string;
   readonly limit: number;
-  /** `performance.now()` at which nobody waits for the answer any more. */
+  /** `performance.now()` at which the caller gives up. */
   readonly deadlineMs: number;
 }
 
 /**
- * Up to `limit` clients whose name or email contains the query, the latest made or renamed first. Where they
- * are kept, and why the order of the reads matters, is told in `indexer.ts`.
+ * Up to `limit` clients whose name or email contains the query, the most recently created or renamed first.
+ * `indexer.ts` explains where they are stored and why the order of the reads matters.
  */
 export const findByText = async (db: Kysely<Tables>, search: TextSearch): Promise<readonly FoundClient[]> => {
   const { companyId, query, limit } = search;
-  // Nothing is left of a query of accents only; and none of the texts that are kept is longer.
+  // A query of accents only normalises to nothing, and no indexed text is longer than the limit.
   if (query === '' || query.length > maxFieldCharacters) return [];
   const found = new Map<number, FoundClient>();
   const offer = (clients: readonly FoundClient[]): void => {
@@ -40,7 +40,7 @@ export const findByText = async (db: Kysely<Tables>, search: TextSearch): Promis
       if (found.size < limit && contains(searchText(client), query)) found.set(client.client_id, client);
     }
   };
-  /** @returns whether the search goes on. */
+  /** @returns whether to continue the search. */
   const offerEntries = async (entries: readonly number[]): Promise<boolean> => {
     let slice = Math.max(limit, minSlice);
     for (let at = 0; at < entries.length && found.size < limit; at += slice, slice = maxSlice) {
@@ -64,11 +64,11 @@ export const findByText = async (db: Kysely<Tables>, search: TextSearch): Promis
   return [...found.values()];
 };
 
-/** Candidates are compared in slices, so that a common text does not read more clients than it shows. */
+/** Candidates are compared in slices, so that a common text reads few more clients than it shows. */
 const minSlice = 32;
 const maxSlice = 512;
 
-/** Should indexing fall behind, a search still ends: it then misses the oldest of those that wait. */
+/** If indexing falls behind, a search still ends: it then misses the oldest waiting clients. */
 const maxWaiting = 5000;
 
 const waitingClients = (db: Kysely<Tables>, companyId: number): Promise<FoundClient[]> =>

@@ -5,9 +5,9 @@ import { buildPostings, entriesPerChunk } from './postings.ts';
 import { entryText, searchText } from './text.ts';
 
 /**
- * Moves waiting clients of one company into its index, at most `entriesPerPass` and at most what still fits
- * in the chunk. The lock on the company's tail keeps a second indexer out.
- * @returns how many waiting rows were taken: 0 when there are none or another indexer is at it.
+ * Moves waiting clients of one company into its index: at most `entriesPerPass`, and no more than fit in the chunk.
+ * The lock on the company's tail keeps other indexers out.
+ * @returns the number of waiting rows taken; 0 if there are none or another indexer holds the lock.
  */
 export const indexCompany = (db: Database<Tables>, companyId: number): Promise<number> =>
   transaction(db, async (trx) => {
@@ -33,7 +33,7 @@ export const indexCompany = (db: Database<Tables>, companyId: number): Promise<n
     return waiting.length;
   });
 
-/** A pass holds the event loop for a few milliseconds, and requests are answered on the same one. */
+/** A pass blocks the event loop, which also answers requests, for a few milliseconds. */
 const entriesPerPass = 1024;
 
 interface Tail {
@@ -73,7 +73,7 @@ const lockTail = async (trx: Trx<Tables>, companyId: number): Promise<Tail | und
 /** ER_LOCK_NOWAIT */
 const lockNotGranted = 3572;
 
-/** A client that has been deleted since it was marked comes without its fields. */
+/** A client deleted since it was marked comes without its fields. */
 const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promise<Waiting[]> =>
   trx
     .selectFrom('client_search_pending as pending')
@@ -137,7 +137,7 @@ const closeChunk = async (
 
 const rowsPerInsert = 500;
 
-/** Exactly the rows that were read: a client marked again meanwhile keeps its newer mark. */
+/** Deletes exactly the rows that were read: a client marked again meanwhile keeps its newer mark. */
 const forget = async (trx: Trx<Tables>, companyId: number, waiting: readonly Waiting[]): Promise<void> => {
   await trx
     .deleteFrom('client_search_pending')

@@ -8,18 +8,18 @@ import { indexCompany } from './index-company.ts';
  *
  * A company's clients are in one of three places, and a search reads them in this order:
  *
- * 1. waiting: `client_search_pending` has a row for each client made or renamed since. A writer adds it in
- *    its own transaction, and a search compares these few clients one by one.
- * 2. the tail: up to 4095 entries whose normalised texts lie in one blob, which a search reads whole.
- * 3. chunks: 4096 entries each. For every three bytes that occur in their texts, a row holds where; a search
- *    reads those of a few grams of its own and keeps the entries that have them all at the right distances.
- *    A chunk never changes.
+ * 1. waiting: `client_search_pending` has a row for each client created or renamed since the last pass. The writer
+ *    inserts it in its own transaction, and a search compares these few clients one by one.
+ * 2. the tail: up to 4095 entries whose normalised texts are in one blob, which a search reads whole.
+ * 3. chunks: 4096 entries each. For every three bytes (a gram) that occur in their texts, a row says where. A
+ *    search reads the rows of a few grams of its query and keeps the entries that have them all at the right
+ *    distances. A chunk never changes.
  *
- * Indexers move clients on from 1 to 2, and a full tail to 3, each time in one transaction; so whoever reads
- * in that order sees each client at least once. A renamed client gets a second entry, its first goes stale:
- * that is why a search compares the client's row itself before it shows it.
+ * Indexers move clients from 1 to 2, and a full tail to 3, each time in one transaction. So a search that reads in
+ * this order sees each client at least once. A renamed client gets a second entry and its first becomes stale;
+ * therefore a search compares the client's row itself before it shows it.
  *
- * Every replica runs an indexer; the lock on the tail gives each company to one at a time.
+ * Every replica runs an indexer; the lock on the tail admits one per company at a time.
  */
 export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptions): Indexer => {
   const stopping = new AbortController();
@@ -48,10 +48,10 @@ export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptio
       let pauseMs = minPauseMs;
       try {
         const taken = await round();
-        // With nothing to do, looking for work costs one part in fifty, however long the table is.
+        // When idle, looking for work takes at most one fiftieth of the time, however long the table is.
         if (taken === 0) pauseMs = Math.max(minPauseMs, 50 * (performance.now() - startedMs));
       } catch (error) {
-        log?.error({ error }, 'clients could not be indexed');
+        log?.error({ error }, 'client indexing failed');
         pauseMs = failurePauseMs;
       }
       await sleep(Math.min(pauseMs, maxPauseMs), undefined, { signal: stopping.signal }).catch(() => {});
@@ -67,7 +67,7 @@ export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptio
 };
 
 export interface Indexer {
-  /** Resolves when the pass at work has ended. */
+  /** Resolves when the current pass has ended. */
   stop(): Promise<void>;
 }
 
@@ -76,13 +76,16 @@ interface IndexerOptions {
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;
   /**
-   * Fewer than these stay where they are: each pass rewrites the company's tail, and comparing this many
-   * clients one by one takes a search half a millisecond.
+   * Fewer clients than this keep waiting: each pass rewrites the company's tail, and comparing this many clients one
+   * by one takes a search half a millisecond.
    */
   readonly minWaiting?: number;
 }
 
-/** In one round, so that a company with a backlog neither keeps the others waiting nor takes a round a pass. */
+/**
+ * Passes in one round, so that a company with a backlog neither keeps the others waiting nor needs one round per
+ * pass.
+ */
 const maxPasses = 16;
 const minPauseMs = 100;
 const maxPauseMs = 5_000;

@@ -2,8 +2,9 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /**
- * Call it in the transaction that makes a client or changes its name or email: once that is committed, every
- * replica's search knows the client. One row; no writer waits for another.
+ * Marks a client for the search index. Call it in the transaction that creates a client or changes its name or email:
+ * after the commit, every replica's search finds the client. It inserts one row, so writers do not wait for each
+ * other.
  */
 export const markForSearch = async (
   trx: Kysely<Tables>,

@@ -6,7 +6,7 @@ export const entriesPerChunk = 4096;
 /** Three bytes of UTF-8 as one number, first byte highest. */
 export type Gram = number;
 
-/** A gram of a query, and at which byte of the query it begins. */
+/** A gram of a query and the byte offset at which it begins. */
 export interface QueryGram {
   readonly gram: Gram;
   readonly offset: number;
@@ -20,20 +20,20 @@ export const gramsOfQuery = (query: Buffer): readonly QueryGram[] =>
 
 export const gramBytes = (gram: Gram): Buffer => Buffer.from([gram >> 16, (gram >> 8) & 255, gram & 255]);
 
-/** The first and the last gram that begin with one or two given bytes. */
+/** The first and the last gram that begin with the given one or two bytes. */
 export const gramRange = (beginning: Buffer): readonly [Buffer, Buffer] => [
   Buffer.concat([beginning, Buffer.alloc(2, 0)]).subarray(0, 3),
   Buffer.concat([beginning, Buffer.alloc(2, 255)]).subarray(0, 3),
 ];
 
 /**
- * All postings of a chunk, from its entries' texts (`entryText`, one after the other), in gram order. A gram
- * begins at every byte of a field; a field's last two are filled up with zero bytes, so that one or two bytes
- * can be looked for too, as the beginning of a gram.
+ * Builds all postings of a chunk from its entries' texts (`entryText`, concatenated), in gram order. A gram begins at
+ * every byte of a field; zero bytes pad the last two of a field, so that one or two bytes can be found as the
+ * beginning of a gram.
  *
- * A gram's occurrences are in order, each as the distance from the last one's place (seven bits a byte, low
- * ones first, the high bit for "more") and one byte of position: the byte of the entry at which the gram
- * begins, modulo 256. By the positions a search tells `jam` and `ple` in one entry from `jample`.
+ * A gram's occurrences are in order. Each is the distance from the previous one's place (seven bits a byte, low bits
+ * first, the high bit for "more") and one byte of position: the byte of the entry at which the gram begins, modulo
+ * 256. The positions distinguish `jam` and `ple` in one entry from `jample`.
  */
 export const buildPostings = (texts: Buffer): readonly (readonly [Buffer, Buffer])[] => {
   const postings = new Map<Gram, Writer>();
@@ -69,7 +69,7 @@ export const buildPostings = (texts: Buffer): readonly (readonly [Buffer, Buffer
 
 interface Writer {
   readonly bytes: number[];
-  /** Of the last occurrence. */
+  /** The place of the last occurrence. */
   place: number;
 }
 
@@ -82,10 +82,10 @@ export interface GramOccurrences {
   readonly occurrences: Buffer;
 }
 
-/** Finds the places where all the grams occur as far apart as they are in the query, in order. */
+/** Finds the places where all the grams occur at the distances they have in the query, in order. */
 export type Aligner = (grams: readonly GramOccurrences[]) => readonly number[];
 
-/** An aligner for the chunks of one search; its megabyte of notes is used again for each. */
+/** An aligner for the chunks of one search; it reuses its megabyte of memory for each. */
 export const createAligner = (): Aligner => {
   // How many grams have agreed so far on a match.
   const agreed = new Uint8Array(entriesPerChunk * positions);
@@ -107,7 +107,7 @@ export const createAligner = (): Aligner => {
 
 const positions = 256;
 
-/** The `at`-th gram agrees to the matches on which all before it have agreed. */
+/** Counts the `at`-th gram for the matches on which all grams before it agree. */
 const agree = (agreed: Uint8Array, matches: Uint32Array, at: number): void => {
   for (let index = 0; index < matches.length; index++) {
     const match = matches[index]!;
@@ -115,7 +115,7 @@ const agree = (agreed: Uint8Array, matches: Uint32Array, at: number): void => {
   }
 };
 
-/** Where a query that has the gram at `offset` would begin: place * 256 + position, in the places' order. */
+/** Where a query with the gram at `offset` would begin: place * 256 + position, in order of place. */
 const readMatches = (occurrences: Buffer, offset: number): Uint32Array => {
   const matches = new Uint32Array(occurrences.length / 2);
   let count = 0;

@@ -15,7 +15,7 @@ export const tailPlaces = (texts: Buffer, query: Buffer): readonly number[] => {
   return places.reverse();
 };
 
-/** Where the entry ends that holds the byte `at` in the `field`-th field of all. */
+/** The end of the entry that contains the byte `at`, which is in the `field`-th field of the blob. */
 const endOfEntry = (texts: Buffer, at: number, field: number): number => {
   let end = at;
   for (let left = fieldsPerEntry - (field % fieldsPerEntry); left > 0; left--) {

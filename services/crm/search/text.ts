@@ -1,12 +1,12 @@
-/** What a search compares of a client: two texts, normalised. */
+/** The two texts of a client that a search compares, normalised. */
 export interface SearchText {
   readonly name: string;
   readonly email: string;
 }
 
 /**
- * The form in which names, addresses and queries are compared: without case, accents and compatibility
- * forms, runs of white space as one space. `Żółć  Ångström` becomes `zolc angstrom`.
+ * The form in which names, addresses and queries are compared: without case, accents and compatibility forms, each
+ * run of white space as one space. `Żółć  Ångström` becomes `zolc angstrom`.
  */
 export const normalise = (text: string): string => {
   const plain = isAscii(text)
@@ -16,7 +16,7 @@ export const normalise = (text: string): string => {
         .toLowerCase()
         .replace(/\p{M}+/gu, '')
         .replace(/[ßæœøłđðþıς]/g, (letter) => undecomposed[letter] ?? letter)
-        // Puts together again what is no letter with an accent, such as the syllables of Korean.
+        // Recomposes what is not a letter with an accent, such as the syllables of Korean.
         .normalize('NFC');
   return plain.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 };
@@ -30,7 +30,7 @@ export const searchText = (client: {
   email: normalise(client.email),
 });
 
-/** The test an index only prepares: whatever it offers is shown only if this holds for the row itself. */
+/** The exact test. The index only finds candidates; a client is shown only if this holds for its row. */
 export const contains = ({ name, email }: SearchText, query: string): boolean =>
   name.includes(query) || email.includes(query);
 
@@ -41,14 +41,14 @@ export const fieldsPerEntry = 2;
 export const fieldEnd = 10;
 
 /**
- * The longest name has 201 characters, the longest address 254, but a compatibility form may stand for
- * eighteen. Cut here, the texts of a chunk, and the occurrences of any gram, fit in a MEDIUMBLOB.
+ * The longest name has 201 characters and the longest address 254, but a compatibility form may expand to eighteen
+ * characters. With this limit, the texts of a chunk and the occurrences of any gram fit in a MEDIUMBLOB.
  */
 export const maxFieldCharacters = 320;
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
-/** Letters that people type without their stroke or ligature and that Unicode does not take apart. */
+/** Letters that people type without their stroke or ligature and that Unicode does not decompose. */
 const undecomposed: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',

@@ -8,9 +8,9 @@ type Column<T extends Table> = keyof Tables[T] & string;
 type Loose = Readonly<Record<string, unknown>>;
 
 /**
- * Inserts rows in one statement; each has exactly `columns`.
- * @returns the id of the first, where the table gives ids: those of one statement follow each other, as it is
- * known beforehand how many it needs ("simple inserts" of InnoDB's AUTO_INCREMENT, increment 1).
+ * Inserts rows in one statement; each row has exactly `columns`.
+ * @returns the id of the first row, if the table assigns ids. The ids of one statement are consecutive because InnoDB
+ * knows their number beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
  */
 export const insertRows = <T extends Table, C extends Column<T>>(table: T, columns: readonly C[]) => {
   const run = perCount<Loose>(
@@ -31,7 +31,7 @@ export const insertRows = <T extends Table, C extends Column<T>>(table: T, colum
   };
 };
 
-/** Reads the rows with these keys and locks them to the end of the transaction. */
+/** Reads the rows with these keys and locks them until the end of the transaction. */
 export const lockRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,
   columns: readonly C[],
@@ -61,8 +61,8 @@ export const lockRows = <T extends Table, C extends Column<T>, K extends Column<
 };
 
 /**
- * Writes `columns` of rows that exist, each row with values of its own, in one statement. The derived table
- * comes first, so that each of its rows is one look-up by the key.
+ * Updates `columns` of existing rows, each row with its own values, in one statement. The derived table comes first,
+ * so that each of its rows is one lookup by the key.
  */
 export const updateRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,

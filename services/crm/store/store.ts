@@ -3,7 +3,7 @@ import type { Tables } from '../tables.ts';
 import { insertRows, lockRows, updateRows } from './rows.ts';
 
 const person = ['first_name', 'last_name', 'email', 'phone'] as const;
-/** Columns of a lead or client that its writes give; `created_utc` and `updated_utc` come on top. */
+/** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
 export const clientFields = [
   'status_id',
   ...person,
@@ -36,14 +36,14 @@ const affiliateColumns = [
 const noteFields = ['text', 'note_type', 'visibility'] as const;
 const noteColumns = ['company_id', 'client_note_id', 'client_id', ...noteFields, 'created_utc'] as const;
 
-/** Every statement that the record actions write with; one store serves one database handle. */
+/** All statements of the record actions. Use one store per database handle. */
 export const createStore = () => ({
   clients: {
     insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc']),
     lockById: lockRows('clients', clientColumns, ['company_id', 'client_id']),
     lockByExternalId: lockRows('clients', clientColumns, ['company_id', 'external_id']),
     update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
-    /** As `markForSearch` does, for many at once. */
+    /** Like `markForSearch`, for many clients at once. */
     markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),
     insertStatusChanges: insertRows('client_status_history', [
       'company_id',

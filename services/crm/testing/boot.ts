@@ -14,19 +14,19 @@ import { vi } from 'vitest';
 import { createCrm } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
-/** The service on a MySQL and a NATS of its own, asked over its lane as a gateway does. */
+/** The service with its own MySQL and NATS, called over its lane as a gateway does. */
 export interface BootedCrm {
   readonly db: Database<Tables>;
   /** The answer's body, parsed. */
   ask(operation: OperationId, companyId: number, query?: Query): Promise<Asked>;
-  /** One action: its body as JSON, or as text where it is to be ill-formed. */
+  /** Sends one action: the body as JSON, or as text if it is to be ill-formed. */
   act(operation: OperationId, companyId: number, body: unknown, recordId?: number | string): Promise<Asked>;
-  /** The connection of the asking end; the services' own user may do everything here. */
+  /** The caller's connection; the services' own user may do everything here. */
   readonly bus: Bus;
   readonly database: TestDatabase;
   readonly nats: TestNats;
   readonly callers: TestCallers;
-  /** As many calls as there are companies, in one tick and so in one batch. */
+  /** Makes one call per company in one tick, so that they form one batch. */
   askTogether(operation: OperationId, companyIds: readonly number[]): Promise<readonly Asked[]>;
 }
 

@@ -5,7 +5,7 @@ import { affiliateRoleId, type Tables } from '../tables.ts';
 
 export const statusIds = { leadNew: 1, leadContacted: 2, clientActive: 20, clientPaused: 21 } as const;
 
-/** Makes a record as the service's writers do: the row and its search mark in one transaction. */
+/** Creates a record as the service's writers do: the row and its search mark in one transaction. */
 export const makeClient = (
   db: Database<Tables>,
   companyId: number,
