@@ -5,38 +5,38 @@ import type { PortalSettings } from './context.ts';
 const limit = () => integer(1, 1_000_000_000);
 const days = (count: number): number => count * 86_400_000;
 
-/** What `access` reads from its environment. */
+/** The settings that `access` reads from its environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   parseConfig(
     {
       ...commonConfig,
       MYSQL_URL: z.string({ error: 'is required' }),
       MYSQL_POOL_SIZE: integer(1, 100).default(5),
-      /** What every API key begins with (contract, "Identifiers, keys, scopes"). */
+      /** The prefix of every API key (contract, "Identifiers, keys, scopes"). */
       API_KEY_PREFIX: z
         .string()
         .regex(/^[A-Za-z0-9]{1,20}$/, 'must be 1 to 20 letters and digits')
         .default('crm'),
-      /** Keys of one company that work at a time. */
+      /** Active keys that a company may have. */
       QUOTA_KEYS: integer(1, 1_000_000).default(200),
       /** Copies of each NATS bucket: 1 on a single server, 3 in a cluster. */
       NATS_REPLICAS: integer(1, 5).default(1),
-      /** What second factors are sealed with. */
+      /** Seals second factors. */
       PORTAL_SECRET_KEYS: keyRing(),
-      /** A session of the portal ends when nothing was asked for so long, */
+      /** A portal session ends after this long without a request. */
       PORTAL_IDLE_TIMEOUT: duration(1000, days(30)).default(8 * 3_600_000),
-      /** and so long after it began, whatever was asked. */
+      /** A portal session ends this long after it began. */
       PORTAL_SESSION_TIMEOUT: duration(1000, days(30)).default(days(1)),
-      /** Where customers reach the interface, where that is not the portal's own origin. */
+      /** Where customers reach the interface, if that is not the portal's own origin. */
       PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
-      /** As the gateways and the webhooks service have them; the portal only shows them. */
+      /** The gateways and the webhooks service enforce these; the portal only shows them. */
       RATE_LIMIT_READ: limit().default(60),
       RATE_LIMIT_WRITE: limit().default(100),
       RATE_LIMIT_ADMIN: limit().default(200),
       RATE_LIMIT_LOOKUP: limit().optional(),
       WEBHOOKS_ALLOW_HTTP: flag().default(false),
       WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
-      /** How long the overview looks back. */
+      /** How far back the overview looks. */
       RETENTION_DAYS: integer(1, 3650).default(30),
     },
     env,

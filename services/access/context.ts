@@ -8,22 +8,22 @@ import type { Gate } from './sessions/gate.ts';
 import type { Refusals } from './sessions/refusals.ts';
 import type { Signer } from './sessions/signer.ts';
 
-/** What every operation of this service works with. */
+/** What every operation of this service needs. */
 export interface Access {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
   readonly table: KeyTable;
   readonly log: Log;
   readonly keyPrefix: string;
-  /** Keys of one company that work at a time. */
+  /** Active keys that a company may have. */
   readonly keyQuota: number;
   readonly portal: PortalSettings;
   readonly passwords: Hasher;
   readonly refusals: Refusals;
-  /** Signed-in members and strangers come in by different ones, so neither can take the other's room. */
+  /** Separate gates, so that neither signed-in members nor strangers can use up the other's capacity. */
   readonly gates: { readonly strangers: Gate; readonly members: Gate };
   readonly sessionTokens: Signer;
-  /** Signs for other services whose session a call is made in. */
+  /** Signs proofs of a session, which other services check. */
   readonly sessionProofs: SessionSigner;
   readonly devices: Devices;
   readonly cursors: Cursors<'audit' | 'keys'>;
@@ -32,7 +32,7 @@ export interface Access {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** What the portal goes by. */
+/** Settings of the portal. */
 export interface PortalSettings {
   /** Seals the secrets of second factors. */
   readonly keyRing: KeyRing;
@@ -46,7 +46,7 @@ export interface PortalSettings {
     readonly lookup: number | null;
   };
   readonly features: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
-  /** Null: the interface is where the portal is. */
+  /** Null: the interface is at the portal's origin. */
   readonly baseUrl: string | null;
   readonly retentionDays: number;
 }

@@ -2,7 +2,7 @@ import type { KeyRing } from '@causeway/proto';
 import { type Cursors, createCursors } from '@causeway/runtime';
 import { derivedKeys } from './sessions/signer.ts';
 
-/** Cursors of this service's lists, under keys of the portal's ring. */
+/** The cursors of this service's lists, sealed with the portal's key ring. */
 export const openCursors = (keyRing: KeyRing): Cursors<'audit' | 'keys'> => {
   const keys = derivedKeys(keyRing, 'cursors');
   return createCursors({ audit: 1, keys: 1 }, async () => keys);

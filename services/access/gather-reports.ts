@@ -1,14 +1,14 @@
 import { after, type Bus, createBatch, isNotice, type Log, type Metrics } from '@causeway/runtime';
 
-/** Reports of several gateways arrive close together; they become one batch. */
+/** Reports of several gateways arrive close together and become one batch. */
 const gatherMs = 1000;
 /** More rows in one statement hold their locks longer without saving much. */
 const maxRowsPerWrite = 500;
-/** Rows kept while the database is away. More are dropped. */
+/** Rows kept while the database is unreachable. Further rows are dropped. */
 const maxRows = 100_000;
 
 export interface ReportWriter {
-  /** Takes no more reports and writes those it has. */
+  /** Stops accepting reports and writes those it has. */
   drain(): Promise<void>;
 }
 
@@ -18,8 +18,8 @@ interface Gathered<Row> {
 }
 
 /**
- * Takes the reports that gateways publish, as one replica of a queue group, and writes them in batches. Rows that
- * could not be written are gathered again and written later; a row that was written is not written twice.
+ * Collects the reports that gateways publish, as one replica of a queue group, and writes them in batches. Failed
+ * rows return to the batch and are written later; no row is written twice.
  */
 export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
   const { bus, log, metrics, what, read, nameOf, merge, write } = options;
@@ -82,11 +82,11 @@ export interface ReportOptions<Row> {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly subject: string;
-  /** What the rows are called in the log. */
+  /** The name of the rows in log messages. */
   readonly what: string;
   /** @throws on anything that is not a report: one wrong value would fail the statement for all rows. */
   readonly read: (data: Uint8Array) => readonly Row[];
-  /** Rows of the same name become one. */
+  /** Rows with the same name are merged. */
   readonly nameOf: (row: Row) => string;
   readonly merge: (known: Row, row: Row) => Row;
   readonly write: (rows: readonly Row[]) => Promise<void>;

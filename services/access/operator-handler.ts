@@ -14,8 +14,8 @@ type OperatorOperationId = OperationIdOf<'access', 'operator'>;
 type Body<Id extends OperatorOperationId> = BodyOf<Contract[Id]>;
 
 /**
- * The handler of one operation of the operator's: parses the body, answers what `handle` returns, and logs
- * one line about how it ended, since operators' doings are few and are asked about later.
+ * The handler of an operator operation: parses the body, answers with the result of `handle`, and logs the outcome,
+ * because operator actions are few and somebody will ask about them later.
  */
 export const operatorHandler = <Id extends OperatorOperationId>(
   { log }: Pick<Access, 'log'>,
@@ -44,7 +44,7 @@ interface Ids {
   readonly id?: number;
 }
 
-/** Which records a line is about: never a name, a value or an address. */
+/** Which records the log line is about: never a name, a value or an address. */
 const idsOf = ({ company_id, id }: Ids) => ({
   ...(company_id !== undefined && { companyId: company_id }),
   ...(id !== undefined && { id }),

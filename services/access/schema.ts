@@ -16,8 +16,8 @@ export interface AccessTables extends AuditTables {
 }
 
 /**
- * Every query on these is bound to a company; `companies` is the list of the tenants itself, and
- * `sign_in_delays` knows only digests of who has not signed in.
+ * Every query on these must name its company. `companies` is the list of the tenants itself, and `sign_in_delays`
+ * holds only digests of people who are not signed in.
  */
 export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'api_keys',
@@ -86,7 +86,10 @@ interface PortalSessionTable {
   state: Generated<SessionState>;
 }
 
-/** `open`: the browser has its token; `ready`, `code`: the member can switch to it, with a code of the app or without. */
+/**
+ * `open`: the browser has its token. `ready` and `code`: the member can switch to it, without or with a code of the
+ * app.
+ */
 export type SessionState = 'open' | 'ready' | 'code';
 
 interface PortalInvitationTable {

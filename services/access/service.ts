@@ -44,7 +44,7 @@ import { recordRequests } from './usage/record.ts';
 
 export interface AccessService {
   ready(): boolean;
-  /** Takes nothing more, finishes what is in flight. */
+  /** Stops accepting calls and finishes those in flight. */
   drain(): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ const portalHandlers = (
   return Object.fromEntries(handlers);
 };
 
-/** All but what is for those who have no session yet, and the question whose session a token is. */
+/** Operations that require a session. */
 const forMembers: ReadonlySet<string> = new Set(
   memberOperations.filter(({ role }) => role !== null).map(({ id }) => id),
 );

@@ -22,7 +22,7 @@ import { type AccessTables, tenantTables } from './schema.ts';
 import { type AccessOptions, createAccess } from './service.ts';
 
 const folders = [{ name: 'access', folder: join(import.meta.dirname, 'migrations') }];
-/** As configured by default, with a key of this run. */
+/** The default settings, with a key ring made for this run. */
 export const testPortal: PortalSettings = {
   keyRing: parseKeyRing(`test:${randomBytes(32).toString('base64')}`),
   idleTimeoutMs: 8 * 3_600_000,
@@ -34,7 +34,7 @@ export const testPortal: PortalSettings = {
 };
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 
-/** A database and a NATS server of this file's own, nothing running on them yet. */
+/** A database and a NATS server for this file; no service runs yet. */
 export const testWorld = async () => {
   const database = await testDatabase({ folders });
   const nats = await testNats();
@@ -45,7 +45,7 @@ export const testWorld = async () => {
     nats,
     openDb,
     openBus,
-    /** Starts a replica of the service, drained at the end of the test or file that started it. */
+    /** Starts a replica of the service and drains it at the end of the test or file that started it. */
     startAccess: async (options: Partial<AccessOptions> = {}) => {
       const bus = await openBus('access');
       const instance = `access-${randomHex(3)}`;
@@ -110,7 +110,7 @@ interface PortalRequest {
   readonly query?: string;
 }
 
-/** A browser behind a gateway: it keeps the session's token and is the member whose token it has. */
+/** A browser behind a gateway: it keeps the session token and calls as that session's member. */
 export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.0.113.7') => {
   let token = '';
   const from = { address, userAgent: 'test' };
@@ -140,7 +140,7 @@ export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.
   return browser;
 };
 
-/** A gateway as the key table knows it: listed, renewing, and answering changes after `answerAfterMs`. */
+/** A gateway as the key table sees it: listed, renewing its entry, and confirming changes after `answerAfterMs`. */
 export const joinAsGateway = async (
   bus: Bus,
   instance: string,
@@ -165,14 +165,14 @@ export const joinAsGateway = async (
   cleanUp(() => clearInterval(timer));
   return {
     heard,
-    /** Stops answering but stays listed. */
+    /** Stops confirming but stays listed. */
     fallSilent: () => subscription.unsubscribe(),
     leave: async () => {
       clearInterval(timer);
       subscription.unsubscribe();
       await bucket.delete(instance);
     },
-    /** Stops everything at once, as a kill would. */
+    /** Stops everything at once, like a kill. */
     die: () => {
       clearInterval(timer);
       subscription.unsubscribe();

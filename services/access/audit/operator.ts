@@ -1,6 +1,6 @@
 import type { AuditSource } from '@causeway/runtime';
 
-/** The operator's command line as the source of an entry: it runs where the operator is, under no name. */
+/** The source of audit entries made by the operator's command line, which knows no user name. */
 export const byOperator = (requestId: string): AuditSource => ({
   kind: 'operator',
   id: null,

@@ -47,7 +47,7 @@ const readOptions = ({ options }: Command, args: readonly string[]): Values => {
     return values as Values;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    // Node's own sentence says more than is needed; its first part names the option.
+    // Node's message says more than is needed; its first part names the option.
     const [reason = ''] = (error as Error).message.split(/[.;](?:\s|$)/);
     throw new UsageError(reason.charAt(0).toLowerCase() + reason.slice(1));
   }

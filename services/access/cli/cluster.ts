@@ -14,25 +14,28 @@ import {
   TlsProblem,
 } from '@causeway/runtime/client';
 
-/** Nothing was done or nothing is known; one sentence a person can act on. */
+/**
+ * The cluster or one of its services cannot be reached, or gave no answer. The message is one sentence that says what
+ * to do.
+ */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** Revoking waits up to five seconds for a gateway that died a moment ago, and may mend the table first. */
+/** Revoking waits up to five seconds for a gateway that has just died, and may repair the key table first. */
 const budgetMs = 20_000;
 
 export interface Cluster {
-  /** Where the cluster was found, for errors; never holds a password. */
+  /** Where the cluster was found, for error messages; never holds a password. */
   readonly natsUrl: string;
-  /** As the services have them (`NATS_CA_FILE` and its like). */
+  /** The same settings that the services read (`NATS_CA_FILE` and so on). */
   readonly files?: NatsFiles;
   readonly source: string;
 }
 
 /**
- * The cluster that is meant: the one of STACK_HOME where that is set, else the one NATS_URL names, else the
- * one of this folder's `.stack`. @throws Unreachable where none runs.
+ * Finds the cluster to talk to: the one of STACK_HOME if that is set, else the one that NATS_URL names, else the one
+ * of this folder's `.stack`. @throws Unreachable if none runs.
  */
 export const findCluster = (env: NodeJS.ProcessEnv, root: string): Cluster => {
   if (!env.STACK_HOME && env.NATS_URL) {
@@ -61,7 +64,7 @@ export interface OperatorAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** One call on a lane, as any other service would make it. @throws Unreachable */
+/** Makes one call on a lane, like any other client of it. @throws Unreachable */
 export const call = async (
   { natsUrl, files = {}, source }: Cluster,
   laneName: OperatorLane,

@@ -3,7 +3,7 @@ import { UsageError } from './usage-error.ts';
 
 /** What a command takes after `--`. */
 export interface Option {
-  /** What stands for the value in the help; absent for a switch. */
+  /** The placeholder for the value in the help; absent for a switch. */
   readonly value?: string;
   readonly about: string;
   readonly required?: boolean;
@@ -15,23 +15,23 @@ export interface Command {
   readonly words: readonly [noun: string, verb: string];
   readonly about: string;
   readonly options: Readonly<Record<string, Option>>;
-  /** Where the options alone do not say how they go together. */
+  /** The usage line, where the options alone do not show how to combine them. */
   readonly usage?: string;
-  /** More sentences for the command's own help. */
+  /** Extra sentences for the command's own help. */
   readonly notes?: readonly string[];
   readonly operation: OperationId;
-  /** The lane that answers it; `operator` unless given. */
+  /** The lane that answers it; `operator` by default. */
   readonly lane?: OperatorLane;
-  /** The operation's body; it is checked by the service. @throws UsageError where no body can be made. */
+  /** Builds the operation's body, which the service checks. @throws UsageError for options that make no body. */
   readonly body: (values: Values) => Body;
-  /** Where one call does a part of the work. */
+  /** For an operation that does a part of the work per call. */
   readonly parts?: {
-    /** The body of the next call; undefined when all is done. */
+    /** The body of the next call; undefined when everything is done. */
     readonly next: (answer: Body) => Body | undefined;
-    /** One answer out of all before and the latest. */
+    /** Merges the latest answer into the ones before. */
     readonly join: (before: Body, latest: Body) => Body;
   };
-  /** Whether what was asked for is done, where an answer can say that it is not. */
+  /** Whether the command succeeded, where an answer can say that it did not. */
   readonly succeeded?: (answer: Body) => boolean;
 }
 
@@ -40,7 +40,7 @@ export type Body = Readonly<Record<string, unknown>>;
 
 const company = { value: 'ID', about: "the company's number", required: true } as const;
 
-/** Of what is sealed anew, part by part. */
+/** Sums up an operation that re-encrypts part by part. */
 const resealing: Pick<Command, 'parts' | 'succeeded'> = {
   parts: {
     next: ({ next }) => (next === null ? undefined : { after: next }),

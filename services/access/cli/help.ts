@@ -30,7 +30,7 @@ ${columns(options)}
 ${notes}`;
 };
 
-/** Where a mistaken command line can read more. */
+/** Where to read more after a wrong command line. */
 export const hintFor = (args: readonly string[]): string => {
   const known = commands.some(({ words }) => words[0] === args[0] && words[1] === args[1]);
   return `${program} ${known ? `${args[0]} ${args[1]} ` : ''}--help`;

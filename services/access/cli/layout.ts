@@ -1,4 +1,4 @@
-/** Rows of text as columns, two blanks apart; nothing trails. Widths count code points. */
+/** Formats rows of text as columns, two spaces apart, without trailing spaces. Widths count code points. */
 export const columns = (rows: readonly (readonly string[])[]): string => {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
   return rows
@@ -13,6 +13,6 @@ export const columns = (rows: readonly (readonly string[])[]): string => {
 
 const widthOf = (text: string): number => [...text].length;
 
-/** A time as a person reads it, in UTC: `2026-03-01 09:30`. */
+/** A time for people to read, in UTC: `2026-03-01 09:30`. */
 export const moment = (iso: string | null): string =>
   iso === null ? '–' : iso.slice(0, 16).replace('T', ' ');

@@ -3,7 +3,7 @@ import type { CompanyAnswer, KeyAnswer, LimitsAnswer, ReencryptAnswer } from '@c
 import type { OperationId } from './commands.ts';
 import { columns, moment } from './layout.ts';
 
-/** What a person sees of each operation's answer. */
+/** Formats each operation's answer for people. */
 export const printers: Readonly<Record<OperationId, (answer: never) => string>> = {
   createCompany: ({ company_id, name }: CompanyAnswer) => `Company ${strong(company_id)} · ${name}`,
 
@@ -95,7 +95,7 @@ interface ResetAnswer {
 interface OwnerAnswer {
   readonly company_id: number;
   readonly email: string;
-  /** Only where it was made up here. */
+  /** Only if it was generated here. */
   readonly password?: string;
 }
 

@@ -8,8 +8,7 @@ import { UsageError } from './usage-error.ts';
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * Runs one command line. What is heavy is loaded only when a cluster is asked, so that help, and the
- * sentence about a typing error, come at once.
+ * Runs one command line. It loads heavy modules only to call a cluster, so that help and usage errors appear at once.
  * @returns the exit status: 0 done, 1 refused or not reachable, 2 not understood.
  */
 export const run = async (args: readonly string[]): Promise<number> => {
@@ -52,7 +51,7 @@ const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>)
   }
 };
 
-/** A password that was made up here must be shown, one that was handed in must not. */
+/** A password that was generated here must be shown; one that was handed in must not. */
 const passwordFor = async (fromInput: string | boolean | undefined, operation: string) => {
   if (operation !== 'createPortalOwner') return undefined;
   if (fromInput) return { given: { password: await passwordFromInput() }, shown: {} };
@@ -65,7 +64,7 @@ const refuse = (sentence: string): number => {
   return 1;
 };
 
-/** The service's own words (contract, "Requests and errors"): everything that is wrong, where it says so. */
+/** The service's own message (contract, "Requests and errors"), or every detail it lists. */
 const sentenceOf = ({ error, details, requestId }: Refusal): string => {
   const said = details?.map(({ message }) => message).join('; ') || error || 'the access service refused';
   return requestId ? `${said} (${requestId} in the log of access)` : said;

@@ -7,7 +7,7 @@ import {
 } from '@causeway/proto';
 import { type LimitRow, limitColumns } from '../limits/limits.ts';
 
-/** The columns of which an entry is made. */
+/** The columns of an entry. */
 export const keyEntryColumns = [
   'company_id',
   'id',
@@ -33,7 +33,9 @@ export interface CompanyEntryRow extends LimitRow {
   readonly version: number;
 }
 
-/** What gateways need of a key. One row version always gives the same text, field order included. */
+/**
+ * What gateways need to know about a key. A row version always gives the same text, including the order of fields.
+ */
 export const keyEntry = (row: KeyEntryRow): KeyEntry => ({
   version: row.version,
   id: row.id,
@@ -48,7 +50,7 @@ export const companyEntry = (row: CompanyEntryRow): CompanyEntry => ({
   ...limitsOf(row),
 });
 
-/** The name under which the table holds a row's entry. */
+/** The name of a row's entry in the table. */
 export const keyName = ({ key_hash }: Pick<KeyEntryRow, 'key_hash'>): string =>
   keyEntryName(key_hash.toString('base64url'));
 export const companyName = ({ company_id }: Pick<CompanyEntryRow, 'company_id'>): string =>

@@ -3,22 +3,21 @@ import type { Bus } from '@causeway/runtime';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { createInbox } from '@nats-io/transport-node';
 
-/** A gateway renews its entry each second and the entry lives five: after that it is dead or cut off. */
+/** A gateway renews its entry every second and the entry lives for five: after that it is dead or partitioned. */
 const maxWaitMs = 5000;
-/** A gateway may have missed the broadcast while it reconnected, so it is told again. */
+/** A gateway may have missed the broadcast while it reconnected, so the broadcast is repeated. */
 const repeatMs = 250;
-/** All that this service's NATS user may listen to for answers (`deploy/nats`). */
+/** The only inbox that this service's NATS user may subscribe to (`deploy/nats`). */
 const inboxPrefix = '_INBOX_access';
 
 /**
- * Tells every live gateway of a change of the key table and waits until each has answered that its own
- * copy holds that version of the entry, or a newer one.
+ * Announces a change of the key table to every live gateway and waits until each has confirmed that its copy holds
+ * that version of the entry, or a newer one.
  *
- * Who lives is read from the bucket's leader after the change was written. A gateway that is not listed
- * there yet loads its table after it has registered, and so loads the change. A gateway that does not
- * answer in time is dead, or is cut off from NATS: then it cannot count requests and so accepts none, and
- * it reads the whole table again before it trusts it. So the wait is bounded, and what was promised holds
- * after it too.
+ * The list of live gateways is read from the bucket's leader after the change was written. A gateway that is not
+ * listed yet loads its table after it has registered, and so loads the change. A gateway that does not answer in time
+ * is dead or partitioned from NATS: then it cannot count requests and so accepts none, and it reads the whole table
+ * again before it trusts it. So the wait is bounded and the promise still holds afterwards.
  * @returns the instances that were live and did not answer.
  */
 export const tellGateways = async ({ nc }: Bus, change: KeyTableChange): Promise<readonly string[]> => {
@@ -27,7 +26,7 @@ export const tellGateways = async ({ nc }: Bus, change: KeyTableChange): Promise
   const inbox = createInbox(inboxPrefix);
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
-      // Without any gateway the server answers by itself that nobody listens.
+      // Without any gateway, the server itself answers "no responders".
       if (error || message.data.length === 0) return;
       answered.add(message.json<GatewayAnswer>().instance);
       wake?.();
@@ -38,7 +37,7 @@ export const tellGateways = async ({ nc }: Bus, change: KeyTableChange): Promise
     const deadlineMs = performance.now() + maxWaitMs;
     let live: readonly string[] | undefined;
     for (let round = 1; ; round++) {
-      // A subject of its own for each round: a gateway may answer what reached it, once.
+      // Each round has its own reply subject, because a gateway may answer a message only once.
       nc.publish(keyRevokedSubject, JSON.stringify(change), { reply: `${inbox}.${round}` });
       live = live ? await stillLive(registry, live) : await liveGateways(registry);
       const isSilent = (instance: string) => !answered.has(instance);
@@ -73,7 +72,7 @@ const liveGateways = async ({ streams }: JetStreamManager): Promise<readonly str
   }
 };
 
-/** Those whose entry has neither run out nor been taken back, which is how a gateway says that it leaves. */
+/** The gateways whose entry has neither expired nor been deleted; a gateway deletes its entry when it leaves. */
 const stillLive = async (
   { streams }: JetStreamManager,
   instances: readonly string[],
@@ -91,7 +90,7 @@ const stillLive = async (
   return instances.filter((_, at) => entries[at] && !entries[at].header.has('KV-Operation'));
 };
 
-/** "Stream not found", "no message found". */
+/** "Stream not found" and "no message found". */
 const isMissing = (error: unknown): boolean => {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return code === 10059 || code === 10037;

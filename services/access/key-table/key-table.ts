@@ -10,22 +10,22 @@ import { reconcile } from './reconcile.ts';
 import { rowsFingerprint } from './rows.ts';
 import { type VersionedEntry, writeEntry } from './write.ts';
 
-/** The key table in NATS, by which gateways decide; the database is the truth it is made from. */
+/** The key table in NATS, which gateways decide by. It is derived from the database. */
 export interface KeyTable {
   /**
-   * Shows a row that has just been committed: returns when the entry is written and no live gateway holds
-   * an older one. @throws Problem `service_unavailable` where that cannot be said.
+   * Publishes a row that has just been committed. Returns when the entry is written and no live gateway holds an
+   * older one. @throws Problem `service_unavailable` if that cannot be confirmed.
    */
   publish(name: string, entry: VersionedEntry): Promise<void>;
-  /** False until the table has been found complete, or made so, for the first time. */
+  /** False until the table has been complete for the first time. */
   ready(): boolean;
   stop(): Promise<void>;
 }
 
 /**
- * Builds the table, then keeps it: every `checkIntervalMs`, and whenever the connection to NATS is back,
- * it is compared with the database, so that a NATS that has lost its store is filled again by itself.
- * Several replicas may do all of this at once.
+ * Builds the table and maintains it: every `checkIntervalMs`, and whenever the connection to NATS is restored, it is
+ * compared with the database. So a NATS that has lost its store is filled again automatically. Several replicas may
+ * do this at once.
  */
 export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable> => {
   const { bus, log, replicas, checkIntervalMs = 30_000 } = options;
@@ -42,7 +42,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     await openGatewayBucket(bus, replicas);
     await ensureLimitStream(bus.nc, replicas);
     bucket = await openKeyBucket(bus, replicas);
-    // Both sides as they are before they are read: a change on the way shows at the next check.
+    // Both are read before the comparison: a change during it shows at the next check.
     const fingerprint = `${await bucketFingerprint(bucket)} ${await rowsFingerprint(options.db)}`;
     if (fingerprint === checkedFingerprint) return;
     const nowMs = options.now().getTime();
@@ -55,7 +55,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     checkedFingerprint = fingerprint;
     ready = true;
     if (written > 0)
-      log.info({ written, elapsedMs: Math.round(performance.now() - startedMs) }, 'key table mended');
+      log.info({ written, elapsedMs: Math.round(performance.now() - startedMs) }, 'key table repaired');
   };
   const check = (): Promise<void> => {
     running ??= checkNow().finally(() => {
@@ -63,7 +63,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     });
     return running;
   };
-  /** One that is certain to have begun after now. */
+  /** A check that certainly started after the call. */
   const freshCheck = async (): Promise<void> => {
     await running?.catch(() => {});
     checkedFingerprint = '';
@@ -80,12 +80,12 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
       if (bus.connected()) await check();
       checkLater(checkIntervalMs);
     } catch (error) {
-      log.warn({ error }, 'key table could not be checked; trying again');
+      log.warn({ error }, 'key table check failed');
       checkLater(retryMs);
     }
   };
 
-  /** Writes the entry. @returns whether it refuses a key, and has been shown for so long that all know. */
+  /** Writes the entry. @returns whether it refuses a key and has been shown long enough for every gateway to know. */
   const show = async (name: string, entry: VersionedEntry): Promise<boolean> => {
     const held = await readEntry(bucket, name);
     const written = await writeEntry(bucket, name, entry, held);
@@ -101,14 +101,14 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
       const change: KeyTableChange = { name, version: entry.version };
       try {
         const settled = await show(name, entry).catch(async (error: unknown) => {
-          log.warn({ error, name }, 'entry not written; mending the whole key table');
+          log.warn({ error, name }, 'key table entry not written, repairing the table');
           await freshCheck();
           return false;
         });
         if (settled) return;
         const silent = await tellGateways(bus, change);
         if (silent.length > 0)
-          log.warn({ ...change, silent }, 'gateways did not confirm; they are dead or cut off');
+          log.warn({ ...change, silent }, 'gateways dead or partitioned: change not confirmed');
       } catch (cause) {
         throw new Problem({ code: 'service_unavailable', publicMessage: notShown, cause });
       }
@@ -124,8 +124,8 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
 const retryMs = 1000;
 const expireEveryMs = 3_600_000;
 /**
- * An entry that the table has shown for so long is known to every gateway: one that was cut off for a minute trusts
- * nothing. Gateways forget a refusal after twice that (`services/runtime/key-table/follow.ts`) and would not answer.
+ * After this long, every gateway knows an entry: one that was partitioned for a minute trusts nothing. Gateways
+ * forget a refusal after twice this time (`services/runtime/key-table/follow.ts`) and would not confirm it.
  */
 const settledMs = 5 * 60_000;
 const notShown =
@@ -138,7 +138,7 @@ export interface KeyTableOptions extends TableSource {
   readonly checkIntervalMs?: number;
 }
 
-/** Differs whenever an entry was written, and when the bucket is another than it was. */
+/** Changes whenever an entry is written or the bucket is replaced. */
 const bucketFingerprint = async (bucket: KV): Promise<string> => {
   const { created, state } = (await bucket.status()).streamInfo;
   return [created, state.last_seq, state.messages].join('/');

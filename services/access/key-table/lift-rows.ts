@@ -8,12 +8,12 @@ import {
 import type { Database, Log } from '@causeway/runtime';
 import type { AccessTables } from '../schema.ts';
 
-/** What the key table is made from. */
+/** The source of the key table. */
 export interface TableSource {
   readonly db: Database<AccessTables>;
   readonly log: Log;
   readonly now: () => Date;
-  /** What services check the proofs of sessions with, by the names of the ring's keys. */
+  /** The public keys with which services verify session proofs, by the names of the ring's keys. */
   readonly signers: ReadonlyMap<string, SignerEntry>;
 }
 
@@ -23,9 +23,9 @@ export interface EntryText {
 }
 
 /**
- * Gives rows that are older than their entries a version above them, so that the database counts again.
- * One thing the newer entry decides: a key that it shows as revoked stays revoked, also where the backup
- * that was restored does not know of that yet.
+ * Gives rows that are older than their entries a version above them, so that the database is authoritative again. The
+ * newer entry decides one thing: a key that it shows as revoked stays revoked, even if the restored backup does not
+ * know of that yet.
  */
 export const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): Promise<void> => {
   for (const { name, text } of ahead) {

@@ -3,9 +3,9 @@ import type { KV, KvEntry } from '@nats-io/kv';
 
 /** An entry as the bucket holds it. */
 export interface HeldEntry {
-  /** 0 where the bucket has never had it. */
+  /** 0 if the bucket has never had it. */
   readonly revision: number;
-  /** Null where it is not there, or has been deleted. */
+  /** Null if it is absent or was deleted. */
   readonly text: string | null;
   /** When the server stored it. */
   readonly createdMs: number;
@@ -18,7 +18,9 @@ export const readEntry = async (bucket: KV, name: string): Promise<HeldEntry> =>
   return entry ? heldEntry(entry) : absent;
 };
 
-/** Every entry of the bucket by name. A connection lost on the way leaves some out: see `reconcile`. */
+/**
+ * Every entry of the bucket, by name. If the connection is lost during the read, some are missing: see `reconcile`.
+ */
 export const readTable = async (bucket: KV): Promise<Map<string, HeldEntry>> => {
   const held = new Map<string, HeldEntry>();
   for await (const entry of await bucket.history({ key: '>' })) {
@@ -33,7 +35,7 @@ const heldEntry = (entry: KvEntry): HeldEntry => ({
   createdMs: entry.created.getTime(),
 });
 
-/** Whether an entry is a key's that is refused. */
+/** Whether the entry is that of a refused key. */
 export const isRefusal = (text: string | null): boolean => {
   try {
     return text !== null && (JSON.parse(text) as Partial<KeyEntry>).active === false;

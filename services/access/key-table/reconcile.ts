@@ -13,21 +13,21 @@ import { absent, type HeldEntry, readTable } from './read.ts';
 import { expectedEntries } from './rows.ts';
 import { type VersionedEntry, versionOf, writeEntry } from './write.ts';
 
-/** Enough to keep the server busy: 100,000 entries take some seconds, one at a time minutes. */
+/** Enough to keep the server busy: 100,000 entries take some seconds; one at a time would take minutes. */
 const maxWritesInFlight = 128;
 
 const metaText = JSON.stringify({ ready: true } satisfies MetaEntry);
 
 /**
- * Makes the key table show what the database holds, writing only what differs, and marks it complete at
- * the end. The table is read before the database: whatever was in it then had been committed before, so
+ * Makes the key table match the database, writing only what differs, and marks it complete at the end. The table is
+ * read before the database, so everything in it had been committed before. Therefore
  *
  * - an entry without a row belongs to a row that the database has lost: its key is refused from now on;
- * - an entry newer than its row means that the database went back in time, as after the restoring of a
- *   backup: the row is lifted above it.
+ * - an entry newer than its row means that the database went back in time, as after restoring a backup: the row is
+ * lifted above it.
  *
- * Both are reported, as neither happens by itself. An entry that the reading missed costs a needless
- * write, nothing more, since every write looks at what it replaces.
+ * Both are logged as errors because neither happens in normal operation. An entry that the read missed only costs a
+ * needless write, since every write checks what it replaces.
  * @returns how many entries were written.
  */
 export const reconcile = async (source: TableSource, bucket: KV): Promise<number> => {
@@ -49,14 +49,10 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   }
   written += await writeAll(bucket, held, [...unknown].flatMap(endedSigner));
   const lost = [...unknown].flatMap((name) => refused(name, held.get(name)?.text ?? null));
-  if (lost.length > 0)
-    log.error({ entries: lost.length }, 'the key table knows keys that the database has lost');
+  if (lost.length > 0) log.error({ entries: lost.length }, 'keys in the key table but not in the database');
   written += await writeAll(bucket, held, lost);
   if (ahead.length > 0) {
-    log.error(
-      { entries: ahead.length },
-      'the key table is newer than the database; lifting the rows above it',
-    );
+    log.error({ entries: ahead.length }, 'key table newer than the database, lifting its rows');
     await liftRows(source, ahead);
     return written + (await reconcile(source, bucket));
   }
@@ -64,7 +60,7 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   return written;
 };
 
-/** The database's, and those of what this service signs with. */
+/** The entries of the database's rows and of this service's signing keys. */
 async function* allEntries({ db, signers, now }: TableSource) {
   yield [...signers].map(([id, entry]) => [signerEntryName(id), entry] as const);
   yield* expectedEntries(db, now());
@@ -86,11 +82,11 @@ const writeAll = async (
   return written;
 };
 
-/** The end of a signer whose key has left the ring; nothing where it has ended, or is no signer's. */
+/** The final entry of a signer whose key has left the ring; empty if it has ended already or is not a signer's. */
 const endedSigner = (name: string): (readonly [string, SignerEntry])[] =>
   name.startsWith(signerEntryPrefix) ? [[name, { version: 1, publicKey: null }]] : [];
 
-/** The entry of a key that nobody knows any more, refused; nothing where it already is, or is no key's. */
+/** The entry of a key that the database does not know, refused; empty if it already is or is not a key's. */
 const refused = (name: string, text: string | null): (readonly [string, VersionedEntry])[] => {
   if (text === null || !name.startsWith(keyEntryPrefix) || versionOf(text) < 0) return [];
   const entry = JSON.parse(text) as KeyEntry;

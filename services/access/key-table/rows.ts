@@ -15,7 +15,7 @@ const pageRows = 5000;
 
 const why = 'the key table shows the keys of all companies';
 
-/** Every entry that the table must hold, in pages, as the database has it now; keys revoked long ago left out. */
+/** Every entry that the table must hold now, in pages; without keys that were revoked long ago. */
 export async function* expectedEntries(
   db: Database<AccessTables>,
   now: Date,
@@ -48,7 +48,7 @@ export async function* expectedEntries(
   }
 }
 
-/** Differs whenever a row of the key table's sources was added or changed: versions only grow. */
+/** Changes whenever a row of the key table's sources is added or changed: versions only grow. */
 export const rowsFingerprint = async (db: Database<AccessTables>): Promise<string> => {
   const companies = await db
     .selectFrom('companies')

@@ -1,19 +1,18 @@
 import type { KV } from '@nats-io/kv';
 import { type HeldEntry, readEntry } from './read.ts';
 
-/** An entry shows one version of its row; of two, the newer is the one to keep. */
+/** An entry shows one version of its row; the newer version wins. */
 export interface VersionedEntry {
   readonly version: number;
 }
 
-/** A conflict means that another writer got in first, so each try sees a newer entry than the last. */
+/** A conflict means that another writer came first, so each retry sees a newer entry than the last. */
 const maxTries = 50;
 
 /**
- * Puts an entry into the key table unless the table holds a newer version of it. Any number of writers
- * may do so at once: each write names the revision it replaces, and a writer that comes second looks
- * again.
- * @param known what the table is thought to hold, which saves the first look.
+ * Puts an entry into the key table unless the table holds a newer version of it. Any number of writers may do so at
+ * once: each write names the revision it replaces, and a writer that comes second reads again.
+ * @param known what the table is believed to hold, which saves the first read.
  * @returns whether something was written.
  */
 export const writeEntry = async (
@@ -28,7 +27,7 @@ export const writeEntry = async (
     if (held.text !== null) {
       const version = versionOf(held.text);
       if (version > entry.version) return false;
-      // One version has one content, except where someone else wrote into the table: then ours stands.
+      // One version has one content, unless somebody else wrote into the table: then ours wins.
       if (version === entry.version && held.text === text) return false;
     }
     try {
@@ -41,7 +40,7 @@ export const writeEntry = async (
   }
 };
 
-/** The version an entry's text carries; −1 for what is not an entry, so that any row replaces it. */
+/** The version in an entry's text; −1 for what is not an entry, so that any row replaces it. */
 export const versionOf = (text: string): number => {
   try {
     const { version } = JSON.parse(text) as Partial<VersionedEntry>;
@@ -51,7 +50,7 @@ export const versionOf = (text: string): number => {
   }
 };
 
-/** "Wrong last sequence": a replicated bucket says it with either code. */
+/** "Wrong last sequence": a replicated bucket reports it with either code. */
 const isConflict = (error: unknown): boolean => {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return code === 10071 || code === 10164;

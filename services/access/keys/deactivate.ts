@@ -8,11 +8,11 @@ export interface KeyEnd {
   readonly by: AuditSource;
 }
 
-/** Ends a key in the database, once: a key that was revoked before keeps its time and its version. */
+/** Deactivates a key in the database. A key that is revoked already keeps its time and version. */
 export const deactivate = ({ db, now }: Access, end: KeyEnd): Promise<void> =>
   transaction(db, (trx) => deactivateIn(trx, { ...end, at: now() }));
 
-/** Likewise, as a part of a larger change. */
+/** The same, as part of a larger transaction. */
 export const deactivateIn = async (
   trx: Trx<AccessTables>,
   { companyId, id, by, at }: KeyEnd & { readonly at: Date },

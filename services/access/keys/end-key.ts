@@ -5,8 +5,8 @@ import { deactivate, type KeyEnd } from './deactivate.ts';
 import { keyColumns } from './key.ts';
 
 /**
- * Ends a key; when this returns, no gateway accepts it any more (contract, "Identifiers, keys, scopes"). Ending
- * it again changes nothing and makes the same promise. @throws Problem `not_found`
+ * Revokes a key; when this returns, no gateway accepts it any more (contract, "Identifiers, keys, scopes"). Revoking
+ * it again changes nothing and gives the same guarantee. @throws Problem `not_found`
  */
 export const endKey = async (access: Access, end: KeyEnd) => {
   const { db, table } = access;

@@ -3,8 +3,8 @@ import type { Trx } from '@causeway/runtime';
 import type { AccessTables } from '../schema.ts';
 
 /**
- * Holds a company to its number of active keys, exactly: whoever is about to make one waits here for those before
- * them (contract, "Quotas"). @throws Problem `quota_exceeded`
+ * Enforces the company's limit of active keys exactly: it locks the company's row, so concurrent creates take turns
+ * (contract, "Quotas"). @throws Problem `quota_exceeded`
  */
 export const requireRoomForKey = async (
   trx: Trx<AccessTables>,

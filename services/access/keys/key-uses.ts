@@ -7,10 +7,10 @@ const minuteMs = 60_000;
 
 /**
  * Stores `last_used_utc` from the gateways' reports.
- * The time never precedes the key's creation and only moves forward, whatever order reports come in and whichever
- * replica writes them. A minute in the future is cut to the present one, or the time would stand still until then.
- * A revoked key takes only uses from before it was revoked: reports come seconds later, and the last use of a key
- * that was revoked for a reason is what somebody will ask for.
+ * The time never precedes the key's creation and only moves forward, whatever order reports arrive in and whichever
+ * replica writes them. A minute in the future is cut to the current one, or the time would stand still until then. A
+ * revoked key only takes uses from before it was revoked: reports come seconds later, and after a leak somebody will
+ * ask for its last use.
  */
 export const recordKeyUses = ({ bus, db, log, metrics, now }: KeyUsesOptions): ReportWriter =>
   gatherReports<KeyUse>({
@@ -49,14 +49,14 @@ const readReport = (data: Uint8Array): readonly KeyUse[] => {
 
 const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 
-/** One statement for each minute, in the order of the key, so that two writers queue up. */
+/** One statement per minute, rows in key order, so that concurrent writers queue instead of deadlocking. */
 const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {
   for (const [minute, ofMinute] of Map.groupBy(uses, (use) => use[2])) {
     const used = new Date(minute * minuteMs);
     const keys = ofMinute.toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);
     await db
       .updateTable('api_keys')
-      // A use is reported to the minute, which may have begun before the key was created.
+      // Uses are reported by the minute, which may have begun before the key was created.
       .set(({ fn, val }) => ({ last_used_utc: fn<Date>('GREATEST', ['created_utc', val(used)]) }))
       .where(({ eb, refTuple, tuple }) =>
         eb(

@@ -1,6 +1,6 @@
 import { type KeyAnswer, maskKey, type Scope } from '@causeway/proto';
 
-/** The columns of which a key's answer is made. */
+/** The columns of a key's answer. */
 export const keyColumns = [
   'company_id',
   'id',
@@ -27,7 +27,7 @@ export interface KeyRow {
   readonly last_used_utc: Date | null;
 }
 
-/** A key as it may be shown: never its value. */
+/** A key as it may be shown: without its value. */
 export const keyAnswer = (row: KeyRow): KeyAnswer => ({
   id: row.id,
   company_id: row.company_id,

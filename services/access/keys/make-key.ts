@@ -11,12 +11,12 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly by: AuditSource;
-  /** Within the transaction: whether the key may still be made. */
+  /** Checks, within the transaction, whether the key may still be created. */
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
 }
 
 /**
- * Makes a key and returns once every gateway accepts it, so that it works as soon as it is read.
+ * Creates a key and returns once every gateway accepts it, so that it works as soon as it is shown.
  * @throws Problem `quota_exceeded`
  */
 export const makeKey = async (access: Access, { companyId, name, scopes, by, check }: NewKey) => {
@@ -50,12 +50,12 @@ export const makeKey = async (access: Access, { companyId, name, scopes, by, che
   try {
     await table.publish(keyName(row), keyEntry(row));
   } catch (error) {
-    // Its value is lost with this answer: a key that nobody has must not stay good.
+    // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.
     await deactivate(access, {
       companyId,
       id,
       by: { ...by, kind: 'system', id: null, name: 'system' },
-    }).catch((cause: unknown) => log.error({ error: cause, keyId: id }, 'unused key stays'));
+    }).catch((cause: unknown) => log.error({ error: cause, keyId: id }, 'unused key not revoked'));
     throw error;
   }
   return { row, value };

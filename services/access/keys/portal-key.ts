@@ -2,7 +2,7 @@ import { type AnswerTo, maskKey, type Scope } from '@causeway/proto';
 import { type LimitRow, limitsAnswer } from '../limits/limits.ts';
 import type { KeyRow } from './key.ts';
 
-/** A key as the portal shows it: never its value. */
+/** A key as the portal shows it: without its value. */
 export const portalKey = (row: KeyRow & LimitRow): AnswerTo<'listApiKeys'>['keys'][number] => ({
   id: row.id,
   name: row.name,

@@ -1,6 +1,6 @@
 import type { LimitsAnswer } from '@causeway/proto';
 
-/** A row's own limits, in requests a minute; null is "as configured". */
+/** A row's own limits, in requests a minute; null means the configured one. */
 export interface LimitRow {
   readonly limit_read: number | null;
   readonly limit_write: number | null;

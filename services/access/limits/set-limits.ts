@@ -22,7 +22,7 @@ import { operatorHandler } from '../operator-handler.ts';
 import type { AccessTables } from '../schema.ts';
 import { type LimitRow, limitsAnswer } from './limits.ts';
 
-/** Limits of a company, or of one key; a limit that is not named stays, null takes it back to the configured one. */
+/** Sets limits of a company or of one key. A limit that is not named stays; null resets it to the configured one. */
 export const setLimits = (access: Access) =>
   operatorHandler(access, 'setLimits', ({ company_id, id, read, write, admin, lookup }, { requestId }) => {
     const set = {

@@ -1,20 +1,20 @@
 import { problem } from '@causeway/proto';
 import { hashPassword, verifyPasswords } from './password.ts';
 
-/** Hashes and checks passwords, a few at a time: each takes 19 MiB and a core for tens of milliseconds. */
+/** Hashes and checks passwords, a few at a time: each takes 19 MiB of memory and a core for tens of milliseconds. */
 export interface Hasher {
-  /** @param salt random unless given. @throws Problem `service_unavailable` when too many wait */
+  /** @param salt random by default. @throws Problem `service_unavailable` when too many callers wait */
   hash(password: string, salt?: Buffer): Promise<string>;
   verify(password: string, stored: string): Promise<boolean>;
   /**
-   * Which of the hashes are of this password. The memberships of an address share a salt, so this takes as long for
-   * one, for several and, with a made-up hash, for none.
+   * Tells which of the hashes belong to this password. The memberships of an address share a salt, so one, several
+   * and, with a dummy hash, none take equally long.
    */
   matches(password: string, stored: readonly string[]): Promise<boolean[]>;
 }
 
 const atOnce = 2;
-/** Some two seconds of work. */
+/** About two seconds of work. */
 const maxWaiting = 100;
 
 export const createHasher = (): Hasher => {

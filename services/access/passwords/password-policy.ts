@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { invalidField } from '@causeway/proto';
 
 /**
- * Refuses what is tried first: the common passwords of leaks, those with digits around or letters replaced,
- * repetitions, runs over the keyboard, and the names of the company, the person and this product. There are no
- * rules on kinds of characters (NIST SP 800-63B-4, section 3.1.1.2).
+ * Refuses the passwords that attackers try first: common passwords from leaks, those with digits around or letters
+ * replaced, repetitions, keyboard runs, and the names of the company, the person and this product. There are no rules
+ * on kinds of characters (NIST SP 800-63B-4, section 3.1.1.2).
  *
  * Why not `@zxcvbn-ts/core`: measured with 4.2 and its English dictionaries, it takes 155 MB of memory and 0.6 s to
  * load, and a chosen password of 256 characters blocks the process for 5 to 10 s. It also accepts
  * `qwerty-asdfgh-zxcvbn` and `causeway-portal-99` with its best score.
- * @param context words that everybody knows: the company's name, the person's name and address.
+ * @param context words that are easy to guess: the company's name, the person's name and address.
  * @throws Problem naming `field`
  */
 export const requireGoodPassword = (field: string, password: string, context: readonly string[]): void => {
@@ -20,7 +20,7 @@ export const requireGoodPassword = (field: string, password: string, context: re
 
 const weakness = (password: string, context: readonly string[]): string | undefined => {
   const plain = plainForm(password);
-  // A sign at an end stands for a letter, or for nothing.
+  // A sign at either end may stand for a letter or for nothing.
   const forms = [plain, coreOf(plain), coreOf(withLetters(plain))];
   if (forms.some((form) => isCommon(form)) || isRepeated(plain)) return 'is a common password';
   if (isRun(plain)) return 'is a run of keys or characters';
@@ -33,7 +33,7 @@ const weakness = (password: string, context: readonly string[]): string | undefi
 
 const plainForm = (password: string): string => password.normalize('NFKC').toLowerCase();
 
-/** Without the digits and signs around it, and with those inside read as the letters they stand for. */
+/** The password without the digits and signs around it; those inside are read as the letters they stand for. */
 const coreOf = (plain: string): string => withLetters(plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ''));
 
 const withLetters = (text: string): string =>
@@ -55,9 +55,9 @@ const digestBytes = 5;
 let digests: ReadonlySet<string> | undefined;
 
 /**
- * `common-passwords.bin` has, in order, the first five bytes of the SHA-256 of each: of the passwords of twelve
- * characters and more as they are, and of the cores of four letters and more, of the twenty thousand commonest
- * (Royce Williams' list, as Django ships it). Digests, as many are not words one wants to read in a repository.
+ * `common-passwords.bin` holds, sorted, the first five bytes of SHA-256 digests: of the passwords of at least twelve
+ * characters, and of the cores of at least four letters, among the twenty thousand most common (Royce Williams' list,
+ * as Django ships it). Digests keep offensive words out of the repository.
  */
 const isCommon = (text: string): boolean => {
   digests ??= readDigests();
@@ -74,7 +74,7 @@ const readDigests = (): ReadonlySet<string> => {
   return known;
 };
 
-/** A short piece, or a common one, again and again. */
+/** A short piece, or a common password, repeated. */
 const isRepeated = (text: string): boolean => {
   for (let length = 1; length <= text.length / 2; length++) {
     const piece = text.slice(0, length);
@@ -97,7 +97,7 @@ const rows = [
 ];
 const runs = rows.flatMap((row) => [row, [...row].toReversed().join('')]);
 
-/** Made of pieces of four and more that lie on rows of keys, but for at most three characters. */
+/** Consists of pieces of at least four characters from keyboard rows, except for at most three characters. */
 const isRun = (text: string): boolean => {
   const letters = text.replace(/[^\p{L}\p{N}]/gu, '');
   let astray = 0;
@@ -109,7 +109,7 @@ const isRun = (text: string): boolean => {
   return true;
 };
 
-/** Length of the longest piece of a row that begins here; 0 for one too short to count. */
+/** The length of the longest piece of a row that begins here; 0 if it is too short to count. */
 const pieceAt = (text: string, at: number): number => {
   let length = 3;
   while (at + length < text.length && runs.some((run) => run.includes(text.slice(at, at + length + 1))))

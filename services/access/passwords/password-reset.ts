@@ -4,7 +4,7 @@ import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 
-/** Long enough to hand the link over, short enough that a forgotten one is worth nothing. */
+/** Long enough to hand the link over, short enough that a forgotten link is worthless. */
 const validForMs = 3_600_000;
 
 interface Member {
@@ -13,8 +13,8 @@ interface Member {
 }
 
 /**
- * A link by which a member chooses a new password, in the place of one that is still open. Whoever has it can:
- * its maker hands it over in private. The token is in the fragment, which no browser sends anywhere.
+ * Creates a link with which a member chooses a new password; it replaces an open one. Anyone who has the link can use
+ * it, so its creator hands it over in private. The token is in the fragment, which browsers do not send.
  */
 export const makePasswordReset = async (
   { now, random }: Pick<Access, 'now' | 'random'>,
@@ -33,7 +33,7 @@ export const makePasswordReset = async (
   return { link: `/portal/password#${token}`, expires };
 };
 
-/** Takes the link of a member back, if there is one. */
+/** Deletes a member's reset link, if there is one. */
 export const endPasswordReset = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Member,
@@ -45,7 +45,7 @@ export const endPasswordReset = async (
     .execute();
 };
 
-/** A link that still holds, and whose it is. @throws Problem `reset_over` for one that does not, or never was */
+/** An open reset link and its member. @throws Problem `reset_over` if the link has ended or never existed */
 export const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
   const row = await acrossTenants(db, 'a link for a new password is known by its token alone')
     .selectFrom('portal_password_resets as reset')

@@ -20,15 +20,15 @@ export const hashPassword = async (password: string, nonce: Buffer = randomBytes
 
 const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** The salt of a hash; undefined for a hash that cannot be read. */
+/** The salt of a hash; undefined if the hash is unreadable. */
 export const saltOf = (stored: string): Buffer | undefined => {
   const salt = phc.exec(stored)?.[4];
   return salt === undefined ? undefined : Buffer.from(salt, 'base64');
 };
 
 /**
- * Whether the password is the one of each hash; false for a hash that cannot be read. Hashes of one salt and cost
- * take one derivation together. The cost is the hash's own, so that it may be raised later.
+ * Tells for each hash whether it belongs to the password; false for an unreadable hash. Hashes with the same salt and
+ * cost share one derivation. The cost is read from the hash, so that it may be raised later.
  */
 export const verifyPasswords = async (
   password: string,

@@ -4,14 +4,17 @@ import { type Attempt, countAttempt, refuseKnown } from './delays.ts';
 import type { Gate } from './gate.ts';
 import { deviceSubjects, type Subject, sessionSubjects, strangersSubjects } from './subjects.ts';
 
-/** Whoever attempts to prove who they are: what a failure counts for, and the gate they come in through. */
+/** Somebody who tries to prove their identity: the subjects that a failure counts for, and the gate to pass. */
 export interface Prover {
   readonly subjects: readonly Subject[];
   readonly gate: Gate;
   readonly key: string;
 }
 
-/** Somebody without a session. From a known device they are no stranger: strangers neither delay nor crowd them out. */
+/**
+ * Somebody without a session. From a known device they count as a member, so strangers neither delay them nor crowd
+ * them out.
+ */
 export const signingIn = (
   { devices, gates, now }: Access,
   email: string,
@@ -23,7 +26,7 @@ export const signingIn = (
     : { subjects: deviceSubjects(email, id), gate: gates.members, key: `device ${id}` };
 };
 
-/** A member at an open session, who is asked for the password or a code again. */
+/** A member with an open session who is asked for the password or a code again. */
 export const atSession = ({ gates }: Access, sessionId: number): Prover => ({
   subjects: sessionSubjects(sessionId),
   gate: gates.members,
@@ -31,7 +34,7 @@ export const atSession = ({ gates }: Access, sessionId: number): Prover => ({
 });
 
 /**
- * Makes one attempt. One that has to wait costs nothing but this call: no query, no hash, no place in the queue.
+ * Makes one attempt. An attempt that has to wait costs no query, no hash and no place in the queue.
  * @throws Problem `too_many_attempts` while one of the subjects has to wait, or as `Gate.run`
  */
 export const attempt = async <Result>(
@@ -42,7 +45,7 @@ export const attempt = async <Result>(
 ): Promise<Result> => {
   refuseKnown(access, subjects);
   return gate.run(key, deadlineMs, async () => {
-    // While it waited others may have failed.
+    // Others may have failed while this one waited.
     refuseKnown(access, subjects);
     return work(await countAttempt(access, subjects));
   });

@@ -4,9 +4,9 @@ import type { Access } from '../context.ts';
 import { findSession } from './find-session.ts';
 
 /**
- * Lets calls of the portal through as the members whose sessions they show. A gateway says who asks, and is not
- * believed: here keys are made, and roles and passwords changed, so a gateway that somebody has taken over could
- * else let itself in for good, everywhere.
+ * Authenticates portal calls by their session token. The gateway also says who calls, but that is not trusted: these
+ * operations create keys and change roles and passwords, so a compromised gateway could otherwise grant itself
+ * lasting access to every company.
  */
 export const byToken = (access: Access, handler: Handler): Handler =>
   each(async (call) => {
@@ -16,7 +16,10 @@ export const byToken = (access: Access, handler: Handler): Handler =>
     const { companyId, user } = session;
     if (companyId !== tenant || user.id !== caller || user.sessionId !== actor.user?.sessionId) {
       const { operation, requestId } = call;
-      access.log.error({ operation, requestId, tenant, caller, companyId }, "a call in another's name");
+      access.log.error(
+        { operation, requestId, tenant, caller, companyId },
+        'portal call with a session of another member',
+      );
       throw problem('signed_out');
     }
     const { token: _, ...from } = actor;

@@ -5,8 +5,8 @@ import type { AccessTables } from '../schema.ts';
 import { endSessions } from './end.ts';
 
 /**
- * A change of how a member signs in, in one transaction: the change, the end of the member's other sessions
- * (whoever made it necessary may sit in one), and the entry in the log.
+ * Changes how a member signs in. One transaction makes the change, ends the member's other sessions (an attacker may
+ * hold one) and writes the audit entry.
  */
 export const changeSecurity = <Result>(
   access: Access,

@@ -6,8 +6,8 @@ import type { PersonRow } from './person.ts';
 import { type GivenFactor, takeFactor } from './second-factor.ts';
 
 /**
- * Asks a signed-in member for the password and a code of the second factor, before that factor changes.
- * @throws Problem `conflict` where it is off, `invalid_request` naming the field, or as `attempt`
+ * Asks a signed-in member for the password and a code of the second factor before that factor changes.
+ * @throws Problem `conflict` if it is off, `invalid_request` naming the field, or as `attempt`
  */
 export const confirmFactor = async (
   access: Access,

@@ -4,8 +4,8 @@ import { atSession, attempt } from './attempt.ts';
 import { type PersonRow, readPerson } from './person.ts';
 
 /**
- * Asks a signed-in member for the password again, under delays of the session's own: whoever sits at an open session
- * cannot guess there, and guesses made elsewhere delay nobody here.
+ * Asks a signed-in member for the password again. The session has its own delays: somebody at an unattended session
+ * cannot guess freely, and guesses made elsewhere do not delay the member.
  * @throws Problem `invalid_request` naming `field`, or as `attempt`
  */
 export const confirmPassword = (

@@ -5,22 +5,22 @@ import type { Access } from '../context.ts';
 import type { Subject } from './subjects.ts';
 
 /**
- * Delays between attempts to prove who one is, growing with each that failed, for each subject that it counts for
- * (`subjects.ts`). The longest is a quarter of an hour, so nobody is locked out for good.
+ * An attempt to prove one's identity. Each subject that it counts for (`subjects.ts`) has a delay that grows with its
+ * failures, up to a quarter of an hour, so nobody is locked out for good.
  *
- * An attempt is counted before it is made and given back when it was right, so many at once gain nothing. Its
- * account need not exist: then all is the same, or the delays would tell which addresses are members.
+ * An attempt is counted before it is made and given back if it succeeds, so concurrent attempts gain nothing.
+ * Accounts that do not exist are treated alike; otherwise the delays would reveal which addresses are members.
  */
 export interface Attempt {
-  /** It was right: counts of the member's own are forgotten, others go back by this one. */
+  /** It succeeded: forgets the counts of the member's own subjects and takes this attempt back from the others. */
   succeeded(): Promise<void>;
-  /** Neither right nor wrong: it does not count. */
+  /** It neither succeeded nor failed, so it does not count. */
   undecided(): Promise<void>;
 }
 
 const firstDelayMs = 1000;
 const longestDelayMs = 15 * 60_000;
-/** A count is forgotten after so long without an attempt. */
+/** A count is forgotten after this long without an attempt. */
 export const forgottenAfterMs = 24 * 3_600_000;
 
 type Counting = Pick<Access, 'db' | 'now' | 'refusals'>;
@@ -36,15 +36,15 @@ export const refuseKnown = ({ now, refusals }: Counting, subjects: readonly Subj
 };
 
 /**
- * Counts an attempt. One that has to wait writes nothing and locks nothing.
+ * Counts an attempt. An attempt that has to wait writes nothing and locks nothing.
  * @throws Problem `too_many_attempts` while one of the subjects has to wait
  */
 export const countAttempt = (access: Counting, subjects: readonly Subject[]): Promise<Attempt> =>
   count(access, subjects, refuseWaiting);
 
 /**
- * Counts an attempt that is made in any case. Whoever chooses a password for one membership of an address can learn by a
- * sign-in whether another membership has the same, so each choice is a guess (README.md).
+ * Counts an attempt without refusing it. Choosing a password for one membership of an address reveals, at the next
+ * sign-in, whether another membership has the same one, so each choice is a guess (README.md).
  */
 export const noteAttempt = async (access: Counting, subjects: readonly Subject[]): Promise<void> => {
   await count(access, subjects, () => {});
@@ -57,7 +57,7 @@ const count = async (
 ): Promise<Attempt> => {
   const { db, now, refusals } = access;
   const at = now();
-  // Locked in one order by all, or two attempts could each wait for the other.
+  // Every transaction locks them in the same order, to avoid deadlocks.
   const subjects = unsorted.toSorted((a, b) => Buffer.compare(a.digest, b.digest));
   const digests = subjects.map(({ digest }) => digest);
   const columns = ['subject', 'failures', 'last_attempt_utc', 'next_attempt_utc'] as const;
@@ -118,7 +118,7 @@ const count = async (
   };
 };
 
-/** The member has proven otherwise who they are. */
+/** Forgets the counts of a member who has proven their identity in another way. */
 export const forgetAttempts = async (
   { db, refusals }: Counting,
   subjects: readonly Subject[],
@@ -128,7 +128,7 @@ export const forgetAttempts = async (
   for (const digest of digests) refusals.forget(digest);
 };
 
-/** @param failures with the one that is about to be made. */
+/** @param failures including the attempt that is about to be made. */
 export const delayMs = (failures: number, free: number): number =>
   failures < free ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(failures - free, 20));
 

@@ -2,12 +2,12 @@ import { countedEmail } from './same-email.ts';
 import type { Signer } from './signer.ts';
 
 /**
- * Devices that members have signed in with before. A cookie of the browser's says so: an entry for each member, signed,
- * so that nothing is stored or looked up. It opens nothing: sign-ins from a known device need the password as
- * ever, but guesses made elsewhere do not delay them.
+ * Devices that members have signed in with before. A browser cookie holds a signed entry per member, so nothing is
+ * stored or looked up. It grants no access: a sign-in from a known device still needs the password, but guesses made
+ * elsewhere do not delay it.
  *
- * An entry: day of the last sign-in (4 characters, base 36), id of the device (12), mark (22); entries are separated by
- * dots, the newest first.
+ * An entry consists of the day of the last sign-in (4 characters, base 36), the device's id (12) and a signature
+ * (22). Dots separate the entries, newest first.
  */
 export interface Devices {
   /** The device's id, if the member has signed in with it before. */
@@ -18,7 +18,7 @@ export interface Devices {
 
 /** People who share a browser. */
 const maxEntries = 5;
-/** As long as browsers keep a cookie. */
+/** The longest that browsers keep a cookie. */
 const validDays = 400;
 const dayMs = 86_400_000;
 
@@ -26,7 +26,7 @@ export const createDevices = ({ signer, now, random }: DevicesOptions): Devices 
   const today = (): number => Math.floor(now().getTime() / dayMs);
   const text = (email: string, day: string, id: string): string => `${countedEmail(email)}\n${day}\n${id}`;
 
-  /** The member's own entry, if it is valid. */
+  /** The member's entry, if it is valid. */
   const find = (entries: readonly Entry[], email: string): Entry | undefined =>
     entries.find(({ day, id, mark }) => {
       const age = today() - Number.parseInt(day, 36);

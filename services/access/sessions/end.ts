@@ -7,15 +7,15 @@ import type { AccessTables } from '../schema.ts';
 export interface Ending {
   readonly companyId: number;
   readonly userId: number;
-  /** This one alone, */
+  /** Only this one. */
   readonly only?: number;
-  /** or all but this one; neither: all. */
+  /** All except this one. Neither is given: all. */
   readonly except?: number;
 }
 
 /**
- * Ends sessions. The gateways ask for each request, so with the commit they are let in nowhere; the broadcast
- * is for the streams that are open already, which look again every few seconds in any case.
+ * Ends sessions. Gateways resolve the session of each request, so the commit ends all access. The broadcast is for
+ * live tails that are already open, which otherwise check every few seconds.
  * @returns how many ended.
  */
 export const endSessions = async (

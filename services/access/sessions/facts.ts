@@ -4,7 +4,10 @@ import { sessionsOfSignIn } from './sign-in-group.ts';
 
 export type SessionFacts = AnswerTo<'getSession'>;
 
-/** Everything that a page has to know of who looks at it. @throws Problem `signed_out` when it has just ended */
+/**
+ * What a page needs to know about the member who looks at it. @throws Problem `signed_out` if the session has just
+ * ended
+ */
 export const sessionFacts = async (
   access: Access,
   companyId: number,

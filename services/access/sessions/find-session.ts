@@ -5,12 +5,12 @@ import { hashToken, isSessionToken } from './token.ts';
 
 type FoundSession = Omit<ResolvedSession, 'proof'> & { readonly lastUsedUtc: Date };
 
-/** Whose session a token is, and when it was last used; null where it is nobody's, or the session is over. */
+/** The session of a token, and when it was last used; null if there is none or it has ended. */
 export const findSession = async (
   { db, now, portal, sessionTokens }: Access,
   token: string,
 ): Promise<FoundSession | null> => {
-  // Made-up tokens cost no query, or strangers could take the database's connections with them.
+  // Made-up tokens cost no query; otherwise strangers could use up the database connections.
   if (!isSessionToken(token, sessionTokens)) return null;
   const nowMs = now().getTime();
   const row = await acrossTenants(db, 'a session is known by its token alone')

@@ -1,15 +1,15 @@
 import { problem } from '@causeway/proto';
 
 /**
- * Lets a few callers work at a time; the others wait their turn in a queue of bounded length. Work that comes in
- * through a gate takes no more database connections and hashes at once than the gate lets through.
+ * Limits how many callers work at a time; the others wait in a bounded queue. So the work behind a gate never takes
+ * more database connections and hashes than the gate admits.
  */
 export interface Gate {
   /**
-   * @param key callers with one key may only take a part of the queue.
-   * @param deadlineMs `performance.now()` at which the caller gives up: its work is not begun after that.
-   * @throws Problem `too_many_requests` when too many of this key are inside or wait, `service_unavailable` when
-   * the queue is full, `timeout` when the turn came too late
+   * @param key callers with the same key may take only a part of the queue.
+   * @param deadlineMs `performance.now()` at which the caller gives up: its work is not started after that.
+   * @throws Problem `too_many_requests` when too many of this key are inside or wait, `service_unavailable` when the
+   * queue is full, `timeout` when the turn came too late
    */
   run<Result>(key: string, deadlineMs: number, work: () => Promise<Result>): Promise<Result>;
 }
@@ -33,7 +33,7 @@ export const createGate = ({ atOnce, maxPerKey, maxWaiting }: GateOptions): Gate
       return;
     }
     if (waiting.length >= maxWaiting) throw problem('service_unavailable');
-    // Whoever leaves hands over the place.
+    // A leaving caller hands its place to the next.
     await new Promise<void>((go) => waiting.push(go));
   };
   const leave = (): void => {

@@ -7,7 +7,7 @@ import { isSameEmail } from './same-email.ts';
 /** More companies than one person works for. */
 const maxMemberships = 50;
 
-/** The memberships of an address in all companies, the one that signed in last first. */
+/** The memberships of an address in all companies, the most recent sign-in first. */
 export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): Promise<PersonRow[]> => {
   const rows = await acrossTenants(db, 'whoever signs in is known by the address alone')
     .selectFrom('portal_users')
@@ -21,8 +21,8 @@ export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): 
 };
 
 /**
- * The hash of a password that is chosen for a membership of an address. All memberships of an address use one salt, so
- * that a sign-in takes one derivation however many there are, and its time tells nothing (sessions/README.md).
+ * Hashes a password chosen for a membership of an address. All memberships of an address share a salt, so that a
+ * sign-in takes one derivation however many there are, and its time reveals nothing (sessions/README.md).
  */
 export const hashForAddress = async (access: Access, email: string, password: string): Promise<string> => {
   const memberships = await membershipsOf(access, email);

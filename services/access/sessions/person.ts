@@ -15,7 +15,7 @@ export const personColumns = [
   'totp_step',
 ] as const;
 
-/** A signed-in member's own row. @throws Problem `signed_out` when they have just been removed */
+/** A signed-in member's own row. @throws Problem `signed_out` if they have just been removed */
 export const readPerson = async (db: Kysely<AccessTables>, companyId: number, user: ActorUser) => {
   const row = await db
     .selectFrom('portal_users')

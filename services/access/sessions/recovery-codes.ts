@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { Trx } from '@causeway/runtime';
 import type { AccessTables } from '../schema.ts';
 
-/** The ways in without the app: ten codes of 80 random bits, each once. */
+/** How many single-use codes a member gets, each of 80 random bits. */
 const codesAtOnce = 10;
-/** 32 characters without those that look alike. */
+/** 32 characters, without those that look alike. */
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz0';
 
 export interface Person {
@@ -12,7 +12,7 @@ export interface Person {
   readonly userId: number;
 }
 
-/** Replaces a member's codes. @returns those to be shown, now or never. */
+/** Replaces a member's codes. @returns the new codes, which can be shown only now. */
 export const replaceRecoveryCodes = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Person,
@@ -38,7 +38,7 @@ export const deleteRecoveryCodes = async (
     .execute();
 };
 
-/** Uses a code up. @returns whether it was one. Of two who send it at once, one is let in. */
+/** Uses a code up. @returns whether the code was valid. If two requests send the same code, only one succeeds. */
 export const takeRecoveryCode = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Person,
@@ -59,6 +59,6 @@ const newCode = (random: (bytes: number) => Uint8Array): string =>
     .join('')
     .replace(/(.{4})(?!$)/g, '$1-');
 
-/** However it was typed: blanks, hyphens and capitals do not matter. */
+/** Ignores blanks, hyphens and case. */
 const hashCode = (code: string): Buffer =>
   hash('sha256', code.toLowerCase().replace(/[^a-z0-9]/g, ''), 'buffer');

@@ -3,12 +3,12 @@ import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { operatorHandler } from '../operator-handler.ts';
 
-/** Members at a time: some tens of milliseconds. */
+/** Members per call: some tens of milliseconds. */
 const batch = 200;
 
 /**
- * Seals second factors with the ring's first key, also those that wait for their first code; what it has sealed
- * already is left alone, so the command may end anywhere and be given again.
+ * Seals second factors with the ring's first key, including those that wait for their first code. It skips factors
+ * that this key has sealed already, so the command may be interrupted and repeated.
  */
 export const reencryptFactors = (access: Access) =>
   operatorHandler(access, 'reencryptFactors', async ({ after = 0 }) => {
@@ -39,7 +39,7 @@ export const reencryptFactors = (access: Access) =>
         .set({ totp_secret: sealSecret(keyRing, company_id, secret) })
         .where('company_id', '=', company_id)
         .where('id', '=', id)
-        // Another may have taken its place meanwhile.
+        // Unless the factor was replaced meanwhile.
         .where('totp_secret', '=', totp_secret)
         .execute();
     }

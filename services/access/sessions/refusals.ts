@@ -1,17 +1,17 @@
 /**
- * Subjects that this process knows to be waiting, so that an attempt of theirs is refused without a query. The table
- * is the truth: another replica may have ended a wait early, so each entry is trusted for a second and then read
+ * Subjects that this process knows to be waiting, so that it refuses their attempts without a query. The table is
+ * authoritative: another replica may have ended a wait early, so each entry is trusted for a second and then read
  * again.
  */
 export interface Refusals {
-  /** How long the longest known wait of these still lasts; 0 where none is known. */
+  /** How long the longest known wait of these subjects still lasts; 0 if none is known. */
   waitMs(subjects: readonly Buffer[], at: Date): number;
   remember(subject: Buffer, until: Date, at: Date): void;
   forget(subject: Buffer): void;
 }
 
 const trustedForMs = 1000;
-/** About 5 MB. Beyond it the oldest entry goes: its next attempt costs a read. */
+/** About 5 MB. Beyond it the oldest entry is evicted: its next attempt costs a read. */
 const maxEntries = 50_000;
 
 export const createRefusals = (): Refusals => {

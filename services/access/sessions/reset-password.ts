@@ -9,8 +9,8 @@ import { hashForAddress } from './memberships.ts';
 import { strangersSubjects } from './subjects.ts';
 
 /**
- * Changes the password, uses the link up and ends every session. Nobody is signed in by it: the second factor is
- * asked for as ever, so a link that fell into other hands does not open an account that has one.
+ * Changes the password, uses the link up and ends every session. It signs nobody in and leaves the second factor on,
+ * so a stolen link does not open an account that has one.
  */
 export const resetPassword = (access: Access) =>
   portalHandler(contract.resetPassword, async ({ body, actor, requestId }) => {
@@ -22,7 +22,7 @@ export const resetPassword = (access: Access) =>
     await noteAttempt(access, subjects);
     const password_hash = await hashForAddress(access, email, body.password);
     await transaction(db, async (trx) => {
-      // Of two who use it at once, and of one that was replaced meanwhile, one finds it.
+      // If two requests use the link at once, or it was replaced meanwhile, only one succeeds.
       const { numDeletedRows } = await trx
         .deleteFrom('portal_password_resets')
         .where('company_id', '=', company_id)

@@ -3,15 +3,15 @@ import { each, type Handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { findSession } from './find-session.ts';
 
-/** How exact the time of the last use is: it is not worth a write for each request. */
+/** The precision of the last-use time: a write per request would cost too much. */
 const useGrainMs = 60_000;
 
-/** The gateway makes its call at once; operations take 15 s at most. */
+/** The gateway calls at once; operations take 15 s at most. */
 const proofLifeMs = 60_000;
 
 /**
- * Who a token belongs to, as the gateways ask for every request of the portal: whatever ends a session, or
- * changes a role, holds from the next request on, on every gateway.
+ * Resolves a token to its session. Gateways call this for every portal request, so ending a session or changing a
+ * role takes effect on the next request at every gateway.
  */
 export const resolveSession = (access: Access): Handler =>
   each(async ({ body }) => {

@@ -4,7 +4,7 @@ import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
 import { endedEntry } from './sign-out.ts';
 
-/** Only one's own: another member's is not there. */
+/** Members may revoke only their own sessions; another member's is not found. */
 export const revokeSession = (access: Access) =>
   portalHandler(contract.revokeSession, async (call) => {
     const { companyId, user } = call;

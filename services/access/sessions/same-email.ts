@@ -1,7 +1,7 @@
 /**
- * An address as attempts at it are counted. The database finds rows by a collation that also takes letters for
- * equal which only look alike (full-width ones, for example); each such spelling would be counted for itself. So
- * whoever signs in has to use the member's own letters, in whatever case.
+ * The form of an address under which attempts are counted. The database's collation also treats look-alike letters as
+ * equal (full-width ones, for example), and each such spelling would get its own count. So members must sign in with
+ * the exact letters of their address, in any case.
  */
 export const countedEmail = (email: string): string => email.normalize('NFC').toLowerCase();
 

@@ -5,13 +5,13 @@ import type { PersonRow } from './person.ts';
 import { takeRecoveryCode } from './recovery-codes.ts';
 import { totpStep } from './totp.ts';
 
-/** What a member proves the second factor with: a code of the app or a recovery code; neither: nothing yet. */
+/** The proof of a second factor: a code of the app or a recovery code. Neither: not sent yet. */
 export interface GivenFactor {
   readonly totp?: string | undefined;
   readonly recoveryCode?: string | undefined;
 }
 
-/** Uses up a code of a membership's second factor. @returns whether it was right */
+/** Uses up a code of a membership's second factor. @returns whether it was valid */
 export const takeFactor = async (
   access: Access,
   person: PersonRow,
@@ -23,7 +23,7 @@ export const takeFactor = async (
   return transaction(access.db, (trx) => takeRecoveryCode(trx, whose, recoveryCode));
 };
 
-/** A code is taken once: its step must be later than the last one taken. */
+/** Each code works once: its step must be later than the last one used. */
 export const takeTotp = async (
   { db, now, portal }: Pick<Access, 'db' | 'now' | 'portal'>,
   { company_id, id, totp_secret }: PersonRow,

@@ -1,7 +1,7 @@
 import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
-/** The sessions of one sign-in, one for each company that it opens, the oldest company first. */
+/** The sessions of one sign-in, one per company that it opens, oldest company first. */
 export const sessionsOfSignIn = ({ db, now, portal }: Access, signIn: Buffer) =>
   acrossTenants(db, 'one sign-in opens several companies')
     .selectFrom('portal_sessions as session')

@@ -9,9 +9,9 @@ import { takeFactor } from './second-factor.ts';
 import { startSession } from './start.ts';
 
 /**
- * Password, then the second factor where there is one. The page sends everything again with the code, so no half-done
- * sign-in is kept. It opens each membership of the address that has this password (README.md); an address that is
- * nobody's gets the same answer after the same work.
+ * Checks the password, then the second factor if there is one. The page sends everything again with the code, so no
+ * half-done sign-in is stored. It opens each membership of the address that has this password (README.md); an unknown
+ * address gets the same answer after the same work.
  */
 export const signIn = (access: Access) =>
   portalHandler(contract.signIn, (call) =>

@@ -13,7 +13,7 @@ export const signOut = (access: Access) =>
     return { status: 204, body: null, headers: { [sessionTokenHeader]: '' } };
   });
 
-/** The entry of one session that its owner has ended. */
+/** The audit entry of a session that its owner has ended. */
 export const endedEntry = (
   { now }: Pick<Access, 'now'>,
   call: Parameters<typeof auditSource>[0] & { readonly companyId: number },

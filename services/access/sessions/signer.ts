@@ -2,16 +2,16 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from '@causeway/proto';
 
 /**
- * Marks what `access` hands out to browsers, so that made-up values are refused by a computation of microseconds
- * and not by a query. HMAC-SHA-256 under keys derived from the portal's ring: the first signs, all verify.
+ * Signs what `access` hands out to browsers, so that microseconds of computation, and no query, refuse made-up
+ * values. HMAC-SHA-256 under keys derived from the portal's ring: the first signs, all verify.
  */
 export interface Signer {
-  /** @param bytes of the mark, at most 32. */
+  /** @param bytes length of the signature, at most 32. */
   sign(text: string, bytes: number): Buffer;
   verify(text: string, mark: Buffer): boolean;
 }
 
-/** @param purpose a mark for one purpose is none for another. */
+/** @param purpose a signature for one purpose is not valid for another. */
 export const createSigner = (keyRing: KeyRing, purpose: string): Signer => {
   const derived = derivedKeys(keyRing, purpose);
   const mark = (key: Buffer, text: string, bytes: number): Buffer =>

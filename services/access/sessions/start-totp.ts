@@ -4,7 +4,7 @@ import type { Access } from '../context.ts';
 import { confirmPassword } from './confirm-password.ts';
 import { newTotpSecret, totpUri } from './totp.ts';
 
-/** The secret waits in the row until a first code shows that an app has it. */
+/** Creates a secret, which takes effect once a first code proves that an app has it. */
 export const startTotp = (access: Access) =>
   portalHandler(contract.startTotp, async (call) => {
     const { companyId, user, body } = call;

@@ -5,7 +5,7 @@ import type { AccessTables, SessionState } from '../schema.ts';
 import { sessionFacts } from './facts.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
-/** More open at once than anybody has places to work at; the oldest ends. */
+/** More than anyone needs; a further sign-in ends the oldest session. */
 const maxSessionsPerMember = 50;
 
 export interface NewSession {
@@ -26,8 +26,8 @@ interface OtherMembership {
 }
 
 /**
- * Opens a session and answers with what its page has to know. Its token is random and new, whatever the browser
- * had before, and goes to the gateway in a header of the lane. The browser is a known device of the member's from then on.
+ * Opens a session and answers with what its page needs to know. The token is always random and new, and goes to the
+ * gateway in a header of the lane. The browser becomes a known device of the member.
  */
 export const startSession = async (
   access: Access,
@@ -60,13 +60,13 @@ export const startSession = async (
   return { ...answer, headers: { ...answer.headers, [deviceHeader]: device } };
 };
 
-/** An answer that hands the browser its session. */
+/** An answer that gives the browser its session token. */
 export const withToken = (status: number, body: unknown, token: string): Answer => ({
   ...json(status, body),
   headers: { [sessionTokenHeader]: token },
 });
 
-/** The member has entered the company: the member's last sign-in, and the entry in the log. */
+/** Records that the member has entered the company: the last sign-in and an audit entry. */
 export const noteEntry = async (
   trx: Trx<AccessTables>,
   { companyId, userId, sessionId, name, actor, requestId, at }: Entry,

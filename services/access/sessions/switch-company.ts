@@ -8,8 +8,8 @@ import { noteEntry, withToken } from './start.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
 /**
- * Opens the session that this sign-in has in another company, under a new token, and closes the one here until the
- * member comes back. A company that the sign-in did not open does not exist to it.
+ * Opens the session that this sign-in has in another company, under a new token, and closes the current one until the
+ * member returns. A company that the sign-in did not open is not found.
  */
 export const switchCompany = (access: Access) =>
   portalHandler(contract.switchCompany, async (call) => {

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import type { Signer } from './signer.ts';
 
-/** A secret of 256 random bits, as invitation links carry it. */
+/** A secret of 256 random bits, for invitation and reset links. */
 export const newToken = (random: (bytes: number) => Uint8Array): string =>
   Buffer.from(random(32)).toString('base64url');
 
-/** A session's token, as the cookie carries it: 192 random bits and a mark of 64 by which it is known as ours. */
+/** A session token for the cookie: 192 random bits and a signature of 64 bits. */
 export const newSessionToken = (random: (bytes: number) => Uint8Array, signer: Signer): string => {
   const secret = Buffer.from(random(secretBytes));
   return Buffer.concat([secret, signer.sign(secret.toString('base64url'), markBytes)]).toString('base64url');
 };
 
-/** Whether a session's token was made here. It may have ended since. */
+/** Whether this service made the token. The session may have ended since. */
 export const isSessionToken = (token: string, signer: Signer): boolean => {
   const bytes = Buffer.from(token, 'base64url');
   return (
@@ -20,7 +20,7 @@ export const isSessionToken = (token: string, signer: Signer): boolean => {
   );
 };
 
-/** What is stored of a token. Plain SHA-256 is enough: there is nothing to guess. */
+/** The stored form of a token. Plain SHA-256 is enough for random tokens. */
 export const hashToken = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 const secretBytes = 24;

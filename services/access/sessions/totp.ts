@@ -8,7 +8,7 @@ const period = 30;
 export const newTotpSecret = (random: (bytes: number) => Uint8Array): string =>
   new Secret({ buffer: Uint8Array.from(random(20)).buffer }).base32;
 
-/** The address that a QR code carries to an authenticator app. */
+/** The URI in the QR code for an authenticator app. */
 export const totpUri = (issuer: string, account: string, secret: string): string =>
   new TOTP({ issuer, label: account, secret, period }).toString();
 

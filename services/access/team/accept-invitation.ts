@@ -8,7 +8,7 @@ import { startSession } from '../sessions/start.ts';
 import { strangersSubjects } from '../sessions/subjects.ts';
 import { findInvitation } from './invitation.ts';
 
-/** Makes the member, uses the invitation up, and signs in. */
+/** Creates the member, uses the invitation up, and signs in. */
 export const acceptInvitation = (access: Access) =>
   portalHandler(contract.acceptInvitation, async ({ body, actor, requestId }) => {
     const { db, now } = access;
@@ -18,7 +18,7 @@ export const acceptInvitation = (access: Access) =>
     const password_hash = await hashForAddress(access, email, body.password);
     const at = now();
     const userId = await transaction(db, async (trx) => {
-      // Of two who accept at once, one finds it.
+      // If two requests accept at once, only one finds it.
       const { numDeletedRows } = await trx
         .deleteFrom('portal_invitations')
         .where('company_id', '=', company_id)

@@ -26,7 +26,7 @@ export const changeRole = (access: Access) =>
         .where('company_id', '=', companyId)
         .where('id', '=', memberId)
         .execute();
-      // Whoever could make a link for the member as it was may not be who can for what it is now.
+      // Reset links depend on the member's role: who could create one before may not do so now.
       await endPasswordReset(trx, { companyId, userId: memberId });
       await writeAudit(trx, {
         companyId,

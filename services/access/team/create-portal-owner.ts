@@ -15,7 +15,7 @@ export const createPortalOwner = (access: Access) =>
     const owner = {
       company_id,
       email,
-      // Until they say how they are called.
+      // Until the owner enters their name.
       name: nameIn(email),
       password_hash: await hashForAddress(access, email, password),
       role: 'owner',
@@ -42,5 +42,5 @@ export const createPortalOwner = (access: Access) =>
     }
   });
 
-/** What stands before the `@`, which is something like a name. */
+/** The part before the `@`, as a first guess at a name. */
 const nameIn = (email: string): string => email.slice(0, email.lastIndexOf('@')).slice(0, 100);

@@ -14,9 +14,9 @@ export interface LostRights {
 }
 
 /**
- * Ends what would let a removed or demoted member back in: the invitations and reset links that they made, and the keys
- * that they created. The database is the truth, so all of it ends with the member's rights or not at all; the gateways
- * hear of the keys after the commit, and from the key table's next comparison where this process dies before.
+ * Ends what would let a removed or demoted member back in: the invitations and reset links that they made, and the
+ * keys that they created. All of it ends in the transaction that takes their rights. The gateways learn of the keys
+ * after the commit, or at the key table's next comparison if this process dies before.
  */
 export const endRights = async (
   access: Access,
@@ -57,7 +57,7 @@ export const endRights = async (
   return { revokedKeys };
 };
 
-/** Has every gateway refuse the keys; returns when they do. */
+/** Makes every gateway refuse the keys; returns when they do. */
 export const announceRevoked = async (
   access: Access,
   { companyId, by }: Pick<LostRights, 'companyId' | 'by'>,

@@ -3,7 +3,7 @@ import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { hashToken } from '../sessions/token.ts';
 
-/** An invitation that still holds. @throws Problem `invitation_over` for one that does not, or never was */
+/** An open invitation. @throws Problem `invitation_over` if it has ended or never existed */
 export const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
   const row = await acrossTenants(db, 'an invitation is known by its token alone')
     .selectFrom('portal_invitations as invitation')

@@ -6,10 +6,10 @@ import { invitationAnswer } from './member.ts';
 import { requireRoleStill } from './require-role.ts';
 
 const validForMs = 7 * 86_400_000;
-/** Open invitations and members a company can have. */
+/** The most open invitations of a company. */
 const maxTeam = 500;
 
-/** The token is in the link's fragment, which no browser sends anywhere. */
+/** The token is in the link's fragment, which browsers do not send. */
 export const inviteMember = (access: Access) =>
   portalHandler(contract.inviteMember, async (call) => {
     const { companyId, user, body } = call;

@@ -6,16 +6,16 @@ import { memberColumns } from './member.ts';
 export interface Change {
   readonly companyId: number;
   readonly memberId: number;
-  /** Of whoever asks. */
+  /** The role of the member who makes the change. */
   readonly asker: Role;
-  /** What the member is to be; null: gone; `same`: what they are. */
+  /** The new role. Null: removed; `same`: unchanged. */
   readonly to: Role | null | 'same';
 }
 
 /**
- * The member of a change that is allowed, locked. The company's owners are locked with it, in the order of their
- * ids, so that of two owners who let each other go at once one stays.
- * @throws Problem `not_found`, `role_required` where owners are concerned, `conflict` for the last owner
+ * Checks that a change is allowed and returns its member, locked. The company's owners are locked with it, in the
+ * order of their ids, so that two owners who remove each other at once cannot both succeed.
+ * @throws Problem `not_found`, `role_required` if owners are concerned, `conflict` for the last owner
  */
 export const lockMember = async (trx: Trx<AccessTables>, { companyId, memberId, asker, to }: Change) => {
   const rows = await trx

@@ -3,8 +3,8 @@ import { keyColumns } from '../keys/key.ts';
 import type { AccessTables } from '../schema.ts';
 
 /**
- * The active keys that a member created, the newest first. The audit log says who created a key, in the transaction that
- * created it.
+ * The active keys that a member created, newest first. The audit log records who created a key, in the transaction
+ * that creates it.
  */
 export const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: number) =>
   db

@@ -5,7 +5,7 @@ import { endSessions } from '../sessions/end.ts';
 import { announceRevoked, endRights } from './end-rights.ts';
 import { lockMember } from './lock-member.ts';
 
-/** The row goes, so that the address can join again, here or elsewhere; the log keeps who it was. */
+/** Deletes the row, so that the address can join again, here or elsewhere; the audit log keeps the name. */
 export const removeMember = (access: Access) =>
   portalHandler(contract.removeMember, async (call) => {
     const { companyId, user } = call;

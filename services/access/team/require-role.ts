@@ -3,9 +3,9 @@ import type { Trx } from '@causeway/runtime';
 import type { AccessTables } from '../schema.ts';
 
 /**
- * Makes sure, within the transaction, that the member still has the role for what it does. The call was let in with the
- * role that they had when it began; without this, somebody who is being removed could leave an invitation, a link or a
- * key behind. The row stays locked, so a removal waits and then finds what was made.
+ * Checks within the transaction that the member still has the required role. The gateway admitted the call with the
+ * role the member had when it began; without this check, a member who is just being removed could leave an
+ * invitation, a link or a key behind. The row stays locked, so a removal waits and then finds what was created.
  * @throws Problem `signed_out`, `role_required`
  */
 export const requireRoleStill = async (

@@ -6,7 +6,7 @@ import type { Access } from '../context.ts';
 import { operatorHandler } from '../operator-handler.ts';
 import { makePasswordReset } from '../passwords/password-reset.ts';
 
-/** Owners only: everybody else has somebody in the company who can make the link. */
+/** For owners only: for other members, somebody in the company can create the link. */
 export const resetPortalOwner = (access: Access) =>
   operatorHandler(access, 'resetPortalOwner', async ({ company_id, email }, { requestId }) => {
     const { db, now } = access;

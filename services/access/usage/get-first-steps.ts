@@ -2,7 +2,7 @@ import { contract } from '@causeway/proto';
 import { json, portalHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
-/** The first call is known as exactly as it is counted; of one that is older than the counts, the key's last use. */
+/** The first call, as precisely as calls are counted; if it is older than the counts, the key's last use. */
 export const getFirstSteps = ({ db }: Access) =>
   portalHandler(contract.getFirstSteps, async ({ companyId }) => {
     const keys = await db

@@ -13,7 +13,7 @@ export const getUsage = (access: Access) =>
     const { range } = query;
     const { total, step } = rangeMinutes[range];
     const stepMs = step * minuteMs;
-    // Steps begin at whole multiples, so that a chart's points stay where they are from one look to the next.
+    // Steps begin at whole multiples, so that a chart's points stay in place between two looks.
     const untilMs = (Math.floor(access.now().getTime() / stepMs) + 1) * stepMs;
     const fromMs = untilMs - total * minuteMs;
     const rows = await readSteps(access, companyId, fromMs, untilMs, step);

@@ -6,7 +6,7 @@ import type { AccessTables } from '../schema.ts';
 
 const minuteMs = 60_000;
 
-/** Stores the sums that the gateways report of their requests. */
+/** Stores the request counts that the gateways report. */
 export const recordRequests = ({ bus, db, log, metrics, now }: RequestCountsOptions): ReportWriter =>
   gatherReports<RequestCount>({
     bus,
@@ -15,7 +15,7 @@ export const recordRequests = ({ bus, db, log, metrics, now }: RequestCountsOpti
     subject: requestsCountedSubject,
     what: 'request counts',
     read: (data) => {
-      // A gateway's clock that is ahead must not write into the future.
+      // A gateway's clock may be ahead; rows must not be in the future.
       const currentMinute = Math.floor(now().getTime() / minuteMs);
       return readReport(data).map(([company, key, bucket, minute, ...sums]) => [
         company,
@@ -69,7 +69,7 @@ const addCounts = async (db: Database<AccessTables>, counts: readonly RequestCou
       limited,
       failed,
     }))
-    // In the order of the key, so that two writers queue up instead of waiting for each other.
+    // Sorted by key, so that concurrent writers queue instead of deadlocking.
     .toSorted(
       (a, b) =>
         a.company_id - b.company_id ||
