@@ -5,7 +5,7 @@ import type { AccessTables } from './schema.ts';
 import { forgottenAfterMs } from './sessions/delays.ts';
 
 const everyMs = 10 * 60_000;
-/** So few rows hold their locks for moments only. */
+/** Few enough that their locks are held only briefly. */
 const rowsAtOnce = 1000;
 const dayMs = 86_400_000;
 
@@ -38,7 +38,7 @@ export const startCleanup = ({ db, log, now, portal }: CleanupOptions): Cleanup 
   let running = Promise.resolve();
   const timer = setInterval(() => {
     running = running.then(sweep).catch((error: unknown) => {
-      log.warn({ error }, 'expired rows could not be deleted; retrying later');
+      log.warn({ error }, 'cleanup of expired rows failed');
     });
   }, everyMs);
   timer.unref();
@@ -53,7 +53,7 @@ export const startCleanup = ({ db, log, now, portal }: CleanupOptions): Cleanup 
 };
 
 export interface Cleanup {
-  /** Deletes once, now. */
+  /** Runs one cleanup now. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }

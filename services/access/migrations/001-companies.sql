@@ -1,5 +1,5 @@
--- The tenants. `version` grows with every change of a row that the gateways' key table shows, so that of
--- two writers of one entry the one with the newer row wins.
+-- The tenants. `version` grows with every change that the gateways' key table shows, so that of two writers of an
+-- entry the one with the newer row wins.
 CREATE TABLE companies (
   company_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   name VARCHAR(200) NOT NULL,

@@ -1,4 +1,4 @@
--- The key itself is never stored: its SHA-256 to find it by, its beginning and end to recognise it by.
+-- The key itself is never stored: only its SHA-256 to find it, and its beginning and end to recognise it.
 -- `scopes` is space-separated, as in RFC 6749, section 3.3.
 CREATE TABLE api_keys (
   company_id BIGINT UNSIGNED NOT NULL,

@@ -1,5 +1,5 @@
--- Who may sign in to the portal. One address is one person, however its letters are cased; accents tell
--- addresses apart. `password_hash` is an argon2id string in PHC form.
+-- The members who may sign in to the portal. Addresses are compared without case, but with accents.
+-- `password_hash` is an argon2id string in PHC form.
 CREATE TABLE portal_users (
   company_id BIGINT UNSIGNED NOT NULL,
   id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,

@@ -1,6 +1,6 @@
--- The person behind an address, and the second factor. `totp_secret` is sealed as signing secrets are, under the
--- portal's own key ring; it counts once `totp_enabled`, before that it waits for its first code. `totp_step` is
--- the last 30-second step a code was taken of: each is taken once (RFC 6238, section 5.2).
+-- The person behind an address, and the second factor. `totp_secret` is sealed like signing secrets, with the
+-- portal's own key ring; it takes effect with `totp_enabled`, and waits for its first code before that. `totp_step`
+-- is the 30-second step of the last accepted code: each code works once (RFC 6238, section 5.2).
 ALTER TABLE portal_users
   ADD COLUMN name VARCHAR(100) NOT NULL DEFAULT '' AFTER email,
   ADD COLUMN totp_secret VARBINARY(255) NULL,
@@ -8,7 +8,7 @@ ALTER TABLE portal_users
   ADD COLUMN totp_step BIGINT UNSIGNED NOT NULL DEFAULT 0,
   ADD COLUMN last_sign_in_utc DATETIME(3) NULL;
 
--- Ways in without the authenticator app, each once. SHA-256 is enough: a code has 80 random bits.
+-- Single-use codes for signing in without the authenticator app. SHA-256 is enough: a code has 80 random bits.
 CREATE TABLE portal_recovery_codes (
   company_id BIGINT UNSIGNED NOT NULL,
   user_id BIGINT UNSIGNED NOT NULL,
@@ -18,8 +18,8 @@ CREATE TABLE portal_recovery_codes (
     REFERENCES portal_users (company_id, id) ON DELETE CASCADE
 );
 
--- Who is signed in. The cookie's token is stored as its SHA-256 only. A row is gone once its session has ended
--- before its time; one whose time is over is worth nothing and swept later.
+-- Sessions of the portal. Of the cookie's token only the SHA-256 is stored. Ending a session deletes its row; an
+-- expired row is ignored, and the cleanup deletes it later.
 CREATE TABLE portal_sessions (
   company_id BIGINT UNSIGNED NOT NULL,
   session_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -38,7 +38,7 @@ CREATE TABLE portal_sessions (
     REFERENCES portal_users (company_id, id) ON DELETE CASCADE
 );
 
--- Open invitations. One address has one in a company; the next replaces it.
+-- Open invitations. An address has at most one in a company; a new one replaces it.
 CREATE TABLE portal_invitations (
   company_id BIGINT UNSIGNED NOT NULL,
   invitation_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
@@ -57,8 +57,8 @@ CREATE TABLE portal_invitations (
   CONSTRAINT portal_invitations_company FOREIGN KEY (company_id) REFERENCES companies (company_id)
 );
 
--- Attempts at signing in that have not succeeded, by account and by address, each as a SHA-256 so that the table
--- tells of nobody. An account that does not exist has its row like any other.
+-- Failed sign-in attempts, by account and by network address, each as a SHA-256 so that the table identifies
+-- nobody. Accounts that do not exist have rows like any other.
 CREATE TABLE sign_in_delays (
   subject BINARY(32) NOT NULL,
   failures INT UNSIGNED NOT NULL,

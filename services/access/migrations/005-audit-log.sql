@@ -1,5 +1,5 @@
--- Who changed what. Rows are only ever added; names are those of that time. `before_json` and `after_json` hold
--- the fields that changed and never a secret.
+-- Who changed what. Rows are only added; names are as they were at the time. `before_json` and `after_json` hold
+-- the changed fields and never a secret.
 CREATE TABLE audit_log (
   company_id BIGINT UNSIGNED NOT NULL,
   audit_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,

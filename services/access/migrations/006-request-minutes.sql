@@ -1,5 +1,5 @@
--- Requests of the interface, added up by minute, key and bucket as the gateways report them; what the overview
--- shows. A killed gateway takes seconds of it along.
+-- API requests per minute, key and bucket, as the gateways report them; the overview shows them. A gateway that is
+-- killed loses some seconds of its counts.
 CREATE TABLE request_minutes (
   company_id BIGINT UNSIGNED NOT NULL,
   minute_utc DATETIME NOT NULL,

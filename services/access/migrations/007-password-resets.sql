@@ -1,5 +1,5 @@
--- Links by which members who lost their password choose a new one. A member has one at most; the next replaces
--- it, and it is gone once it was used. As with sessions, the token is stored as its SHA-256 only.
+-- Links with which members who lost their password choose a new one. A member has at most one; a new one replaces
+-- it, and using it deletes it. As with sessions, only the token's SHA-256 is stored.
 CREATE TABLE portal_password_resets (
   company_id BIGINT UNSIGNED NOT NULL,
   user_id BIGINT UNSIGNED NOT NULL,

@@ -1,6 +1,6 @@
--- One sign-in can open several companies: it makes a session for each, which share `sign_in`. `state`:
--- `open`: the browser has its token; `ready`: the member can switch to it; `code`: likewise, with a code of that
--- membership's second factor. Only an open session's token was ever given to anybody.
+-- One sign-in can open several companies: it creates a session for each, and these share `sign_in`. States:
+-- `open`: the browser has its token; `ready`: the member can switch to it; `code`: the member can switch to it with
+-- a code of that membership's second factor. Only tokens of open sessions are ever handed out.
 ALTER TABLE portal_sessions
   ADD COLUMN sign_in BINARY(16) NULL,
   ADD COLUMN state VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'open',

@@ -1,8 +1,8 @@
--- The index behind the client search; `search/indexer.ts` tells how the four tables work together.
--- All of it can be rebuilt from `clients`.
+-- The index of the client search; `search/indexer.ts` explains how the four tables work together. It can be
+-- rebuilt from `clients`.
 
--- Clients whose name or e-mail address the index does not hold yet. Written in the transaction that makes
--- or renames a client, never updated: `mark` keeps a second change apart from one being indexed.
+-- Clients whose current name or email the index does not hold yet. A row is inserted in the transaction that
+-- creates or renames a client, and never updated: `mark` distinguishes a second change from one being indexed.
 CREATE TABLE client_search_pending (
   company_id BIGINT UNSIGNED NOT NULL,
   client_id BIGINT UNSIGNED NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE client_search_pending (
   PRIMARY KEY (company_id, client_id, mark)
 );
 
--- The chunk a company is filling: its number, how many entries it has, and their texts in order.
+-- The chunk that a company is filling: its number, its number of entries, and their texts in order.
 CREATE TABLE client_search_tails (
   company_id BIGINT UNSIGNED NOT NULL,
   chunk INT UNSIGNED NOT NULL DEFAULT 0,
@@ -19,7 +19,7 @@ CREATE TABLE client_search_tails (
   PRIMARY KEY (company_id)
 );
 
--- Which client an entry is; entry = chunk * 4096 + place in the chunk.
+-- The client of each entry; entry = chunk * 4096 + place in the chunk.
 CREATE TABLE client_search_entries (
   company_id BIGINT UNSIGNED NOT NULL,
   entry INT UNSIGNED NOT NULL,
@@ -27,8 +27,8 @@ CREATE TABLE client_search_entries (
   PRIMARY KEY (company_id, entry)
 );
 
--- Per full chunk and three bytes of text: where in the chunk they occur, as `search/postings.ts` writes it.
--- Written once. The chunk comes before the gram, so that a chunk is written, and lies, in one piece.
+-- Per full chunk and three bytes of text: where in the chunk they occur, in the format of `search/postings.ts`.
+-- Written once. The chunk comes before the gram in the key, so that a chunk's rows are contiguous.
 CREATE TABLE client_search_postings (
   company_id BIGINT UNSIGNED NOT NULL,
   chunk INT UNSIGNED NOT NULL,

@@ -1,6 +1,6 @@
--- The event log. A row is written in the transaction of its cause and never changed; `events/writeEvents.ts`
--- tells how sequences are given. The time is part of the key, so that the log can be partitioned by it and
--- trimmed by dropping partitions; that (company_id, sequence) is unique is the doing of `event_sequences`.
+-- The event log. A row is written in the transaction of its cause and never changed; `events/event-log.ts`
+-- explains how sequences are assigned. The time is part of the key, so that the log can be partitioned by it and
+-- trimmed by dropping partitions; `event_sequences` makes (company_id, sequence) unique.
 CREATE TABLE events (
   company_id BIGINT UNSIGNED NOT NULL,
   -- 1, 2, 3, … in each company, in the order of commits.
@@ -15,15 +15,15 @@ CREATE TABLE events (
   KEY event_id (event_id)
 );
 
--- The last sequence each company has given. Its row lock is what puts the company's commits in order.
+-- The last sequence of each company. Its row lock puts the company's commits in order.
 CREATE TABLE event_sequences (
   company_id BIGINT UNSIGNED NOT NULL,
   last_sequence BIGINT UNSIGNED NOT NULL,
   PRIMARY KEY (company_id)
 );
 
--- Events that are not known to be published yet: a row comes with its event and goes when the stream has it.
--- A table of its own stays as small as what is on its way; an index on a flag in `events` would hold them all.
+-- Events whose publication is not confirmed: a row is inserted with its event and deleted when the stream has it.
+-- A separate table stays as small as the events in flight; an index on a flag in `events` would hold them all.
 CREATE TABLE event_outbox (
   company_id BIGINT UNSIGNED NOT NULL,
   event_id BIGINT UNSIGNED NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE event_outbox (
   PRIMARY KEY (company_id, event_id)
 );
 
--- Under which event a caller's key was first met (`events.ingest`).
+-- The event that a caller's dedupe key was first used for (`events.ingest`).
 CREATE TABLE event_dedupe_keys (
   company_id BIGINT UNSIGNED NOT NULL,
   dedupe_key VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL,
