@@ -13,7 +13,7 @@ import type { VersionedEntry } from './write.ts';
 
 const pageRows = 5000;
 
-const why = 'the key table shows the keys of all companies';
+const why = 'the key table holds the keys of all companies';
 
 /** Every entry that the table must hold now, in pages; without keys that were revoked long ago. */
 export async function* expectedEntries(

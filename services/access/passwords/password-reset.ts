@@ -47,7 +47,7 @@ export const endPasswordReset = async (
 
 /** An open reset link and its member. @throws Problem `reset_over` if the link has ended or never existed */
 export const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
-  const row = await acrossTenants(db, 'a link for a new password is known by its token alone')
+  const row = await acrossTenants(db, 'a password reset link is found by its token alone')
     .selectFrom('portal_password_resets as reset')
     .innerJoin('portal_users as person', (join) =>
       join.onRef('person.company_id', '=', 'reset.company_id').onRef('person.id', '=', 'reset.user_id'),

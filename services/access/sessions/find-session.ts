@@ -13,7 +13,7 @@ export const findSession = async (
   // Made-up tokens cost no query; otherwise strangers could use up the database connections.
   if (!isSessionToken(token, sessionTokens)) return null;
   const nowMs = now().getTime();
-  const row = await acrossTenants(db, 'a session is known by its token alone')
+  const row = await acrossTenants(db, 'a session is found by its token alone')
     .selectFrom('portal_sessions as session')
     .innerJoin('portal_users as person', (join) =>
       join.onRef('person.company_id', '=', 'session.company_id').onRef('person.id', '=', 'session.user_id'),

@@ -9,7 +9,7 @@ const maxMemberships = 50;
 
 /** The memberships of an address in all companies, the most recent sign-in first. */
 export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): Promise<PersonRow[]> => {
-  const rows = await acrossTenants(db, 'whoever signs in is known by the address alone')
+  const rows = await acrossTenants(db, 'a sign-in finds members by their address alone')
     .selectFrom('portal_users')
     .select(personColumns)
     .where('email', '=', email)

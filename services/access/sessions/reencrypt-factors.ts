@@ -14,7 +14,7 @@ export const reencryptFactors = (access: Access) =>
   operatorHandler(access, 'reencryptFactors', async ({ after = 0 }) => {
     const { db, portal } = access;
     const { keyRing } = portal;
-    const rows = await acrossTenants(db, 'second factors are sealed with another key')
+    const rows = await acrossTenants(db, 'an operator reseals the second factors of all companies')
       .selectFrom('portal_users')
       .select(['company_id', 'id', 'totp_secret'])
       .where('id', '>', after)

@@ -5,7 +5,7 @@ import { hashToken } from '../sessions/token.ts';
 
 /** An open invitation. @throws Problem `invitation_over` if it has ended or never existed */
 export const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
-  const row = await acrossTenants(db, 'an invitation is known by its token alone')
+  const row = await acrossTenants(db, 'an invitation is found by its token alone')
     .selectFrom('portal_invitations as invitation')
     .innerJoin('companies as company', 'company.company_id', 'invitation.company_id')
     .select([

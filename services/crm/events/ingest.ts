@@ -147,7 +147,7 @@ const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submissio
 });
 
 const forgetOldKeys = async (db: Database<Tables>, now: Date): Promise<number> => {
-  const { numDeletedRows } = await acrossTenants(db, 'dedupe keys are forgotten after their window')
+  const { numDeletedRows } = await acrossTenants(db, 'cleanup deletes expired dedupe keys of all companies')
     .deleteFrom('event_dedupe_keys')
     .where('created_utc', '<', new Date(now.getTime() - dedupeWindowMs))
     .limit(keysPerTrim)

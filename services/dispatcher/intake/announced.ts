@@ -72,7 +72,7 @@ const remove = async (db: Database<Tables>, events: readonly Announced[]): Promi
     STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
       ON o.company_id = k.company_id AND o.event_id = k.event_id
     WHERE o.leased_until = k.lease_utc`.execute(
-    acrossTenants(db, 'events of many companies are done together'),
+    acrossTenants(db, 'a dispatcher finishes events of many companies in one batch'),
   );
 };
 

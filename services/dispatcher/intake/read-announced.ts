@@ -28,7 +28,7 @@ export const readAnnounced = async (
   deliveries: readonly AnnouncedDelivery[],
   { nowMs, lastStartMs }: { readonly nowMs: number; readonly lastStartMs: number },
 ): Promise<Taken> => {
-  const all = acrossTenants(db, 'deliveries of many companies are taken together');
+  const all = acrossTenants(db, 'a dispatcher reads deliveries of many companies in one batch');
   const queues = new Map<string, QueueKey>(deliveries.map((one) => [queueName(one), one]));
   const [events, targets] = await Promise.all([
     readEvents(all, [...new Set(deliveries.map(({ announced }) => announced))]),

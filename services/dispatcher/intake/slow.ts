@@ -60,7 +60,7 @@ const perTransaction = 1_000;
 /** Queues before deliveries, as everyone locks them. Should this process die, they are due when their leases end. */
 const write = (db: Database<Tables>, jobs: readonly Job[], now: Date): Promise<void> =>
   transaction(db, async (trx) => {
-    const all = acrossTenants(trx, 'deliveries of many companies are slow together');
+    const all = acrossTenants(trx, 'a dispatcher defers slow deliveries of many companies in one batch');
     const queues = new Map<string, QueueKey>(jobs.map((job) => [queueName(job), job]));
     await noteDue(all, [...queues.values()], new Date(Math.max(...jobs.map(({ leaseMs }) => leaseMs))));
     await addRows(all, jobs, now);

@@ -30,7 +30,7 @@ export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(
     });
   }
   const look = async (): Promise<number> => {
-    const all = acrossTenants(db, 'the backlog is measured over all companies');
+    const all = acrossTenants(db, 'the backlog is measured across all companies');
     const at = now();
     [open, failing] = await Promise.all([readLateness(all, '<', at), readLateness(all, '>=', at)]);
     if (at.getTime() - lookedForHeldMs >= heldEveryMs) {

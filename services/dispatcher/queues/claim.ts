@@ -56,7 +56,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
 
   return (db, options) =>
     transaction(db, async (trx) => {
-      const all = acrossTenants(trx, 'a dispatcher takes what is due, whoever it belongs to');
+      const all = acrossTenants(trx, 'a dispatcher claims due deliveries of any company');
       const { now } = options;
       const leaseMs = now.getTime() + options.leaseMs;
       const queues = await lockQueues(all, options);

@@ -66,7 +66,7 @@ export interface GivingBackOptions {
 /** Locks queues before deliveries, as every transaction does. */
 const release = (db: Database<Tables>, deliveries: readonly Held[], now: Date): Promise<void> =>
   transaction(db, async (trx) => {
-    const all = acrossTenants(trx, 'deliveries of many companies are given back together');
+    const all = acrossTenants(trx, 'a dispatcher returns deliveries of many companies in one batch');
     const queues = new Map<string, QueueKey>(deliveries.map((one) => [queueName(one), one]));
     await noteDue(all, [...queues.values()], now);
     await addRows(all, deliveries, now);

@@ -24,7 +24,7 @@ export const startPoller = (options: PollerOptions): Poller => {
   const { db, windows, now, leaseMs, log, metrics, mayTake } = options;
   const claim = createClaim();
   const turns = createTurns(windows);
-  const all = acrossTenants(db, 'deliveries of many companies are taken together');
+  const all = acrossTenants(db, 'a dispatcher reads deliveries of many companies in one batch');
   const looks = metrics?.counter('dispatcher_queue_looks_total', 'Looks for queues that are due').cell();
   const taken = metrics?.counter('dispatcher_queue_taken_total', 'Deliveries taken from queues').cell();
   const stopping = new AbortController();

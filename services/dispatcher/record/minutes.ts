@@ -86,7 +86,7 @@ const sumsOf = sql.join(
 );
 
 const write = async (db: Database<Tables>, sums: readonly Sum[]): Promise<void> => {
-  const all = acrossTenants(db, 'attempts of many companies are added up together');
+  const all = acrossTenants(db, 'a dispatcher sums attempts of many companies in one batch');
   const rows = sums.toSorted(
     (a, b) => a.company_id - b.company_id || a.minuteMs - b.minuteMs || a.subscription_id - b.subscription_id,
   );

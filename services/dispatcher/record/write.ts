@@ -57,7 +57,7 @@ export const createWriter = (): ((
 
   return (db, finished, { inStreak, ...options }) =>
     transaction(db, async (trx) => {
-      const all = acrossTenants(trx, 'attempts of many companies are recorded together');
+      const all = acrossTenants(trx, 'a dispatcher records attempts of many companies in one batch');
       const counted = finished.filter(
         ({ decision, job }) =>
           decision.outcome !== 'succeeded' ||

@@ -73,7 +73,7 @@ const deliver = async (
   { companyId, subscriptionId, eventId, eventType, body }: TestDelivery,
 ): Promise<TestDeliveryAnswer> => {
   const key = { company_id: companyId, subscription_id: subscriptionId };
-  const targets = await readTargets(acrossTenants(db, 'the asking service names the company'), [key]);
+  const targets = await readTargets(acrossTenants(db, 'the calling service names the company'), [key]);
   const target = targets.get(queueName(key));
   if (!target) return { error: 'the subscription does not exist' };
   const bytes = Buffer.from(body);

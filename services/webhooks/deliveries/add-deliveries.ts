@@ -31,7 +31,7 @@ export const addDeliveries = async (
     SELECT company_id, event_id, subscription_id, replay_id, created_utc, event_type, due_utc, ${now}
     FROM ${jsonTable(columns, rows)} AS given
     ON DUPLICATE KEY UPDATE event_id = deliveries.event_id`.execute(
-    acrossTenants(db, 'each new delivery says its company'),
+    acrossTenants(db, 'each new delivery names its company'),
   );
 };
 

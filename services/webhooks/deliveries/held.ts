@@ -49,7 +49,7 @@ export const countHeldRows = async (
 /** Corrects the count of one subscription whose rows are to be counted. @returns how many were due, 0 or 1. */
 export const correctHeld = ({ db, now }: Pick<HeldCountOptions, 'db' | 'now'>): Promise<number> =>
   transaction(db, async (trx) => {
-    const all = acrossTenants(trx, 'held deliveries are counted for whichever subscription is due');
+    const all = acrossTenants(trx, 'held deliveries are counted for a due subscription of any company');
     // Who changes the count waits for this lock; what it has committed before is counted.
     const due = await all
       .selectFrom('delivery_queues')

@@ -20,7 +20,7 @@ export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): 
     INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc)
     SELECT company_id, subscription_id, due_utc FROM ${jsonTable(columns, rows)} AS given
     ON DUPLICATE KEY UPDATE next_due_utc = ${sql.raw(nextDueSql('delivery_queues', 'given'))}`.execute(
-    acrossTenants(db, 'each queue says its company'),
+    acrossTenants(db, 'each queue names its company'),
   );
 };
 

@@ -50,7 +50,7 @@ export const fanOutEvents = async (
   { now, publishes, leaseMs }: FanOutEventsOptions,
 ): Promise<FannedOut> =>
   transaction(db, async (trx) => {
-    const all = acrossTenants(trx, 'events of many companies are fanned out together');
+    const all = acrossTenants(trx, 'the fan-out handles events of many companies in one batch');
     const at = now();
     const lease = new Date(at.getTime() + leaseMs);
     const found = await lockOutboxRows(all, events, at);
@@ -127,7 +127,7 @@ export const endLeases = async (
     UPDATE ${outboxRows(events)}
     SET o.leased_until = ${now}
     WHERE o.leased_until = ${new Date(dueMs)}`.execute(
-    acrossTenants(db, 'a wake names events of many companies'),
+    acrossTenants(db, 'one notification names events of many companies'),
   );
 };
 

@@ -28,7 +28,10 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
     () => oldestMs / 1000,
   );
   const sweep = async (): Promise<number> => {
-    const all = acrossTenants(db as Kysely<Tables>, 'the sweeper looks for what was left behind');
+    const all = acrossTenants(
+      db as Kysely<Tables>,
+      'the sweeper looks for abandoned events of all companies',
+    );
     const { oldest } = await readOldest(all);
     const at = now();
     oldestMs = oldest === null ? 0 : Math.max(0, at.getTime() - oldest.getTime());

@@ -19,7 +19,7 @@ export const startReplayer = ({ db, log, metrics, now }: ReplayerOptions): Repea
   const pass = async (): Promise<number> => {
     const found = await transaction(db, async (trx) => {
       const at = now();
-      const due = await acrossTenants(trx, 'whichever replay is due is gone on with')
+      const due = await acrossTenants(trx, 'the replayer continues a due replay of any company')
         .selectFrom('replays')
         .selectAll()
         .where('next_page_utc', '<=', at)

@@ -23,7 +23,7 @@ export const reencryptBatch = async (
   keyRing: KeyRing,
   after: number,
 ): Promise<Counts & { readonly next: number | null }> => {
-  const rows = await acrossTenants(db, 'secrets are sealed with another key')
+  const rows = await acrossTenants(db, 'an operator reseals the signing secrets of all companies')
     .selectFrom('subscriptions')
     .select(['company_id', 'subscription_id', 'secret', 'previous_secret'])
     .where('subscription_id', '>', after)
