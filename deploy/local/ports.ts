@@ -1,31 +1,22 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
+/** Outgoing connections get higher ports (from 32768 on Linux), so none takes one of these before it is used. */
+const range = { first: 10_000, end: 32_768 };
+
 /** A TCP port of the loopback that was free a moment ago. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject).listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => (address && typeof address === 'object' ? resolve(address.port) : reject()));
-    });
-  });
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = randomInt(range.first, range.end);
+    if (await isPortFree(port, '127.0.0.1')) return port;
+  }
+};
 
 /** Several at once, no two the same. */
 export const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((done, reject) =>
-          server.once('error', reject).listen(0, '127.0.0.1', () => {
-            const address = server.address();
-            if (address && typeof address === 'object') done(address.port);
-          }),
-        ),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 };
 
 /** False when something listens there already. */
