@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { nightlyFiles, testFiles } from './deploy/local/test-choice.ts';
 
-// Test files say by their name what they need: `*.unit.test.ts` nothing, `*.integration.test.ts` real
-// servers, and those under e2e a running cluster. The setups start these, once a run, when files want them.
+// A test file's name says what it needs: `*.unit.test.ts` nothing, `*.integration.test.ts` real servers, a file
+// under e2e a running cluster. The global setups start servers and clusters once a run.
 const excluded = (mode: string) => ['**/node_modules/**', ...(mode === 'nightly' ? [] : [nightlyFiles])];
 
 export default defineConfig(({ mode }) => ({
@@ -32,27 +32,37 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          // Files share one cluster, with companies of their own.
           name: 'api',
           include: [...testFiles.api],
           exclude: excluded(mode),
-          // They share one cluster, and some of them kill its processes.
-          maxWorkers: 1,
+          maxWorkers: 2,
           globalSetup: ['deploy/local/test-cluster.ts'],
-          // Some files take the cluster's processes away.
-          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
       {
         test: {
+          // Files kill or measure the processes of their cluster, so they have it one at a time.
+          name: 'api-alone',
+          include: [...testFiles['api-alone']],
+          exclude: excluded(mode),
+          maxWorkers: 1,
+          fileParallelism: false,
+          globalSetup: ['deploy/local/test-cluster.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          // Files share one cluster, and have a browser and companies each.
           name: 'portal',
           include: [...testFiles.portal],
           exclude: excluded(mode),
-          maxWorkers: 1,
+          maxWorkers: 2,
           globalSetup: ['deploy/local/test-portal.ts'],
-          // A browser and a cluster at a time are enough for two cores.
-          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

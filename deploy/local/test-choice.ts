@@ -5,7 +5,8 @@ import { join, matchesGlob } from 'node:path';
 export const testFiles = {
   unit: ['{proto,services,deploy,admin-ui,e2e}/**/*.unit.test.ts'],
   integration: ['{proto,services,deploy,admin-ui}/**/*.integration.test.ts'],
-  api: ['e2e/api/**/*.test.ts', 'e2e/fuzz/*.fuzz.test.ts'],
+  api: ['e2e/api/*.test.ts', 'e2e/fuzz/!(http).fuzz.test.ts'],
+  'api-alone': ['e2e/api/alone/*.test.ts', 'e2e/fuzz/http.fuzz.test.ts'],
   portal: ['e2e/portal/**/*.test.ts'],
   faults: ['e2e/faults/**/*.test.ts'],
 } as const;

@@ -21,23 +21,41 @@ const main = (args: readonly string[]): Promise<number> => {
   return args[0] === '--nightly' ? testNightly() : testChosen(root, args);
 };
 
+/**
+ * Runs two steps beside each other at any time, so that one works while the other waits for its cluster.
+ */
 const testEverything = async (): Promise<number> => {
-  const results = [
-    await check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
-    await check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
-    await check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
-    await vitest('unit and integration tests', ['unit', 'integration'], 1200),
-    await sizeOfPortal(),
-    // Both wait for their clusters most of the time.
-    ...(await step('API tests and the portal in a browser, beside each other', () =>
-      Promise.all([
-        vitest('API tests against a cluster', ['api'], 2400),
-        vitest('the portal in a browser', ['portal'], 2400),
-      ]),
-    )),
-    await vitest('a cluster of several NATS servers', ['faults'], 240),
-  ];
-  return tell(results);
+  await buildPortal(root, terminalReport);
+  return tell(
+    await inLanes(2, [
+      () => vitest('API tests that kill or measure processes', ['api-alone'], 2400),
+      () => check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
+      () =>
+        check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
+      () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
+      () => vitest('integration tests', ['integration'], 2400),
+      () => vitest('the portal in a browser', ['portal'], 2400),
+      () => vitest('API tests', ['api'], 2400),
+      () => vitest('unit tests', ['unit'], 600),
+      () => vitest('a cluster of several NATS servers', ['faults'], 600),
+      () => check('size of the portal', ['admin-ui/scripts/check-size.ts'], 60),
+    ]),
+  );
+};
+
+/** Runs the steps in their order, so many at a time. @returns their results in the same order. */
+const inLanes = async <Result>(
+  width: number,
+  steps: readonly (() => Promise<Result>)[],
+): Promise<Result[]> => {
+  const results: Result[] = [];
+  const rest = steps.entries();
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const [at, step] of rest) results[at] = await step();
+    }),
+  );
+  return results;
 };
 
 /** What is too slow for every change: long fuzzing, every fault, and the tests in files named `*.nightly.*`. */
@@ -54,11 +72,6 @@ const tell = (results: readonly Counts[]): number => {
   const { passed, failed, skipped } = results.reduce(add, none);
   process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   return failed === 0 ? 0 : 1;
-};
-
-const sizeOfPortal = async (): Promise<Counts> => {
-  await buildPortal(root, terminalReport);
-  return check('size of the portal', ['admin-ui/scripts/check-size.ts'], 60);
 };
 
 /** A program whose exit code is the verdict: one test. */

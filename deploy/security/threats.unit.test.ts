@@ -26,7 +26,9 @@ describe.each(threats)('$threat', ({ tests }) => {
   test('names tests that exist and run', () => {
     expect(tests).not.toEqual([]);
     for (const file of tests) {
-      expect(file).toMatch(/(\.(unit|integration)\.test\.ts|^e2e\/(api|portal)\/[\w-]+\.test\.ts)$/);
+      expect(file).toMatch(
+        /(\.(unit|integration)\.test\.ts|^e2e\/(api|api\/alone|portal)\/[\w-]+\.test\.ts)$/,
+      );
       expect([file, existsSync(join(root, file))]).toEqual([file, true]);
     }
   });

@@ -1,9 +1,8 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { forgetAttempts, goodPassword, openBrowser, openTeam, type Team } from './support/portal.ts';
+import { describe, expect, test } from 'vitest';
+import { clientAddress, goodPassword, openBrowser, openTeam, type Team } from './support/portal.ts';
 import { type Json, openWorld } from './support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
 
 const entriesOf = async ({ owner }: Team, filter = ''): Promise<Json[]> => {
   const reply = await owner.browser.ask('GET', `/audit?limit=100${filter}`);
@@ -58,7 +57,7 @@ describe('The audit log', () => {
       target: { kind: 'member', id: String(team.owner.id), name: team.owner.email },
       before: { name: team.owner.email.split('@')[0] },
       after: { name: 'Ada Lovelace' },
-      address: '127.0.0.1',
+      address: clientAddress(),
       userAgent: 'Auditor/1',
       requestId: 'audit-1',
     });

@@ -1,12 +1,10 @@
 import { type MemberOperation, memberOperations, type Role, roleAllows, roles } from '@causeway/proto';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { forgetAttempts, openBrowser, openEveryRole, openTeam } from './support/portal.ts';
+import { describe, expect, test } from 'vitest';
+import { openBrowser, openEveryRole, openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-await forgetAttempts(world);
 const browsers = await openEveryRole(await openTeam(world));
-beforeEach(() => forgetAttempts(world));
 
 const pathOf = ({ path }: MemberOperation): string => path.replace(/\{\w+\}/g, '999999999');
 const bodyOf = ({ method, body }: MemberOperation): unknown => (method !== 'GET' && body ? {} : undefined);
@@ -38,7 +36,6 @@ describe('Every operation of the portal', () => {
   test.each(guarded.filter(({ id }) => !ends.has(id)).map((operation) => [operation.id, operation] as const))(
     '%s is let through for its role and each above',
     async (_, operation) => {
-      await forgetAttempts(world);
       for (const role of roles.filter((role) => roleAllows(role, operation.role as Role))) {
         const reply = await browsers[role].ask(operation.method, pathOf(operation), bodyOf(operation));
         expect([401, 403, 405, 500], `${role}: ${reply.status} ${reply.text}`).not.toContain(reply.status);

@@ -1,11 +1,10 @@
 import { eventTypes } from '@causeway/proto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { until } from './support/clock.ts';
-import { forgetAttempts, openTeam, type Team } from './support/portal.ts';
+import { openTeam, type Team } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
 
 const lookup = '/integrations/lookups/employees';
 const makeKey = async ({ owner }: Team, name = 'Zapier', scopes = ['integrations:read']) =>

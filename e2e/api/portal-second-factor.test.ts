@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../services/access/sessions/totp.ts';
-import { forgetAttempts, goodPassword, type Member, openBrowser, openTeam } from './support/portal.ts';
+import { goodPassword, type Member, moveElsewhere, openBrowser, openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
+beforeEach(moveElsewhere);
 
 const stepNow = (): number => Math.floor(Date.now() / 30_000);
 
@@ -72,12 +72,13 @@ test('Codes cannot be guessed: wrong ones slow the account down, and the right p
   const member = await openGuarded();
   const browser = openBrowser(world);
   const statuses: number[] = [];
-  for (let attempt = 0; attempt < 7; attempt++) {
+  // The first waits are so short that a slow machine lets them pass between two attempts.
+  while (!statuses.includes(429) && statuses.length < 12) {
     await browser.signIn(member);
     statuses.push((await browser.signIn(member, { totp: '000000' })).status);
   }
   expect(statuses.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
-  expect(statuses.slice(5)).toContain(429);
+  expect(statuses.at(-1)).toBe(429);
 });
 
 describe('A recovery code', () => {
@@ -145,7 +146,6 @@ test('The password alone neither turns it off nor makes codes that could', async
     expect((await ask({ recoveryCode: 'no-such-code' })).json.details).toEqual([
       { field: 'recoveryCode', message: 'the code is not right' },
     ]);
-    await world.sql('DELETE FROM sign_in_delays');
   }
   expect((await openBrowser(world).signIn(member)).json).toEqual({ mfaRequired: true });
 });

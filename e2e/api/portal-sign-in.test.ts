@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { forgetAttempts, goodPassword, openBrowser, openTeam } from './support/portal.ts';
+import { strangersSubjects } from '../../services/access/sessions/subjects.ts';
+import { clientAddress, goodPassword, moveElsewhere, openBrowser, openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
+beforeEach(moveElsewhere);
 
 const wrong = 'not the password at all';
 const refusal = { error: 'the email address or the password is not right', reason: 'wrong_credentials' };
@@ -75,7 +76,7 @@ describe('A wrong password and an unknown address', () => {
     const { owner } = await openTeam(world);
     const browser = openBrowser(world);
     const elapsedMs = async (email: string): Promise<number> => {
-      await forgetAttempts(world);
+      moveElsewhere();
       const startedMs = performance.now();
       expect((await browser.signIn({ email, password: wrong })).status).toBe(401);
       return performance.now() - startedMs;
@@ -97,7 +98,10 @@ describe('A wrong password and an unknown address', () => {
     const browser = openBrowser(world);
     for (let attempt = 1; attempt <= 5; attempt++)
       expect((await browser.signIn({ email, password: wrong })).status, `attempt ${attempt}`).toBe(401);
-    const slowed = await browser.signIn({ email, password: wrong });
+    // A slow machine lets the first waits pass between two attempts; each is twice as long as the one before.
+    let slowed = await browser.signIn({ email, password: wrong });
+    for (let more = 0; more < 5 && slowed.status === 401; more++)
+      slowed = await browser.signIn({ email, password: wrong });
     expect(slowed.status).toBe(429);
     expect(slowed.json).toEqual({
       error: expect.stringMatching(/^too many attempts; try again in \d+ s$/),
@@ -105,7 +109,7 @@ describe('A wrong password and an unknown address', () => {
       retryAfter: expect.any(Number),
     });
     expect(slowed.headers['retry-after']).toBe(String(slowed.json.retryAfter));
-    expect(slowed.json.retryAfter).toBeLessThanOrEqual(1);
+    expect(slowed.json.retryAfter).toBeLessThanOrEqual(32);
   });
 });
 
@@ -116,7 +120,8 @@ describe('Attempts that fail', () => {
     const [, device = ''] = /causeway-device=([^;]+)/.exec(String(known.headers['set-cookie'])) ?? [];
     expect((await openBrowser(world).signIn({ ...owner, password: wrong })).status).toBe(401);
     await world.sql(
-      'UPDATE sign_in_delays SET failures = 12, next_attempt_utc = UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE',
+      'UPDATE sign_in_delays SET failures = 12, next_attempt_utc = UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE WHERE subject IN (?)',
+      [strangersSubjects(owner.email, clientAddress(), new Date()).map(({ digest }) => digest)],
     );
     expect((await openBrowser(world).signIn(owner)).status).toBe(429);
     const headers = { 'sec-fetch-site': 'same-origin', cookie: `causeway-device=${device}` };
@@ -135,13 +140,14 @@ describe('Attempts that fail', () => {
 
   test('over many accounts slow the address down', async () => {
     const browser = openBrowser(world);
-    let statuses: number[] = [];
-    for (let attempt = 1; attempt <= 27; attempt++) {
+    const statuses: number[] = [];
+    // The first waits are so short that a slow machine lets them pass between two attempts.
+    while (!statuses.includes(429) && statuses.length < 32) {
       const reply = await browser.signIn({ email: `${randomUUID()}@example.com`, password: wrong });
-      statuses = [...statuses, reply.status];
+      statuses.push(reply.status);
     }
     expect(statuses.slice(0, 25)).toEqual(Array(25).fill(401));
-    expect(statuses.slice(25)).toContain(429);
+    expect(statuses.at(-1)).toBe(429);
   });
 });
 

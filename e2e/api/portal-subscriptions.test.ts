@@ -2,13 +2,12 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cleanUp } from '@causeway/runtime/testing';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { until } from './support/clock.ts';
-import { forgetAttempts, openTeam, type Team } from './support/portal.ts';
+import { openTeam, type Team } from './support/portal.ts';
 import { type Json, openWorld } from './support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
 
 /** A receiver that answers what it is told, and keeps what came. */
 const openReceiver = async (status = 200, answer: string | Buffer = 'ok') => {

@@ -2,15 +2,14 @@ import { deliveryTailSubject } from '@causeway/proto';
 import { connectBus } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { request } from 'undici';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { until } from './support/clock.ts';
 import { startGateway } from './support/gateway.ts';
-import { type Browser, forgetAttempts, openBrowser, openTeam } from './support/portal.ts';
+import { type Browser, openBrowser, openTeam } from './support/portal.ts';
 import { metric } from './support/processes.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
 const bus = await connectBus({ url: world.stack().natsUrl, name: 'operator' });
 cleanUp(() => bus.close());
 

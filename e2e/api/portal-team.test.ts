@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from '@causeway/proto';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { forgetAttempts, goodPassword, openBrowser, openTeam } from './support/portal.ts';
+import { describe, expect, test } from 'vitest';
+import { goodPassword, openBrowser, openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
 
 const newAddress = (): string => `new-${randomUUID()}@example.com`;
 const over = {

@@ -15,7 +15,7 @@ import { openTenant } from './tenants.ts';
 // Whoever has only the OpenAPI document asks everything it allows, and much that it does not: nothing here knows
 // more of the interface than that.
 
-const requests = requestsOr(20_000);
+const requests = requestsOr(6_000);
 const timeoutMs = timeoutFor(requests);
 
 const world = await openWorld();
@@ -34,7 +34,7 @@ const storedProblems =
   /must be an active|must be a valid status|must (not )?be a lead status|must agree|already in use|cannot be changed here|must equal the one in the path|is required|quota|does not include the event type|is not an allowed key|cannot be stored exactly|valid Unicode|NUL character|invalid cursor|q must be at least 2/;
 
 test(
-  'Twenty thousand requests made from the document get no answer that it does not describe',
+  'Requests made from the document get no answer that it does not describe, and every operation is asked',
   async () => {
     const dice = createDice(seed);
     const tenants = await Promise.all(Array.from({ length: companies }, () => openTenant(world)));

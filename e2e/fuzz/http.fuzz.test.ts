@@ -8,7 +8,7 @@ import { openWorld } from '../api/support/world.ts';
 import { createDice, type Dice } from './dice.ts';
 import { seed } from './options.ts';
 
-// Requests as bytes, beyond the cases of e2e/api/http.test.ts: cut at every byte, and put together from all the
+// Requests as bytes, beyond the cases of e2e/api/alone/http.test.ts: cut at every byte, and put together from all the
 // ways in which heads and bodies can be ambiguous.
 
 const world = await openWorld();

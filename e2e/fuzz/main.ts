@@ -16,7 +16,7 @@ const { values } = parseArgs({
 });
 const child = spawn(
   process.execPath,
-  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project=api', 'e2e/fuzz'],
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project=api', '--project=api-alone', 'e2e/fuzz'],
   {
     cwd: root,
     env: { ...readEnv(), FUZZ_REQUESTS: values.requests, FUZZ_SEED: values.seed },

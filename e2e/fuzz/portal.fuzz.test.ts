@@ -1,6 +1,6 @@
 import { portalBasePath } from '@causeway/proto';
 import { afterAll, expect, test } from 'vitest';
-import { forgetAttempts, openTeam, type Team } from '../api/support/portal.ts';
+import { clientAddress, openTeam, type Team } from '../api/support/portal.ts';
 import { openWorld, type Reply } from '../api/support/world.ts';
 import { startReceiver } from '../receiver/receiver.ts';
 import { createDice } from './dice.ts';
@@ -18,7 +18,6 @@ const world = await openWorld();
 const receiver = await startReceiver({ counting: true });
 afterAll(async () => {
   await receiver.close();
-  await forgetAttempts(world);
 });
 
 /** What ends the session that everything is asked with. */
@@ -45,7 +44,6 @@ test(
   'Requests made from the table of the portal’s operations get no answer that it does not name',
   async () => {
     const dice = createDice(seed);
-    await forgetAttempts(world);
     const teams = [await openTeam(world), await openTeam(world)];
     const send = async (made: Made, standing: Standing, who: number): Promise<Reply> => {
       const team = teams[who] as Team;
@@ -57,6 +55,7 @@ test(
       const reply = await world.ask(`/${path}`, {
         method,
         headers: {
+          'x-forwarded-for': clientAddress(),
           ...(standing === 'unscoped' && endpoint.method !== 'GET' ? dice.pick(elsewhere) : from),
           ...(cookie !== undefined && { cookie }),
           ...(body !== undefined && { 'content-type': 'application/json' }),

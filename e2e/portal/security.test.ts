@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../services/access/sessions/totp.ts';
-import { forgetAttempts, goodPassword, openBrowser } from '../api/support/portal.ts';
+import { goodPassword, moveElsewhere, openBrowser } from '../api/support/portal.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';
 
 const portal = await openPortal();
-beforeEach(() => forgetAttempts(portal.world));
+beforeEach(moveElsewhere);
 
 describe('One’s own security', () => {
   test('changes the password, which signs out everywhere else', async () => {

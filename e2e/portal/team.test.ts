@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { goodPassword } from '../api/support/portal.ts';
+import { clientAddress, goodPassword } from '../api/support/portal.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';
 
@@ -168,7 +168,7 @@ describe('The team', () => {
     const change = rows.filter({ hasText: `changed the role of ${member.email}` });
     await see(change.locator('del')).toHaveText('viewer');
     await see(change.locator('ins')).toHaveText('admin');
-    await see(change).toContainText('127.0.0.1');
+    await see(change).toContainText(clientAddress());
     await see(rows.filter({ hasText: `created the owner ${team.owner.email}` })).toHaveCount(1);
     await page.getByLabel('Kind of thing').selectOption('key');
     await see(page).toHaveURL(/kind=key/);

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomInt, randomUUID } from 'node:crypto';
 import { type Role, roles } from '@causeway/proto';
 import type { Reply, World } from './world.ts';
 
-/** A browser at the portal: it keeps its cookie, and says where its requests come from. */
+/** A browser at the portal. It keeps its cookie, and its requests name the site and the address they come from. */
 export interface Browser {
   /** @param path below `/portal/api/v1`. A body is sent as JSON. */
   ask(
@@ -27,12 +26,27 @@ export const goodPassword = 'seven otters juggle lanterns';
 
 const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 
+const unusedAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
+let address = unusedAddress();
+
+/** The client address of all browsers of this file, as a proxy in front of the cluster would write it. */
+export const clientAddress = (): string => address;
+
+/**
+ * Moves the browsers of this file to an unused client address. Failed sign-ins are counted by address, so those of
+ * earlier tests and of other files delay nobody here.
+ */
+export const moveElsewhere = (): void => {
+  address = unusedAddress();
+};
+
 export const openBrowser = (world: World): Browser => {
   let cookie: string | undefined;
   const ask: Browser['ask'] = async (method, path, body, headers = sameOrigin) => {
     const reply = await world.ask(`//portal/api/v1${path}`, {
       method,
       headers: {
+        'x-forwarded-for': address,
         ...headers,
         ...(cookie !== undefined && { cookie: `causeway=${cookie}` }),
         ...(body !== undefined && !('content-type' in headers) && { 'content-type': 'application/json' }),
@@ -97,14 +111,4 @@ export const openEveryRole = async (team: Team): Promise<Readonly<Record<Role, B
   for (const role of roles)
     browsers.push([role, role === 'owner' ? team.owner.browser : (await team.join(role)).browser]);
   return Object.fromEntries(browsers) as Record<Role, Browser>;
-};
-
-/** Attempts from before, of this file or another: all tests come from one address. */
-export const forgetAttempts = async (world: World): Promise<void> => {
-  const [row] = await world.sql<{ last: Date | null }>(
-    'SELECT MAX(next_attempt_utc) AS last FROM sign_in_delays',
-  );
-  await world.sql('DELETE FROM sign_in_delays');
-  // `access` trusts what it remembers of a wait for a second.
-  if (row?.last && row.last.getTime() > Date.now() - 1000) await sleep(1100);
 };

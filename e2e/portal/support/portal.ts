@@ -6,7 +6,7 @@ import {
   type Page,
 } from '@playwright/test';
 import { onTestFinished } from 'vitest';
-import { openTeam, type Team } from '../../api/support/portal.ts';
+import { clientAddress, openTeam, type Team } from '../../api/support/portal.ts';
 import { openWorld, type World } from '../../api/support/world.ts';
 import { openChromium } from './chromium.ts';
 import { watchProblems } from './problems.ts';
@@ -40,6 +40,7 @@ export const openPortal = async (): Promise<Portal> => {
       viewport: { width: 1280, height: 800 },
       permissions: ['clipboard-read', 'clipboard-write'],
       reducedMotion: 'reduce',
+      extraHTTPHeaders: { 'x-forwarded-for': clientAddress() },
       ...options,
     });
     context.setDefaultTimeout(actionTimeoutMs);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
-import { watchMemory } from './support/memory.ts';
-import { metric, processesOf } from './support/processes.ts';
-import { deafConnection, rawExchange, rawRequest, rawSocket, statusesOf } from './support/raw.ts';
-import { openWorld, send } from './support/world.ts';
+import { until } from '../support/clock.ts';
+import { watchMemory } from '../support/memory.ts';
+import { metric, processesOf } from '../support/processes.ts';
+import { deafConnection, rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
+import { openWorld, send } from '../support/world.ts';
 
 // What a stranger can do to a gateway with a connection or a few, none of whose answers he has to read.
 
@@ -266,7 +266,8 @@ describe('A request that two readers could end in different places', () => {
     ],
   ];
 
-  test.each(cases)(
+  // Concurrent, as each waits for the gateway's timeouts.
+  test.concurrent.each(cases)(
     '%s: the connection ends, and nothing that comes behind is run',
     async (_, first) => {
       const ids = (text: string) => [...text.matchAll(/\r\nx-request-id: (\w+)/gi)].map(([, id]) => id);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { roomInMinute, until } from './support/clock.ts';
-import { mutate, seeded } from './support/mutate.ts';
-import { metric, processesOf } from './support/processes.ts';
-import { rawExchange, rawRequest, rawSocket } from './support/raw.ts';
-import { openWorld, send } from './support/world.ts';
+import { inOneMinute, until } from '../support/clock.ts';
+import { mutate, seeded } from '../support/mutate.ts';
+import { metric, processesOf } from '../support/processes.ts';
+import { rawExchange, rawRequest, rawSocket } from '../support/raw.ts';
+import { openWorld, send } from '../support/world.ts';
 
 const world = await openWorld();
 
@@ -64,42 +64,45 @@ describe('Broken framing', () => {
     ['a folded header', ['Transfer-Encoding:', ' chunked'], '0\r\n\r\n'],
     ['a NUL in a header’s name', ['Transfer\0-Encoding: chunked'], '0\r\n\r\n'],
     ['a header without a colon', ['Transfer-Encoding'], ''],
-  ])('%s: the connection is closed and what is behind it is not carried out', async (_, headers, body) => {
-    await roomInMinute(3_000);
-    const { value } = await (await world.company()).key();
-    const { closed, statuses } = await exchange(post(value, headers, body) + get(value), { answers: 2 });
-    expect(closed).toBe(true);
-    expect(statuses.filter((status) => status !== 400)).toEqual([]);
-    expect(statuses.length).toBeLessThanOrEqual(1);
-    // The smuggled request would have been counted as a read, the carrier as a write.
-    const client = { key: value };
-    expect(
-      (await world.ask('/integrations/lookups/employees', client)).headers['x-ratelimit-remaining'],
-    ).toBe('59');
-    const write = await world.ask('/integrations/leads', { ...client, method: 'POST' });
-    expect(write.headers['x-ratelimit-remaining']).toBe('99');
-  });
+  ])(
+    '%s: the connection is closed and what is behind it is not carried out',
+    inOneMinute(async (_, headers, body) => {
+      const { value } = await (await world.company()).key();
+      const { closed, statuses } = await exchange(post(value, headers, body) + get(value), { answers: 2 });
+      expect(closed).toBe(true);
+      expect(statuses.filter((status) => status !== 400)).toEqual([]);
+      expect(statuses.length).toBeLessThanOrEqual(1);
+      // The smuggled request would have been counted as a read, the carrier as a write.
+      const client = { key: value };
+      expect(
+        (await world.ask('/integrations/lookups/employees', client)).headers['x-ratelimit-remaining'],
+      ).toBe('59');
+      const write = await world.ask('/integrations/leads', { ...client, method: 'POST' });
+      expect(write.headers['x-ratelimit-remaining']).toBe('99');
+    }),
+  );
 
   test.each([
     ['a chunk length that is no number', 'zz\r\n{}\r\n0\r\n\r\n'],
     ['a chunk length with a prefix', '0x2\r\n{}\r\n0\r\n\r\n'],
     ['a negative chunk length', '-2\r\n{}\r\n0\r\n\r\n'],
     ['a chunk length beyond all measure', 'FFFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n'],
-  ])('%s: the connection is closed and what is behind it is not carried out', async (_, body) => {
-    await roomInMinute(3_000);
-    const { value } = await (await world.company()).key();
-    const chunked = post(value, ['Transfer-Encoding: chunked'], body);
-    const { closed, statuses } = await exchange(chunked + get(value), { answers: 2 });
-    expect(closed).toBe(true);
-    expect(statuses.filter((status) => status !== 400)).toEqual([]);
-    const { headers } = await world.ask('/integrations/lookups/employees', { key: value });
-    expect(headers['x-ratelimit-remaining']).toBe('59');
-  });
+  ])(
+    '%s: the connection is closed and what is behind it is not carried out',
+    inOneMinute(async (_, body) => {
+      const { value } = await (await world.company()).key();
+      const chunked = post(value, ['Transfer-Encoding: chunked'], body);
+      const { closed, statuses } = await exchange(chunked + get(value), { answers: 2 });
+      expect(closed).toBe(true);
+      expect(statuses.filter((status) => status !== 400)).toEqual([]);
+      const { headers } = await world.ask('/integrations/lookups/employees', { key: value });
+      expect(headers['x-ratelimit-remaining']).toBe('59');
+    }),
+  );
 
   test.each(['X-Api-Key', 'x-api-key', 'X-API-KEY'])(
     'a repeated key (%s) closes the connection, equal or not, and counts nothing',
-    async (name) => {
-      await roomInMinute(3_000);
+    inOneMinute(async (name) => {
       const { value } = await (await world.company()).key();
       for (const second of [value, 'other', '']) {
         const { closed, text } = await exchange(get(value, `${name}: ${second}`));
@@ -108,7 +111,7 @@ describe('Broken framing', () => {
       expect(
         (await world.ask('/integrations/lookups/employees', { key: value })).headers['x-ratelimit-remaining'],
       ).toBe('59');
-    },
+    }),
   );
 });
 

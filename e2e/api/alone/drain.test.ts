@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '@causeway/runtime/testing';
 import { afterEach, expect, test } from 'vitest';
-import { serviceSpecs } from '../../deploy/local/programs.ts';
-import { noteArrivals } from '../faults/arrivals.ts';
-import { runFault } from '../faults/run.ts';
-import { until } from './support/clock.ts';
-import { ends, startLoad } from './support/load.ts';
-import { allReady, atLeast, processesOf, signal } from './support/processes.ts';
-import { rawRequest, rawSocket } from './support/raw.ts';
-import { openWorld } from './support/world.ts';
+import { serviceSpecs } from '../../../deploy/local/programs.ts';
+import { noteArrivals } from '../../faults/arrivals.ts';
+import { runFault } from '../../faults/run.ts';
+import { until } from '../support/clock.ts';
+import { ends, startLoad } from '../support/load.ts';
+import { allReady, atLeast, processesOf, signal } from '../support/processes.ts';
+import { rawRequest, rawSocket } from '../support/raw.ts';
+import { openWorld } from '../support/world.ts';
 
 const world = await openWorld();
 

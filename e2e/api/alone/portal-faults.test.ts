@@ -1,12 +1,11 @@
 import { request } from 'undici';
-import { beforeEach, expect, test } from 'vitest';
-import { outcome, until } from './support/clock.ts';
-import { forgetAttempts, openTeam } from './support/portal.ts';
-import { allReady, atLeast, keepAway, pidOf, signal } from './support/processes.ts';
-import { openWorld, type Reply } from './support/world.ts';
+import { expect, test } from 'vitest';
+import { outcome, until } from '../support/clock.ts';
+import { openTeam } from '../support/portal.ts';
+import { allReady, atLeast, keepAway, pidOf, signal } from '../support/processes.ts';
+import { openWorld, type Reply } from '../support/world.ts';
 
 const world = await openWorld();
-beforeEach(() => forgetAttempts(world));
 
 test('Without access the portal says so and the interface goes on; when it is back, sessions still hold', async () => {
   const team = await openTeam(world);

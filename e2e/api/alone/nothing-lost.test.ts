@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { outcome, until } from './support/clock.ts';
-import { allReady, pidOf, signal } from './support/processes.ts';
-import { startPublishedReceiver } from './support/published.ts';
-import { type Company, openWorld, type Reply } from './support/world.ts';
+import { outcome, until } from '../support/clock.ts';
+import { allReady, pidOf, signal } from '../support/processes.ts';
+import { startPublishedReceiver } from '../support/published.ts';
+import { type Company, openWorld, type Reply } from '../support/world.ts';
 
 const world = await openWorld();
 const unlimited = { read: 1_000_000_000, write: 1_000_000_000, admin: 1_000_000_000 };
