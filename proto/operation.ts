@@ -1,5 +1,5 @@
 import type { input, output, ZodType } from 'zod';
-import type { Role } from './portal.ts';
+import { portalBasePath, portalBodyBytes, type Role } from './portal.ts';
 import type { LaneName, ServiceName } from './subjects.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -76,7 +76,8 @@ interface AnyOperation<Id extends string> {
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }
 
-interface HttpOperation<Id extends string> extends AnyOperation<Id> {
+export interface HttpOperation<Id extends string = string> extends AnyOperation<Id> {
+  readonly audience: 'key' | 'member';
   readonly method: Method;
   /** Below the base path of the audience; parameters in braces: `/integrations/leads/{client_id}`. */
   readonly path: string;
@@ -114,8 +115,20 @@ export const basePath = '/api/v1';
 export const defineOperation = <const O extends Operation>(operation: O): O => operation;
 
 /** The error body that an operation answers with. */
-export const errorShapeOf = (operation: Operation | undefined): ErrorShape =>
-  operation?.audience === 'key' ? operation.errorShape : 'general';
+export const errorShapeOf = (
+  operation:
+    | Pick<MemberOperation | OperatorOperation, 'audience'>
+    | Pick<KeyOperation, 'audience' | 'errorShape'>
+    | undefined,
+): ErrorShape => (operation?.audience === 'key' ? operation.errorShape : 'general');
+
+/** The whole path of an operation. */
+export const pathOf = ({ audience, path }: Pick<HttpOperation, 'audience' | 'path'>): string =>
+  (audience === 'key' ? basePath : portalBasePath) + path;
+
+/** Bytes that the body of an operation may have. */
+export const bodyLimitOf = ({ audience, maxBodyBytes: own }: HttpOperation): number =>
+  own ?? (audience === 'key' ? maxBodyBytes : portalBodyBytes);
 
 /** The lane that an operation is asked over: operators' are apart, as no gateway may send to them. */
 export const laneOf = ({ audience, service }: Pick<Operation, 'audience' | 'service'>): LaneName =>

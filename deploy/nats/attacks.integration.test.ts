@@ -34,7 +34,7 @@ import {
   isRequest,
   json,
   readNotice,
-  serveOperations,
+  serveOperationLane,
 } from '@causeway/runtime';
 import { cleanUp, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -96,7 +96,7 @@ for (const [lane, user] of Object.entries(lanes) as [LaneName, string][]) {
       return json(200, {});
     }),
   };
-  const server = await serveOperations({ bus: await busOf(user), lane, instance: lane, handlers, log });
+  const server = await serveOperationLane({ bus: await busOf(user), lane, instance: lane, handlers, log });
   cleanUp(() => server.drain());
 }
 

@@ -23,7 +23,7 @@ import {
   each,
   json,
   type LaneCall,
-  serveOperations,
+  serveOperationLane,
 } from '@causeway/runtime';
 import { cleanUp, testNats } from '@causeway/runtime/testing';
 import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
@@ -212,7 +212,7 @@ test('whoever may read a stream has it delivered to a lane, where it is no reque
       return json(201, {});
     }),
   };
-  const server = await serveOperations({ bus, lane: 'operator', instance: 'access-1', handlers, log });
+  const server = await serveOperationLane({ bus, lane: 'operator', instance: 'access-1', handlers, log });
   cleanUp(() => server.drain());
   const heard: string[] = [];
   const operator = await connectAs('operator');

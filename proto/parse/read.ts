@@ -25,8 +25,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   { query: schema }: O,
   raw: string,
-): Read<QueryOf<O>> =>
-  whole(() => {
+): Read<QueryOf<O>> => {
+  if (schema === null && raw === '') return nothingToRead as Read<QueryOf<O>>;
+  return whole(() => {
     const { values, problems } = readQueryString(raw);
     const given: Record<string, unknown> = { ...values };
     // A blank parameter counts as absent, also one that is not a text (contract, "Requests and errors").
@@ -34,6 +35,7 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
       if (typeof given[name] === 'string' && isBlank(given[name])) delete given[name];
     return read<QueryOf<O>>(schema, given, problems, 'unknown query parameter');
   });
+};
 
 /** What is needed of an operation to read its body. Those of the command line have no method. */
 export type WithBody = Pick<Operation, 'body'> &
@@ -43,9 +45,10 @@ export const readBody = <O extends WithBody>(
   { body: schema, params: inPath = {}, method }: O,
   bytes: Uint8Array,
   params: readonly string[],
-): Read<BodyOf<O>> =>
-  whole(() => {
-    const { value, problems } = schema ? readJsonObject(bytes) : { value: {}, problems: [] };
+): Read<BodyOf<O>> => {
+  if (schema === null) return nothingToRead as Read<BodyOf<O>>;
+  return whole(() => {
+    const { value, problems } = readJsonObject(bytes);
     const { names, optionalTexts, nullableTexts, readOnly } = fieldKinds(schema);
     const creates = method === 'POST';
     const blankable = creates ? optionalTexts : nullableTexts;
@@ -72,6 +75,10 @@ export const readBody = <O extends WithBody>(
     if (result.value) setAside(result.value, readOnly);
     return result;
   });
+};
+
+/** The query of a call without one, or the body of an operation that takes none. */
+const nothingToRead: Read<object> = { value: Object.freeze({}), problems: [], right: () => ({}) };
 
 const read = <Value>(
   schema: z.ZodType | null,

@@ -1,9 +1,9 @@
-import type { Bucket, Role } from '@causeway/proto';
-import type { AuditTables } from '@causeway/runtime';
+import type { AuditRow, Bucket, Role } from '@causeway/proto';
 import type { Generated } from 'kysely';
 
 /** Tables of `migrations/`. */
-export interface AccessTables extends AuditTables {
+export interface AccessTables {
+  audit_log: AuditRow & { audit_id: Generated<number> };
   companies: CompanyTable;
   api_keys: KeyTable;
   portal_users: PortalUserTable;

@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import type { Bus, Database, Log, Metrics, OperationHandlers, Tracer } from '@causeway/runtime';
-import { followCallers, noMetrics, serveOperations } from '@causeway/runtime';
-import * as actions from './actions/index.ts';
+import {
+  type Bus,
+  type Database,
+  followCallers,
+  type Log,
+  type Metrics,
+  noMetrics,
+  serveOperations,
+  type Tracer,
+} from '@causeway/runtime';
 import { createRunner } from './actions/runner.ts';
-import type { ActionsContext } from './context.ts';
 import { createEventLog } from './events/event-log.ts';
 import { serveIngest } from './events/ingest.ts';
 import { openPublisher } from './events/publisher.ts';
-import * as find from './find/index.ts';
-import * as lookups from './lookups/index.ts';
+import { handlers } from './handlers.ts';
 import { startIndexer } from './search/indexer.ts';
 import { createStore } from './store/store.ts';
 import type { Tables } from './tables.ts';
@@ -49,9 +54,10 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   });
   const ingest = serveIngest({ bus, db, runner, knowsCompany: callers.knowsCompany, log, now, tracer });
   const lane = await serveOperations({
-    lane: 'crm',
-    handlers: handlersOf({ db, runner, store: createStore(), random }),
-    callers,
+    service: 'crm',
+    handlers,
+    context: { db, runner, store: createStore(), random },
+    guard: callers.guard,
     bus,
     instance,
     log,
@@ -68,9 +74,4 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
       await indexer.stop();
     },
   };
-};
-
-const handlersOf = (context: ActionsContext): OperationHandlers => {
-  const operations = Object.entries({ ...lookups, ...find, ...actions });
-  return Object.fromEntries(operations.map(([id, create]) => [id, create(context)]));
 };

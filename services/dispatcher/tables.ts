@@ -1,4 +1,5 @@
 import type {
+  AuditRow,
   DeliveryAttemptRow,
   DeliveryQueueRow,
   DeliveryRow,
@@ -8,14 +9,14 @@ import type {
   StoredEvent,
   SubscriptionRow,
 } from '@causeway/proto';
-import type { AuditTables } from '@causeway/runtime';
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /**
  * The tables that deliveries go by (services/webhooks/migrations); of crm's the event log, which is only read, and
  * its outbox, whose rows go with the last of an event's first attempts.
  */
-export interface Tables extends AuditTables {
+export interface Tables {
+  audit_log: AuditRow & { audit_id: Generated<number> };
   subscriptions: SubscriptionRow;
   delivery_queues: DeliveryQueueRow;
   deliveries: DeliveryRow;

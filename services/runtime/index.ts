@@ -1,11 +1,3 @@
-export {
-  type AuditEntry,
-  type AuditSource,
-  type AuditTables,
-  auditSource,
-  changes,
-  writeAudit,
-} from './audit.ts';
 export { after, type Batch, createBatch } from './batch.ts';
 export { type Bus, connectBus } from './bus.ts';
 export { type Callers, followCallers } from './callers/follow.ts';
@@ -43,13 +35,19 @@ export { nextDueMs, nextDueSql } from './deliveries/next-due.ts';
 export { followKeyTable, type KeyTable } from './key-table/follow.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
-export { type Call, each, type Handler, type LaneServer, together } from './lanes/server.ts';
+export { type Call, each, type LaneHandler, type LaneServer, together } from './lanes/server.ts';
 export { ensureLimitStream } from './limit-stream.ts';
 export { createLog, type Log } from './log.ts';
 export { type Cell, createMetrics, type Metrics, noMetrics } from './metrics.ts';
 export { openBus, openDatabase } from './open.ts';
-export { json, type OperationHandlers, serveOperations } from './operations.ts';
-export { type PortalCall, portalHandler } from './portal.ts';
+export {
+  type Handler,
+  type HandlerTable,
+  handler,
+  laneHandler,
+  type OperationCall,
+} from './operations/handler.ts';
+export { json, serveOperationLane, serveOperations } from './operations/serve.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
 export { isNotice, isRequest, readNotice } from './requests.ts';

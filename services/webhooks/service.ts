@@ -1,30 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { contract, type KeyRing } from '@causeway/proto';
+import type { KeyRing } from '@causeway/proto';
 import {
   type Bus,
+  type Callers,
   type Database,
   followCallers,
   type Handler,
+  type LaneHandler,
   type Log,
   type Metrics,
   noMetrics,
-  type OperationHandlers,
   serveOperations,
   type Tracer,
 } from '@causeway/runtime';
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
 import { startHeldCount } from './deliveries/held.ts';
-import * as deliveries from './deliveries/index.ts';
-import * as events from './events/index.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
+import { handlers } from './handlers.ts';
 import { forViewers } from './portal/for-viewers.ts';
-import * as portal from './portal/index.ts';
-import * as replays from './replays/index.ts';
 import { startReplayer } from './replays/replayer.ts';
 import { startRetention } from './retention/retention.ts';
-import { reencryptSecrets } from './secrets/reencrypt-secrets.ts';
-import * as subscriptions from './subscriptions/index.ts';
 import type { Tables } from './tables.ts';
 import { startChallenges } from './verification/challenges.ts';
 
@@ -54,7 +50,7 @@ export interface WebhooksOptions {
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Serves the lane `webhooks` as one of its replicas, and does its share of the service's jobs. */
+/** Serves the lanes of `webhooks` as one of its replicas, and does its share of the service's jobs. */
 export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks> => {
   const {
     bus,
@@ -85,23 +81,16 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     now,
     random,
   };
-  const lane = await serveOperations({
-    lane: 'webhooks',
-    handlers: handlersOf(context),
-    callers,
+  const lanes = await serveOperations({
+    service: 'webhooks',
+    handlers,
+    context,
+    guard: guarded(callers),
     bus,
     instance,
     log,
     tracer,
     metrics,
-  });
-  const operatorLane = await serveOperations({
-    lane: 'operator-webhooks',
-    handlers: { reencryptSecrets: reencryptSecrets(context) },
-    bus,
-    instance,
-    log,
-    tracer,
   });
   const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
   const fanOut = await startFanOut({ bus, db, log, metrics, tracer, replicas: options.replicas ?? 1, now });
@@ -110,13 +99,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   return {
     ready: callers.ready,
     drain: async () => {
-      await Promise.all([
-        lane.drain(),
-        operatorLane.drain(),
-        fanOut.drain(),
-        replayer.stop(),
-        heldCount.stop(),
-      ]);
+      await Promise.all([lanes.drain(), fanOut.drain(), replayer.stop(), heldCount.stop()]);
       await challenges.drain();
       callers.close();
       await retention.stop();
@@ -124,18 +107,10 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   };
 };
 
-const handlersOf = (context: WebhooksContext): OperationHandlers => {
-  const operations = Object.entries<(context: WebhooksContext) => Handler>({
-    ...subscriptions,
-    ...events,
-    ...deliveries,
-    ...replays,
-    ...portal,
-  });
-  return Object.fromEntries(
-    operations.map(([id, create]) => {
-      const handler = create(context);
-      return [id, id in contract ? forViewers(handler) : handler];
-    }),
-  );
-};
+/** The portal's operations hide from viewers what they may not see. */
+const guarded =
+  (callers: Callers) =>
+  (handler: Handler): LaneHandler =>
+    callers.guard(
+      handler.operation.audience === 'member' ? { ...handler, answer: forViewers(handler.answer) } : handler,
+    );

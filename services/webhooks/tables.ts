@@ -1,4 +1,5 @@
 import type {
+  AuditRow,
   DeliveryAttemptRow,
   DeliveryQueueRow,
   DeliveryRow,
@@ -8,7 +9,6 @@ import type {
   StoredEvent,
   SubscriptionRow,
 } from '@causeway/proto';
-import type { AuditTables } from '@causeway/runtime';
 import type { ColumnType, Generated } from 'kysely';
 
 /**
@@ -42,7 +42,7 @@ export interface Tables {
   events: StoredEvent & { readonly sequence: number };
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
   event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
-  audit_log: AuditTables['audit_log'];
+  audit_log: AuditRow & { audit_id: Generated<number> };
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 

@@ -54,10 +54,10 @@ interface Timed {
 
 /** Calls the handler as its lane does. */
 const createSearch = (db: Database<Tables>, companyId: number) => {
-  const handle = searchClients({ db });
+  const search = searchClients({ db });
   return async (query: string): Promise<Timed> => {
     const startedMs = performance.now();
-    const [answer] = handle([
+    const [answer] = search.answer([
       {
         operation: 'searchClients',
         tenant: companyId,

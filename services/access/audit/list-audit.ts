@@ -1,11 +1,11 @@
 import { type AnswerTo, contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
 type Entry = AnswerTo<'listAudit'>['entries'][number];
 
 export const listAudit = ({ db, cursors }: Access) =>
-  portalHandler(contract.listAudit, async ({ companyId, query }) => {
+  handler(contract.listAudit, async ({ companyId, query }) => {
     const { limit, cursor, action, targetKind, targetId, userId, since, until } = query;
     const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'audit', cursor);
     let found = db

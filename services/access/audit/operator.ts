@@ -1,4 +1,4 @@
-import type { AuditSource } from '@causeway/runtime';
+import type { AuditSource } from '@causeway/proto';
 
 /** The source of audit entries made by the operator's command line, which knows no user name. */
 export const byOperator = (requestId: string): AuditSource => ({

@@ -1,12 +1,14 @@
-import { transaction, writeAudit } from '@causeway/runtime';
+import { type AnswerTo, contract } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
 import { byOperator } from '../audit/operator.ts';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { companyEntry, companyName } from '../key-table/entries.ts';
-import { operatorHandler } from '../operator-handler.ts';
 import { companyAnswer } from './company.ts';
 
 export const createCompany = (access: Access) =>
-  operatorHandler(access, 'createCompany', async ({ name }, { requestId }) => {
+  handler(contract.createCompany, async ({ body, requestId }) => {
+    const { name } = body;
     const { db, table, now } = access;
     const created_utc = now();
     const company_id = await transaction(db, async (trx) => {
@@ -27,7 +29,7 @@ export const createCompany = (access: Access) =>
     });
     const company = { company_id, name, created_utc };
     await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
-    return companyAnswer(company);
+    return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
   });
 
 const noLimits = { limit_read: null, limit_write: null, limit_admin: null, limit_lookup: null } as const;

@@ -1,4 +1,6 @@
-import { type AuditSource, type Trx, transaction, writeAudit } from '@causeway/runtime';
+import type { AuditSource } from '@causeway/proto';
+import { type Trx, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 

@@ -1,12 +1,12 @@
 import { contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { limitColumns } from '../limits/limits.ts';
 import { keyColumns } from './key.ts';
 import { portalKey } from './portal-key.ts';
 
 export const listApiKeys = ({ db, cursors }: Access) =>
-  portalHandler(contract.listApiKeys, async ({ companyId, query }) => {
+  handler(contract.listApiKeys, async ({ companyId, query }) => {
     const { limit, cursor, state } = query;
     const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'keys', cursor);
     let found = db

@@ -1,16 +1,17 @@
-import { acrossTenants } from '@causeway/runtime';
+import { type AnswerTo, contract } from '@causeway/proto';
+import { acrossTenants, handler, json } from '@causeway/runtime';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
-import { operatorHandler } from '../operator-handler.ts';
 import { keyAnswer, keyColumns } from './key.ts';
 
 export const listKeys = (access: Access) =>
-  operatorHandler(access, 'listKeys', async ({ company_id }) => {
+  handler(contract.listKeys, async ({ body }) => {
+    const { company_id } = body;
     const { db } = access;
     if (company_id === undefined) {
       const everyones = acrossTenants(db, 'an operator lists the keys of all companies');
       const rows = await everyones.selectFrom('api_keys').select(keyColumns).orderBy('id').execute();
-      return { keys: rows.map(keyAnswer) };
+      return json<AnswerTo<'listKeys'>>(200, { keys: rows.map(keyAnswer) });
     }
     await requireCompany(access, company_id);
     const rows = await db
@@ -19,5 +20,5 @@ export const listKeys = (access: Access) =>
       .where('company_id', '=', company_id)
       .orderBy('id')
       .execute();
-    return { keys: rows.map(keyAnswer) };
+    return json<AnswerTo<'listKeys'>>(200, { keys: rows.map(keyAnswer) });
   });

@@ -1,5 +1,6 @@
-import { createKeyValue, hashKeyValue, lastFour, type Scope } from '@causeway/proto';
-import { type AuditSource, type Trx, transaction, writeAudit } from '@causeway/runtime';
+import { type AuditSource, createKeyValue, hashKeyValue, lastFour, type Scope } from '@causeway/proto';
+import { type Trx, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { keyEntry, keyName } from '../key-table/entries.ts';
 import type { AccessTables } from '../schema.ts';

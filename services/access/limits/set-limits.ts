@@ -1,13 +1,14 @@
-import { notFound } from '@causeway/proto';
 import {
+  type AnswerTo,
   type AuditEntry,
   type AuditSource,
   changes,
-  type Trx,
-  transaction,
-  writeAudit,
-} from '@causeway/runtime';
+  contract,
+  notFound,
+} from '@causeway/proto';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import { byOperator } from '../audit/operator.ts';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import {
   companyEntry,
@@ -18,13 +19,13 @@ import {
   keyName,
 } from '../key-table/entries.ts';
 import { companyOfKey } from '../keys/find-key.ts';
-import { operatorHandler } from '../operator-handler.ts';
 import type { AccessTables } from '../schema.ts';
 import { type LimitRow, limitsAnswer } from './limits.ts';
 
 /** Sets limits of a company or of one key. A limit that is not named stays; null resets it to the configured one. */
 export const setLimits = (access: Access) =>
-  operatorHandler(access, 'setLimits', ({ company_id, id, read, write, admin, lookup }, { requestId }) => {
+  handler(contract.setLimits, async ({ body, requestId }) => {
+    const { company_id, id, read, write, admin, lookup } = body;
     const set = {
       ...(read !== undefined && { limit_read: read }),
       ...(write !== undefined && { limit_write: write }),
@@ -32,7 +33,10 @@ export const setLimits = (access: Access) =>
       ...(lookup !== undefined && { limit_lookup: lookup }),
     };
     const by = byOperator(requestId);
-    return id === undefined ? ofCompany(access, company_id!, set, by) : ofKey(access, id, set, by);
+    return json<AnswerTo<'setLimits'>>(
+      200,
+      await (id === undefined ? ofCompany(access, company_id!, set, by) : ofKey(access, id, set, by)),
+    );
   });
 
 const ofCompany = async (

@@ -1,5 +1,5 @@
 import { problem } from '@causeway/proto';
-import { each, type Handler } from '@causeway/runtime';
+import { each, type LaneHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { findSession } from './find-session.ts';
 
@@ -8,7 +8,7 @@ import { findSession } from './find-session.ts';
  * operations create keys and change roles and passwords, so a compromised gateway could otherwise grant itself
  * lasting access to every company.
  */
-export const byToken = (access: Access, handler: Handler): Handler =>
+export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
   each(async (call) => {
     const { tenant, caller, actor } = call;
     const session = actor?.token === undefined ? null : await findSession(access, actor.token);

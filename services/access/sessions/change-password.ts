@@ -1,5 +1,5 @@
 import { contract } from '@causeway/proto';
-import { portalHandler } from '@causeway/runtime';
+import { handler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { endPasswordReset } from '../passwords/password-reset.ts';
@@ -10,7 +10,7 @@ import { hashForAddress } from './memberships.ts';
 import { strangersSubjects } from './subjects.ts';
 
 export const changePassword = (access: Access) =>
-  portalHandler(contract.changePassword, async (call) => {
+  handler(contract.changePassword, async (call) => {
     const { companyId, user, body } = call;
     await confirmPassword(access, call, 'currentPassword', body.currentPassword);
     const company = await access.db

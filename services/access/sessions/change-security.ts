@@ -1,5 +1,6 @@
-import type { Actor, ActorUser, AuditAction } from '@causeway/proto';
-import { auditSource, type Trx, transaction, writeAudit } from '@causeway/runtime';
+import { type Actor, type ActorUser, type AuditAction, byMember } from '@causeway/proto';
+import { type Trx, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { endSessions } from './end.ts';
@@ -25,7 +26,7 @@ export const changeSecurity = <Result>(
     await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
     await writeAudit(trx, {
       companyId,
-      by: auditSource(call),
+      by: byMember(call),
       action,
       target: { kind: 'member', id: user.id, name: user.email },
       at: access.now(),

@@ -1,5 +1,5 @@
 import { conflict, contract, invalidField } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { atSession, attempt } from './attempt.ts';
 import { changeSecurity } from './change-security.ts';
@@ -8,7 +8,7 @@ import { replaceRecoveryCodes } from './recovery-codes.ts';
 import { takeTotp } from './second-factor.ts';
 
 export const confirmTotp = (access: Access) =>
-  portalHandler(contract.confirmTotp, async (call) => {
+  handler(contract.confirmTotp, async (call) => {
     const { companyId, user, body } = call;
     const person = await readPerson(access.db, companyId, user);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already');

@@ -1,12 +1,12 @@
 import { contract } from '@causeway/proto';
-import { portalHandler } from '@causeway/runtime';
+import { handler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { changeSecurity } from './change-security.ts';
 import { confirmFactor } from './confirm-factor.ts';
 import { deleteRecoveryCodes } from './recovery-codes.ts';
 
 export const disableTotp = (access: Access) =>
-  portalHandler(contract.disableTotp, async (call) => {
+  handler(contract.disableTotp, async (call) => {
     const { companyId, user, body } = call;
     await confirmFactor(access, call, body);
     await changeSecurity(access, call, 'totp.disabled', async (trx) => {

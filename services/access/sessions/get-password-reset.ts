@@ -1,10 +1,10 @@
 import { contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { findPasswordReset } from '../passwords/password-reset.ts';
 
 export const getPasswordReset = (access: Access) =>
-  portalHandler(contract.getPasswordReset, async ({ body }) => {
+  handler(contract.getPasswordReset, async ({ body }) => {
     const row = await findPasswordReset(access, body.token);
     return json(200, {
       email: row.email,

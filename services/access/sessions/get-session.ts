@@ -1,9 +1,9 @@
 import { contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { sessionFacts } from './facts.ts';
 
 export const getSession = (access: Access) =>
-  portalHandler(contract.getSession, async ({ companyId, user }) =>
+  handler(contract.getSession, async ({ companyId, user }) =>
     json(200, await sessionFacts(access, companyId, user.sessionId)),
   );

@@ -1,9 +1,9 @@
 import { contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
 export const listSessions = ({ db, now, portal }: Access) =>
-  portalHandler(contract.listSessions, async ({ companyId, user }) => {
+  handler(contract.listSessions, async ({ companyId, user }) => {
     const at = now().getTime();
     const rows = await db
       .selectFrom('portal_sessions')

@@ -1,7 +1,6 @@
-import { openSecret, type ReencryptAnswer, sealedWith, sealSecret } from '@causeway/proto';
-import { acrossTenants } from '@causeway/runtime';
+import { type AnswerTo, contract, openSecret, sealedWith, sealSecret } from '@causeway/proto';
+import { acrossTenants, handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { operatorHandler } from '../operator-handler.ts';
 
 /** Members per call: some tens of milliseconds. */
 const batch = 200;
@@ -11,7 +10,7 @@ const batch = 200;
  * that this key has sealed already, so the command may be interrupted and repeated.
  */
 export const reencryptFactors = (access: Access) =>
-  operatorHandler(access, 'reencryptFactors', async ({ after = 0 }) => {
+  handler(contract.reencryptFactors, async ({ body: { after = 0 } }) => {
     const { db, portal } = access;
     const { keyRing } = portal;
     const rows = await acrossTenants(db, 'an operator reseals the second factors of all companies')
@@ -44,5 +43,11 @@ export const reencryptFactors = (access: Access) =>
         .execute();
     }
     const next = rows.length < batch ? null : rows.at(-1)!.id;
-    return { key: keyRing.sealsWith, checked, resealed, unopened, next } satisfies ReencryptAnswer;
+    return json<AnswerTo<'reencryptFactors'>>(200, {
+      key: keyRing.sealsWith,
+      checked,
+      resealed,
+      unopened,
+      next,
+    });
   });

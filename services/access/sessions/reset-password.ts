@@ -1,5 +1,6 @@
 import { contract, problem } from '@causeway/proto';
-import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { handler, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { findPasswordReset } from '../passwords/password-reset.ts';
@@ -13,7 +14,7 @@ import { strangersSubjects } from './subjects.ts';
  * so a stolen link does not open an account that has one.
  */
 export const resetPassword = (access: Access) =>
-  portalHandler(contract.resetPassword, async ({ body, actor, requestId }) => {
+  handler(contract.resetPassword, async ({ body, actor, requestId }) => {
     const { db, now } = access;
     const row = await findPasswordReset(access, body.token);
     const { company_id, user_id, email, name, company_name } = row;

@@ -1,5 +1,5 @@
 import { problem, type ResolvedSession, type ResolveSession } from '@causeway/proto';
-import { each, type Handler, json } from '@causeway/runtime';
+import { each, json, type LaneHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { findSession } from './find-session.ts';
 
@@ -13,7 +13,7 @@ const proofLifeMs = 60_000;
  * Resolves a token to its session. Gateways call this for every portal request, so ending a session or changing a
  * role takes effect on the next request at every gateway.
  */
-export const resolveSession = (access: Access): Handler =>
+export const resolveSession = (access: Access): LaneHandler =>
   each(async ({ body }) => {
     const { db, now, portal, sessionProofs } = access;
     const { token, passive } = JSON.parse(Buffer.from(body).toString()) as ResolveSession;

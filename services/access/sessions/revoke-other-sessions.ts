@@ -1,17 +1,18 @@
-import { contract } from '@causeway/proto';
-import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, contract } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
 
 export const revokeOtherSessions = (access: Access) =>
-  portalHandler(contract.revokeOtherSessions, async (call) => {
+  handler(contract.revokeOtherSessions, async (call) => {
     const { companyId, user } = call;
     const revoked = await transaction(access.db, async (trx) => {
       const ended = await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
       if (ended === 0) return 0;
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by: byMember(call),
         action: 'session.ended',
         target: { kind: 'session', id: null, name: 'all others' },
         after: { count: ended },

@@ -1,12 +1,13 @@
 import { contract, notFound, sessionTokenHeader } from '@causeway/proto';
-import { portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { handler, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
 import { endedEntry } from './sign-out.ts';
 
 /** Members may revoke only their own sessions; another member's is not found. */
 export const revokeSession = (access: Access) =>
-  portalHandler(contract.revokeSession, async (call) => {
+  handler(contract.revokeSession, async (call) => {
     const { companyId, user } = call;
     const sessionId = call.id('session');
     await transaction(access.db, async (trx) => {

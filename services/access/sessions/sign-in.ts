@@ -1,5 +1,5 @@
 import { contract, problem } from '@causeway/proto';
-import { type Answer, json, type PortalCall, portalHandler } from '@causeway/runtime';
+import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { attempt, signingIn } from './attempt.ts';
 import type { Attempt } from './delays.ts';
@@ -14,7 +14,7 @@ import { startSession } from './start.ts';
  * address gets the same answer after the same work.
  */
 export const signIn = (access: Access) =>
-  portalHandler(contract.signIn, (call) =>
+  handler(contract.signIn, (call) =>
     attempt(access, signingIn(access, call.body.email, call.actor), call.deadlineMs, (counted) =>
       admit(access, call, counted),
     ),
@@ -22,7 +22,7 @@ export const signIn = (access: Access) =>
 
 const admit = async (
   access: Access,
-  { body, actor, requestId }: PortalCall<typeof contract.signIn>,
+  { body, actor, requestId }: OperationCall<typeof contract.signIn>,
   { succeeded, undecided }: Attempt,
 ): Promise<Answer> => {
   const { log, passwords } = access;

@@ -1,10 +1,11 @@
-import { contract, sessionTokenHeader } from '@causeway/proto';
-import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, contract, sessionTokenHeader } from '@causeway/proto';
+import { handler, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
 
 export const signOut = (access: Access) =>
-  portalHandler(contract.signOut, async (call) => {
+  handler(contract.signOut, async (call) => {
     const { companyId, user } = call;
     await transaction(access.db, async (trx) => {
       const ended = await endSessions(access, trx, { companyId, userId: user.id, only: user.sessionId });
@@ -16,10 +17,10 @@ export const signOut = (access: Access) =>
 /** The audit entry of a session that its owner has ended. */
 export const endedEntry = (
   { now }: Pick<Access, 'now'>,
-  call: Parameters<typeof auditSource>[0] & { readonly companyId: number },
+  call: Parameters<typeof byMember>[0] & { readonly companyId: number },
   sessionId: number,
 ) => {
-  const by = auditSource(call);
+  const by = byMember(call);
   return {
     companyId: call.companyId,
     by,

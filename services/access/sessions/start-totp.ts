@@ -1,12 +1,12 @@
 import { conflict, contract, sealSecret } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { confirmPassword } from './confirm-password.ts';
 import { newTotpSecret, totpUri } from './totp.ts';
 
 /** Creates a secret, which takes effect once a first code proves that an app has it. */
 export const startTotp = (access: Access) =>
-  portalHandler(contract.startTotp, async (call) => {
+  handler(contract.startTotp, async (call) => {
     const { companyId, user, body } = call;
     const person = await confirmPassword(access, call, 'password', body.password);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already; switch it off first');

@@ -1,5 +1,5 @@
 import { contract, notFound, sessionsEndedSubject } from '@causeway/proto';
-import { json, portalHandler, transaction } from '@causeway/runtime';
+import { handler, json, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireFactor } from './confirm-factor.ts';
 import { sessionFacts } from './facts.ts';
@@ -12,7 +12,7 @@ import { hashToken, newSessionToken, newToken } from './token.ts';
  * member returns. A company that the sign-in did not open is not found.
  */
 export const switchCompany = (access: Access) =>
-  portalHandler(contract.switchCompany, async (call) => {
+  handler(contract.switchCompany, async (call) => {
     const { db, bus, now, portal, random } = access;
     const { companyId, user, actor, body, requestId } = call;
     if (body.companyId === companyId) return json(200, await sessionFacts(access, companyId, user.sessionId));

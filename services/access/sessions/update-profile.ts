@@ -1,10 +1,11 @@
-import { contract } from '@causeway/proto';
-import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, contract } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { sessionFacts } from './facts.ts';
 
 export const updateProfile = (access: Access) =>
-  portalHandler(contract.updateProfile, async (call) => {
+  handler(contract.updateProfile, async (call) => {
     const { companyId, user, body } = call;
     await transaction(access.db, async (trx) => {
       await trx
@@ -16,7 +17,7 @@ export const updateProfile = (access: Access) =>
       if (body.name === user.name) return;
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by: byMember(call),
         action: 'profile.changed',
         target: { kind: 'member', id: user.id, name: user.email },
         before: { name: user.name },

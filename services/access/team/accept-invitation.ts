@@ -1,5 +1,6 @@
 import { conflict, contract, problem } from '@causeway/proto';
-import { duplicateKey, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { duplicateKey, handler, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { noteAttempt } from '../sessions/delays.ts';
@@ -10,7 +11,7 @@ import { findInvitation } from './invitation.ts';
 
 /** Creates the member, uses the invitation up, and signs in. */
 export const acceptInvitation = (access: Access) =>
-  portalHandler(contract.acceptInvitation, async ({ body, actor, requestId }) => {
+  handler(contract.acceptInvitation, async ({ body, actor, requestId }) => {
     const { db, now } = access;
     const { company_id, invitation_id, email, role, company_name } = await findInvitation(access, body.token);
     requireGoodPassword('password', body.password, [company_name, email, body.name]);

@@ -1,5 +1,6 @@
-import { contract, roleAllows } from '@causeway/proto';
-import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, contract, roleAllows } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { endPasswordReset } from '../passwords/password-reset.ts';
 import { announceRevoked, endRights } from './end-rights.ts';
@@ -7,10 +8,10 @@ import { lockMember } from './lock-member.ts';
 import { memberAnswer } from './member.ts';
 
 export const changeRole = (access: Access) =>
-  portalHandler(contract.changeRole, async (call) => {
+  handler(contract.changeRole, async (call) => {
     const { db, now } = access;
     const { companyId, user, body } = call;
-    const by = auditSource(call);
+    const by = byMember(call);
     const memberId = call.id('member');
     const { member, revokedKeys } = await transaction(db, async (trx) => {
       const before = await lockMember(trx, { companyId, memberId, asker: user.role, to: body.role });

@@ -1,14 +1,15 @@
-import { invalidField } from '@causeway/proto';
-import { duplicateKey, transaction, writeAudit } from '@causeway/runtime';
+import { type AnswerTo, contract, invalidField } from '@causeway/proto';
+import { duplicateKey, handler, json, transaction } from '@causeway/runtime';
 import { byOperator } from '../audit/operator.ts';
+import { writeAudit } from '../audit/write-audit.ts';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
-import { operatorHandler } from '../operator-handler.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { hashForAddress } from '../sessions/memberships.ts';
 
 export const createPortalOwner = (access: Access) =>
-  operatorHandler(access, 'createPortalOwner', async ({ company_id, email, password }, { requestId }) => {
+  handler(contract.createPortalOwner, async ({ body, requestId }) => {
+    const { company_id, email, password } = body;
     const { db, now } = access;
     await requireCompany(access, company_id);
     requireGoodPassword('password', password, [email]);
@@ -34,7 +35,7 @@ export const createPortalOwner = (access: Access) =>
         });
         return Number(insertId);
       });
-      return { id, company_id, email };
+      return json<AnswerTo<'createPortalOwner'>>(201, { id, company_id, email });
     } catch (error) {
       if (duplicateKey(error) === 'portal_users_email')
         throw invalidField('email', 'email is already a member of this company');

@@ -1,5 +1,6 @@
-import type { AuditSource, Trx } from '@causeway/runtime';
-import { writeAudit } from '@causeway/runtime';
+import type { AuditSource } from '@causeway/proto';
+import type { Trx } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { deactivateIn } from '../keys/deactivate.ts';
 import { endKey } from '../keys/end-key.ts';

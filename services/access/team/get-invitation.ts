@@ -1,10 +1,10 @@
 import { contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { findInvitation } from './invitation.ts';
 
 export const getInvitation = (access: Access) =>
-  portalHandler(contract.getInvitation, async ({ body }) => {
+  handler(contract.getInvitation, async ({ body }) => {
     const row = await findInvitation(access, body.token);
     return json(200, {
       email: row.email,

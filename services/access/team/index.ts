@@ -1,9 +1,11 @@
 export { acceptInvitation } from './accept-invitation.ts';
 export { changeRole } from './change-role.ts';
+export { createPortalOwner } from './create-portal-owner.ts';
 export { getInvitation } from './get-invitation.ts';
 export { inviteMember } from './invite-member.ts';
 export { listMemberKeys } from './list-member-keys.ts';
 export { listTeam } from './list-team.ts';
 export { offerPasswordReset } from './offer-password-reset.ts';
 export { removeMember } from './remove-member.ts';
+export { resetPortalOwner } from './reset-portal-owner.ts';
 export { revokeInvitation } from './revoke-invitation.ts';

@@ -1,5 +1,6 @@
-import { contract, invalidField, roleRequired } from '@causeway/proto';
-import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, contract, invalidField, roleRequired } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 import { invitationAnswer } from './member.ts';
@@ -11,7 +12,7 @@ const maxTeam = 500;
 
 /** The token is in the link's fragment, which browsers do not send. */
 export const inviteMember = (access: Access) =>
-  portalHandler(contract.inviteMember, async (call) => {
+  handler(contract.inviteMember, async (call) => {
     const { companyId, user, body } = call;
     if (body.role === 'owner' && user.role !== 'owner') throw roleRequired('owner');
     const { db, now, random } = access;
@@ -50,7 +51,7 @@ export const inviteMember = (access: Access) =>
       const { insertId } = await trx.insertInto('portal_invitations').values(row).executeTakeFirstOrThrow();
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by: byMember(call),
         action: 'member.invited',
         target: { kind: 'invitation', id: Number(insertId), name: body.email },
         after: { email: body.email, role: body.role },

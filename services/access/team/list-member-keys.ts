@@ -1,10 +1,10 @@
 import { contract, maskKey, notFound } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { activeKeysOf } from './member-keys.ts';
 
 export const listMemberKeys = ({ db }: Access) =>
-  portalHandler(contract.listMemberKeys, async (call) => {
+  handler(contract.listMemberKeys, async (call) => {
     const { companyId } = call;
     const memberId = call.id('member');
     const member = await db

@@ -1,10 +1,10 @@
 import { contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { invitationAnswer, invitationColumns, memberAnswer, memberColumns } from './member.ts';
 
 export const listTeam = ({ db, now }: Access) =>
-  portalHandler(contract.listTeam, async ({ companyId, user }) => {
+  handler(contract.listTeam, async ({ companyId, user }) => {
     const [members, invitations] = await Promise.all([
       db
         .selectFrom('portal_users')

@@ -1,12 +1,13 @@
-import { conflict, contract } from '@causeway/proto';
-import { auditSource, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, conflict, contract } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { makePasswordReset } from '../passwords/password-reset.ts';
 import { lockMember } from './lock-member.ts';
 import { requireRoleStill } from './require-role.ts';
 
 export const offerPasswordReset = (access: Access) =>
-  portalHandler(contract.offerPasswordReset, async (call) => {
+  handler(contract.offerPasswordReset, async (call) => {
     const { companyId, user } = call;
     const memberId = call.id('member');
     if (memberId === user.id) throw conflict('change your own password under Your security');
@@ -16,7 +17,7 @@ export const offerPasswordReset = (access: Access) =>
       const made = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by: byMember(call),
         action: 'password.reset_offered',
         target: { kind: 'member', id: memberId, name: member.email },
         at: access.now(),

@@ -1,5 +1,6 @@
-import { contract } from '@causeway/proto';
-import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, contract } from '@causeway/proto';
+import { handler, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import { endSessions } from '../sessions/end.ts';
 import { announceRevoked, endRights } from './end-rights.ts';
@@ -7,10 +8,10 @@ import { lockMember } from './lock-member.ts';
 
 /** Deletes the row, so that the address can join again, here or elsewhere; the audit log keeps the name. */
 export const removeMember = (access: Access) =>
-  portalHandler(contract.removeMember, async (call) => {
+  handler(contract.removeMember, async (call) => {
     const { companyId, user } = call;
     const memberId = call.id('member');
-    const by = auditSource(call);
+    const by = byMember(call);
     const { revokedKeys } = await transaction(access.db, async (trx) => {
       const { email, name, role } = await lockMember(trx, {
         companyId,

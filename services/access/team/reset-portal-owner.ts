@@ -1,14 +1,15 @@
-import { invalidField } from '@causeway/proto';
-import { transaction, writeAudit } from '@causeway/runtime';
+import { type AnswerTo, contract, invalidField } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
 import { byOperator } from '../audit/operator.ts';
+import { writeAudit } from '../audit/write-audit.ts';
 import { requireCompany } from '../companies/require-company.ts';
 import type { Access } from '../context.ts';
-import { operatorHandler } from '../operator-handler.ts';
 import { makePasswordReset } from '../passwords/password-reset.ts';
 
 /** For owners only: for other members, somebody in the company can create the link. */
 export const resetPortalOwner = (access: Access) =>
-  operatorHandler(access, 'resetPortalOwner', async ({ company_id, email }, { requestId }) => {
+  handler(contract.resetPortalOwner, async ({ body, requestId }) => {
+    const { company_id, email } = body;
     const { db, now } = access;
     await requireCompany(access, company_id);
     const person = await db
@@ -34,5 +35,11 @@ export const resetPortalOwner = (access: Access) =>
       });
       return made;
     });
-    return { id, company_id, email: person.email, link, expires_utc: expires.toISOString() };
+    return json<AnswerTo<'resetPortalOwner'>>(200, {
+      id,
+      company_id,
+      email: person.email,
+      link,
+      expires_utc: expires.toISOString(),
+    });
   });

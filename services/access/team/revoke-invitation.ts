@@ -1,9 +1,10 @@
-import { contract, notFound } from '@causeway/proto';
-import { auditSource, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, contract, notFound } from '@causeway/proto';
+import { handler, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 
 export const revokeInvitation = ({ db, now }: Access) =>
-  portalHandler(contract.revokeInvitation, async (call) => {
+  handler(contract.revokeInvitation, async (call) => {
     const { companyId } = call;
     const id = call.id('invitation');
     await transaction(db, async (trx) => {
@@ -22,7 +23,7 @@ export const revokeInvitation = ({ db, now }: Access) =>
         .execute();
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by: byMember(call),
         action: 'invitation.revoked',
         target: { kind: 'invitation', id, name: row.email },
         before: row,

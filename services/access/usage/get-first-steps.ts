@@ -1,10 +1,10 @@
 import { contract } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
 /** The first call, as precisely as calls are counted; if it is older than the counts, the key's last use. */
 export const getFirstSteps = ({ db }: Access) =>
-  portalHandler(contract.getFirstSteps, async ({ companyId }) => {
+  handler(contract.getFirstSteps, async ({ companyId }) => {
     const keys = await db
       .selectFrom('api_keys')
       .select((eb) => [eb.fn.min('created_utc').as('created'), eb.fn.min('last_used_utc').as('used')])

@@ -1,5 +1,5 @@
 import { type AnswerTo, type Bucket, contract, maskKey, rangeMinutes } from '@causeway/proto';
-import { json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
 import { type LimitRow, limitColumns } from '../limits/limits.ts';
@@ -9,7 +9,7 @@ type Usage = AnswerTo<'getUsage'>;
 const minuteMs = 60_000;
 
 export const getUsage = (access: Access) =>
-  portalHandler(contract.getUsage, async ({ companyId, query }) => {
+  handler(contract.getUsage, async ({ companyId, query }) => {
     const { range } = query;
     const { total, step } = rangeMinutes[range];
     const stepMs = step * minuteMs;

@@ -1,5 +1,5 @@
 import { type BodyOf, contract, notFound } from '@causeway/proto';
-import { type Answer, type Handler, json } from '@causeway/runtime';
+import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { Store } from '../store/store.ts';
 import type { Action, Outcome, Submission } from './action.ts';
@@ -9,7 +9,7 @@ import { lockRecords } from './update-person.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;
 
-export const addClientNote = (context: ActionsContext): Handler =>
+export const addClientNote = (context: ActionsContext) =>
   handleAction(context, contract.addClientNote, 'client', addNote(context.store));
 
 /**

@@ -1,5 +1,5 @@
 import { type BodyOf, contract, invalidField } from '@causeway/proto';
-import { type Answer, type Handler, json } from '@causeway/runtime';
+import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { newEvent } from '../events/event-log.ts';
 import type { AffiliateRow, Store } from '../store/store.ts';
@@ -12,7 +12,7 @@ import { externalIdTaken } from './update-person.ts';
 
 type Body = BodyOf<typeof contract.createAffiliate>;
 
-export const createAffiliate = (context: ActionsContext): Handler =>
+export const createAffiliate = (context: ActionsContext) =>
   handleAction(context, contract.createAffiliate, null, makeAffiliate(context.store, context.random));
 
 /** Creates affiliates. If an affiliate with the `external_id` exists, applies the sent fields to it instead. */

@@ -1,5 +1,5 @@
-import { type BodyOf, type Detail, invalid, type Operation, parseId, readCall } from '@causeway/proto';
-import { type Answer, type Call, each, type Handler } from '@causeway/runtime';
+import { type BodyOf, type Detail, invalid, type KeyOperation, parseId, readCall } from '@causeway/proto';
+import { type Answer, type Call, each, type Handler, laneHandler } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { Action } from './action.ts';
 import { referenceProblems } from './runner.ts';
@@ -8,27 +8,30 @@ import { referenceProblems } from './runner.ts';
  * The handler of an operation: parses the body and submits it to the runner, which groups it with other calls.
  * @param what the kind of record in the path, for the text of the 404; null if the path has none.
  */
-export const handleAction = <O extends Operation>(
+export const handleAction = <O extends KeyOperation>(
   { db, runner }: ActionsContext,
   operation: O,
   what: string | null,
   action: Action<BodyOf<O>, Answer>,
-): Handler =>
-  each(async (call) => {
-    const body = await parse(operation, call, async (right) => {
-      const references = action.references?.(right as Partial<BodyOf<O>>);
-      return references ? referenceProblems(db, call.tenant, references) : [];
-    });
-    const recordId = what === null ? 0 : parseId(call.params[0], what);
-    return runner.submit(action, { companyId: call.tenant, body, recordId }, call.deadlineMs);
-  });
+): Handler<O['id']> =>
+  laneHandler(
+    operation,
+    each(async (call) => {
+      const body = await parse(operation, call, async (right) => {
+        const references = action.references?.(right as Partial<BodyOf<O>>);
+        return references ? referenceProblems(db, call.tenant, references) : [];
+      });
+      const recordId = what === null ? 0 : parseId(call.params[0], what);
+      return runner.submit(action, { companyId: call.tenant, body, recordId }, call.deadlineMs);
+    }),
+  );
 
 /**
  * Returns the body once query and body are valid. A refusal names every error at once, so references are checked even
  * beside ill-formed fields.
  * @throws Problem
  */
-const parse = async <O extends Operation>(
+const parse = async <O extends KeyOperation>(
   operation: O,
   call: Call,
   problemsOf: (rightFields: object) => Promise<readonly Detail[]>,

@@ -1,5 +1,5 @@
 import { type BodyOf, contract, invalid, notFound, Problem, readOnlyProblems } from '@causeway/proto';
-import { type Answer, type Handler, json } from '@causeway/runtime';
+import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { Store } from '../store/store.ts';
 import { affiliateRoleId } from '../tables.ts';
@@ -11,7 +11,7 @@ import { externalIdTaken } from './update-person.ts';
 
 type Body = BodyOf<typeof contract.updateAffiliate>;
 
-export const updateAffiliate = (context: ActionsContext): Handler =>
+export const updateAffiliate = (context: ActionsContext) =>
   handleAction(context, contract.updateAffiliate, 'affiliate', changeAffiliate(context.store));
 
 /** Changes the sent fields of affiliates. Employees who are not affiliates are not found. */

@@ -1,5 +1,5 @@
-import type { Handler } from '@causeway/runtime';
+import { contract } from '@causeway/proto';
 import type { CrmContext } from '../context.ts';
 import { findPeople } from './find-people.ts';
 
-export const findClients = ({ db }: CrmContext): Handler => findPeople(db, 'findClients');
+export const findClients = ({ db }: CrmContext) => findPeople(db, contract.findClients);

@@ -1,5 +1,5 @@
-import { contract, parseQuery, type QueryOf } from '@causeway/proto';
-import { each, type Handler, json } from '@causeway/runtime';
+import type { Contract, QueryOf } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { reversedDigits } from '../search/phone.ts';
 import { globalCompanyId, type Tables } from '../tables.ts';
@@ -8,10 +8,9 @@ import { globalCompanyId, type Tables } from '../tables.ts';
 const limit = 25;
 
 /** The handler of both finds, which differ only in the kind of record. */
-export const findPeople = (db: Kysely<Tables>, kind: 'findClients' | 'findLeads'): Handler =>
-  each(async ({ tenant, query }) => {
-    const wanted = parseQuery(contract[kind], query);
-    const rows = await select(db, tenant, wanted, kind === 'findLeads');
+export const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
+  handler(operation, async ({ companyId, query }) => {
+    const rows = await select(db, companyId, query as Wanted, operation.id === 'findLeads');
     const clients = rows.map(({ is_lead, ...client }) => ({
       client_id: client.client_id,
       first_name: client.first_name,
@@ -26,7 +25,8 @@ export const findPeople = (db: Kysely<Tables>, kind: 'findClients' | 'findLeads'
     return json(200, { clients, count: clients.length });
   });
 
-type Wanted = QueryOf<(typeof contract)['findClients']>;
+type FindOperation = Contract['findClients' | 'findLeads'];
+type Wanted = QueryOf<FindOperation>;
 
 /** Every condition has an index that begins with the company. Ids grow with time, so the newest come first. */
 const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {

@@ -1,5 +1,5 @@
 import { type AnswerOf, type contract, parseQuery } from '@causeway/proto';
-import type { Call, Handler } from '@causeway/runtime';
+import { type Call, type Handler, laneHandler } from '@causeway/runtime';
 
 /** Reads the lists of many companies in one query. A company that is not in the result has an empty list. */
 export type ReadLists<Item> = (
@@ -14,9 +14,9 @@ export const companyList = <O extends ListOperation, Name extends Exclude<keyof 
   operation: O,
   name: Name & string,
   read: ReadLists<ItemOf<AnswerOf<O>[Name]>>,
-): Handler => {
+): Handler<O['id']> => {
   const empty = bodyOf(name, []);
-  return (calls) => {
+  return laneHandler(operation, (calls) => {
     const companyIds = new Set<number>();
     const accepted = calls.map(async (call: Call) => {
       parseQuery(operation, call.query);
@@ -32,7 +32,7 @@ export const companyList = <O extends ListOperation, Name extends Exclude<keyof 
       await accepted[at];
       return { status: 200, body: (await bodies)?.get(call.tenant) ?? empty };
     });
-  };
+  });
 };
 
 type ListOperation = (typeof contract)['listEmployees' | 'listAffiliates' | 'listClientStatuses'];

@@ -1,5 +1,4 @@
 import { contract } from '@causeway/proto';
-import type { Handler } from '@causeway/runtime';
 import type { CrmContext } from '../context.ts';
 import { globalCompanyId } from '../tables.ts';
 import { companyList } from './company-list.ts';
@@ -8,7 +7,7 @@ import { companyList } from './company-list.ts';
  * Valid and active statuses: first the company's own except lead statuses, then the global ones, each by name
  * (contract, "Lookups").
  */
-export const listClientStatuses = ({ db }: CrmContext): Handler =>
+export const listClientStatuses = ({ db }: CrmContext) =>
   companyList(contract.listClientStatuses, 'statuses', async (companyIds) => {
     const rows = await db
       .selectFrom('statuses')

@@ -1,5 +1,5 @@
-import { contract, parseQuery } from '@causeway/proto';
-import { each, type Handler, json } from '@causeway/runtime';
+import { contract } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
 import type { CrmContext } from '../context.ts';
 import { findById } from '../search/find-by-id.ts';
 import { findByExternalId, findByPhone } from '../search/find-by-prefix.ts';
@@ -10,16 +10,16 @@ import { normalise } from '../search/text.ts';
  * Searches leads and clients (contract, "Client search"). Matches by external id or phone number come first because
  * they are the most specific, then matches by name and email.
  */
-export const searchClients = ({ db }: CrmContext): Handler =>
-  each(async ({ tenant, query, deadlineMs }) => {
-    const { q, limit } = parseQuery(contract.searchClients, query);
+export const searchClients = ({ db }: CrmContext) =>
+  handler(contract.searchClients, async ({ companyId, query, deadlineMs }) => {
+    const { q, limit } = query;
     const search = async (): Promise<readonly (readonly FoundClient[])[]> => {
       if (q === '') return [];
-      if (/^\d+$/.test(q)) return [await findById(db, tenant, Number(q))];
+      if (/^\d+$/.test(q)) return [await findById(db, companyId, Number(q))];
       return Promise.all([
-        findByExternalId(db, tenant, q, limit),
-        findByPhone(db, tenant, q, limit),
-        findByText(db, { companyId: tenant, query: normalise(q), limit, deadlineMs }),
+        findByExternalId(db, companyId, q, limit),
+        findByPhone(db, companyId, q, limit),
+        findByText(db, { companyId, query: normalise(q), limit, deadlineMs }),
       ]);
     };
     const found = new Map((await search()).flat().map((client) => [client.client_id, client]));

@@ -1,4 +1,4 @@
-import type { DeliveryKey, DeliveryQueueRow, DeliveryRow } from '@causeway/proto';
+import { auditRow, type DeliveryKey, type DeliveryQueueRow, type DeliveryRow } from '@causeway/proto';
 import {
   acrossTenants,
   bigint,
@@ -7,7 +7,6 @@ import {
   jsonTable,
   sqlTime,
   transaction,
-  writeAudit,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
@@ -265,7 +264,7 @@ const disable = async (
   await noteDisabled(db, key, reason, now);
 };
 
-/** Nobody did it, so the audit log says that the system did. */
+/** Nobody did it, so the audit log names the system. */
 const noteDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, at: Date): Promise<void> => {
   const { name, url } = await db
     .selectFrom('subscriptions')
@@ -273,7 +272,7 @@ const noteDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, a
     .where('company_id', '=', key.company_id)
     .where('subscription_id', '=', key.subscription_id)
     .executeTakeFirstOrThrow();
-  await writeAudit(db, {
+  const entry = auditRow({
     companyId: key.company_id,
     by: { kind: 'system', id: null, name: 'Causeway', address: null, userAgent: null, requestId: null },
     action: 'subscription.disabled',
@@ -282,4 +281,5 @@ const noteDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, a
     after: { enabled: false, reason },
     at,
   });
+  await db.insertInto('audit_log').values(entry).execute();
 };

@@ -3,7 +3,6 @@ import {
   type KeyEntry,
   keyEntryName,
   missingScope,
-  operationById,
   Problem,
   problem,
   type Scope,
@@ -11,15 +10,19 @@ import {
 } from '@causeway/proto';
 import type { KeyTable } from '../key-table/follow.ts';
 import type { Answer } from '../lanes/call.ts';
-import type { Call, Handler } from '../lanes/server.ts';
+import type { Call, LaneHandler } from '../lanes/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Handler } from '../operations/handler.ts';
 import { readSessionProof, signerOf } from './session-proof.ts';
 
 /** Checks for a service that its calls are made by whom the gateways say. */
 export interface CallerGuard {
-  /** @returns the handler, which is then given only calls of callers that have proven who they are. */
-  guard(handler: Handler): Handler;
+  /**
+   * @returns what answers the calls whose callers have proven who they are, and refuses the others. Operators need no
+   * proof: NATS lets nobody else send to their lanes.
+   */
+  guard(handler: Handler): LaneHandler;
 }
 
 /** Why a call was refused: a label of the metric and a field of the log line. */
@@ -39,7 +42,7 @@ const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session'
 
 /**
  * A gateway that was taken over can name any company, so a call carries a proof that the service checks against its
- * own copy of the key table, without a round trip: of an API key its hash (`CallKey`), of a session of the portal
+ * own copy of the key table, without a round trip: of an API key its hash (`CallKey`), of a member's session
  * what `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from these alone.
  */
 export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptions): CallerGuard => {
@@ -112,38 +115,43 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
     return catchUp(call, signerEntryName(id)).then(() => ofSession(call, proof, table.signer(id)?.publicKey));
   };
 
-  const check = (call: Call): Checked => {
-    const operation = operationById.get(call.operation);
-    return operation?.audience === 'key' ? checkKey(call, operation.scope) : checkSession(call);
-  };
-
   return {
-    guard: (handler) => (calls) => {
-      const answers: Promise<Answer>[] = [];
-      const passed: Call[] = [];
-      const places: number[] = [];
-      calls.forEach((call, at) => {
-        const checked = check(call);
-        if (checked instanceof Promise) answers[at] = checked.then((late) => one(handler, late));
-        else if (checked instanceof Problem) answers[at] = Promise.reject(checked);
-        else {
-          passed.push(checked);
-          places.push(at);
-        }
-      });
-      if (passed.length > 0) {
-        const handled = together(handler, passed);
-        places.forEach((at, of) => {
-          answers[at] = handled[of] ?? Promise.reject(new Error(`no promise for call ${at}`));
-        });
-      }
-      return answers;
+    guard: ({ operation, answer }) => {
+      if (operation.audience === 'operator') return answer;
+      return guarded(
+        answer,
+        operation.audience === 'key' ? (call) => checkKey(call, operation.scope) : checkSession,
+      );
     },
   };
 };
 
+const guarded =
+  (handler: LaneHandler, check: (call: Call) => Checked): LaneHandler =>
+  (calls) => {
+    const answers: Promise<Answer>[] = [];
+    const passed: Call[] = [];
+    const places: number[] = [];
+    calls.forEach((call, at) => {
+      const checked = check(call);
+      if (checked instanceof Promise) answers[at] = checked.then((late) => one(handler, late));
+      else if (checked instanceof Problem) answers[at] = Promise.reject(checked);
+      else {
+        passed.push(checked);
+        places.push(at);
+      }
+    });
+    if (passed.length > 0) {
+      const handled = together(handler, passed);
+      places.forEach((at, of) => {
+        answers[at] = handled[of] ?? Promise.reject(new Error(`no promise for call ${at}`));
+      });
+    }
+    return answers;
+  };
+
 /** A handler that throws must not leave the promises of refused calls without anybody who waits for them. */
-const together = (handler: Handler, calls: readonly Call[]): readonly Promise<Answer>[] => {
+const together = (handler: LaneHandler, calls: readonly Call[]): readonly Promise<Answer>[] => {
   try {
     return handler(calls);
   } catch (error) {
@@ -151,7 +159,7 @@ const together = (handler: Handler, calls: readonly Call[]): readonly Promise<An
   }
 };
 
-const one = (handler: Handler, checked: Call | Problem): Promise<Answer> => {
+const one = (handler: LaneHandler, checked: Call | Problem): Promise<Answer> => {
   if (checked instanceof Problem) throw checked;
   return handler([checked])[0]!;
 };

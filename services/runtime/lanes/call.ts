@@ -22,7 +22,7 @@ export interface LaneCall {
   readonly body: Uint8Array;
   /** Of a call with an API key: what proves it, and where it comes from. */
   readonly key?: CallKey;
-  /** Of a call of the portal: who makes it, and from where. */
+  /** Of a call of a member, or of somebody without a session: who makes it, and from where. */
   readonly actor?: Actor;
 }
 

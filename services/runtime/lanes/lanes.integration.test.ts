@@ -6,7 +6,7 @@ import { type TestNats, testNats } from '../testing/index.ts';
 import type { Answer, LaneCall } from './call.ts';
 import { createLaneClient, type LaneClientOptions } from './client.ts';
 import { maxBodyBytes } from './frame.ts';
-import { type Call, each, type Handler, type LaneServerOptions, serveLane, together } from './server.ts';
+import { type Call, each, type LaneHandler, type LaneServerOptions, serveLane, together } from './server.ts';
 
 let nats: TestNats;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const openLane = () => {
       onTestFinished(() => client.close());
       return { ...client, bus };
     },
-    server: async (handlers: Record<string, Handler>, options: Partial<LaneServerOptions> = {}) => {
+    server: async (handlers: Record<string, LaneHandler>, options: Partial<LaneServerOptions> = {}) => {
       const bus = await connect('callee');
       const server = await serveLane({
         bus,
@@ -67,7 +67,7 @@ const call = (operation: string, more: Partial<LaneCall> = {}): LaneCall => ({
   ...more,
 });
 
-const echo: Handler = each(async ({ deadlineMs: _, body, ...rest }) => ({
+const echo: LaneHandler = each(async ({ deadlineMs: _, body, ...rest }) => ({
   status: 200,
   body: JSON.stringify({ ...rest, body: Buffer.from(body).toString('hex') }),
 }));
@@ -278,7 +278,7 @@ describe('a replica', () => {
   test('that dies in mid-frame fails only what it had taken; the rest goes to the others', async () => {
     const lane = openLane();
     const taken: Call[] = [];
-    const hang: Handler = (calls) => {
+    const hang: LaneHandler = (calls) => {
       taken.push(...calls);
       return calls.map(() => new Promise<Answer>(() => {}));
     };
@@ -299,7 +299,7 @@ describe('a replica', () => {
 
   test('that drains answers what it has taken, takes nothing more, and loses nothing', async () => {
     const lane = openLane();
-    const slow: Handler = each(async () => {
+    const slow: LaneHandler = each(async () => {
       await sleep(50);
       return { status: 200, body: 'done' };
     });

@@ -28,17 +28,17 @@ export interface Call extends LaneCall {
  * Takes all the calls of one operation that arrived in one tick, and returns one promise a call, in their
  * order. Promises settle one by one: a slow call delays no other.
  */
-export type Handler = (calls: readonly Call[]) => readonly Promise<Answer>[];
+export type LaneHandler = (calls: readonly Call[]) => readonly Promise<Answer>[];
 
-/** A handler that treats each call by itself. */
+/** A handler that answers the calls one by one. */
 export const each =
-  (handle: (call: Call) => Promise<Answer>): Handler =>
+  (handle: (call: Call) => Promise<Answer>): LaneHandler =>
   (calls) =>
     calls.map((call) => (call.span ? call.span.run(() => handle(call)) : handle(call)));
 
 /** A handler that answers a whole batch at once, in the calls' order; if it throws, each call fails with it. */
 export const together =
-  (handle: (calls: readonly Call[]) => Promise<readonly Answer[]>): Handler =>
+  (handle: (calls: readonly Call[]) => Promise<readonly Answer[]>): LaneHandler =>
   (calls) => {
     const answers = handle(calls);
     return calls.map(async (_, at) => {
@@ -89,7 +89,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     .cell(lane);
   const batches = metrics?.counter('lane_server_batches_total', 'Batches given to handlers', ['operation']);
   const elapsed = metrics?.timing('lane_server_call_seconds', "From a call's arrival to its answer");
-  metrics?.gauge('lane_server_in_flight', 'Calls taken and not yet answered', () => inFlight);
+  metrics?.gauge('lane_server_in_flight', 'Calls taken and not yet answered', () => inFlight, { lane });
 
   const answerWith = (entry: Taken, answer: Answer): void => {
     entry.answer =
@@ -242,7 +242,7 @@ export interface LaneServerOptions {
   readonly lane: string;
   readonly subject: string;
   readonly instance: string;
-  readonly handlers: Readonly<Record<string, Handler | undefined>>;
+  readonly handlers: Readonly<Record<string, LaneHandler | undefined>>;
   /** Answers an operation that has no handler. */
   readonly onUnknown: (call: Call) => Answer;
   /** Only frames whose answers go below this subject are taken. */

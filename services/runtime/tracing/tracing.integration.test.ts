@@ -5,7 +5,7 @@ import { commonConfig, parseConfig } from '../config.ts';
 import { transaction } from '../database/transaction.ts';
 import { LaneError } from '../lanes/call.ts';
 import { createLaneClient } from '../lanes/client.ts';
-import { each, type Handler, serveLane, together } from '../lanes/server.ts';
+import { each, type LaneHandler, serveLane, together } from '../lanes/server.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../testing/collector.ts';
@@ -83,7 +83,10 @@ const world = async ({ operations, env }: { operations: Handlers; env?: NodeJS.P
   };
   return { ask, spans, collector, lane, caller, service };
 };
-type Handlers = (db: ReturnType<typeof database.connect<Tables>>, tracer: Tracer) => Record<string, Handler>;
+type Handlers = (
+  db: ReturnType<typeof database.connect<Tables>>,
+  tracer: Tracer,
+) => Record<string, LaneHandler>;
 
 const contextOf = (id: number, flags = '01') =>
   `00-${id.toString(16).padStart(32, 'a')}-00000000000000b1-${flags}`;

@@ -1,11 +1,11 @@
 import { contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { replayAnswer, selectReplays } from '../replays/record.ts';
 import { readSubscription } from '../subscriptions/record.ts';
 
-export const countHeld = ({ db }: WebhooksContext): Handler =>
-  portalHandler(contract.countHeld, async (call) => {
+export const countHeld = ({ db }: WebhooksContext) =>
+  handler(contract.countHeld, async (call) => {
     const { companyId } = call;
     const subscription = await readSubscription(db, companyId, call.id('subscription'));
     const running = await selectReplays(db, companyId)

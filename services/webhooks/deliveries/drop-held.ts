@@ -1,12 +1,12 @@
 import { conflict, contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { replayAnswer } from '../replays/record.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
 import { seeToHeld } from './see-to-held.ts';
 
-export const dropHeld = (context: WebhooksContext): Handler =>
-  portalHandler(contract.dropHeld, async (call) => {
+export const dropHeld = (context: WebhooksContext) =>
+  handler(contract.dropHeld, async (call) => {
     const { companyId } = call;
     const id = call.id('subscription');
     const replay = await seeToHeld(context, throughPortal(call), {

@@ -7,14 +7,14 @@ import {
   notFound,
   parseId,
 } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
 import { deliveryName } from './record.ts';
 
 /** What was sent is put together again: the body from the event, whose bytes are the same in every attempt. */
-export const getAttempt = ({ db }: WebhooksContext): Handler =>
-  portalHandler(contract.getAttempt, async ({ companyId, params, user }) => {
+export const getAttempt = ({ db }: WebhooksContext) =>
+  handler(contract.getAttempt, async ({ companyId, params, user }) => {
     const { eventId, subscriptionId, replayId } = deliveryName(params);
     const row = await db
       .selectFrom('delivery_attempts')

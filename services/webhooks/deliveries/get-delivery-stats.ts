@@ -1,12 +1,12 @@
 import { contract, rangeMinutes } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscriptions } from '../subscriptions/record.ts';
 import { addOutcome, noOutcome, type Outcome, outcomeAnswer, outcomeOf, sums } from './outcomes.ts';
 
-export const getDeliveryStats = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(contract.getDeliveryStats, async ({ companyId, query }) => {
+export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
+  handler(contract.getDeliveryStats, async ({ companyId, query }) => {
     const { range, subscriptionId } = query;
     const { total, step } = rangeMinutes[range];
     // Steps begin at whole multiples, as those of requests do, so that the overview's charts stand side by side.

@@ -1,10 +1,10 @@
 import { contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { deliveryAnswer, deliveryName, oneOf, readSiblings } from './record.ts';
 
-export const getDelivery = ({ db }: WebhooksContext): Handler =>
-  portalHandler(contract.getDelivery, async ({ companyId, params }) => {
+export const getDelivery = ({ db }: WebhooksContext) =>
+  handler(contract.getDelivery, async ({ companyId, params }) => {
     const name = deliveryName(params);
     const siblings = await readSiblings(db, companyId, name);
     const delivery = oneOf(siblings, name);

@@ -1,11 +1,11 @@
 import { contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { type Place, readPage } from './read-page.ts';
 import { deliveryAnswer } from './record.ts';
 
-export const listDeliveries = ({ db, cursors }: WebhooksContext): Handler =>
-  portalHandler(contract.listDeliveries, async ({ companyId, query }) => {
+export const listDeliveries = ({ db, cursors }: WebhooksContext) =>
+  handler(contract.listDeliveries, async ({ companyId, query }) => {
     const { limit, cursor, ...filter } = query;
     const from =
       cursor === undefined ? undefined : placeOf(await cursors.open(companyId, 'deliveries', cursor));

@@ -1,5 +1,5 @@
-import { conflict, contract } from '@causeway/proto';
-import { auditSource, type Handler, json, portalHandler, transaction } from '@causeway/runtime';
+import { byMember, conflict, contract } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
 import { assertOn, beginReplay } from '../replays/begin.ts';
@@ -10,8 +10,8 @@ import { noteDue } from './note-due.ts';
 import { type DeliveryRecord, deliveryAnswer, deliveryName, oneOf, readSiblings } from './record.ts';
 
 /** A replay of one, made at once. The subscription's row keeps two of the same apart. */
-export const resendDelivery = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(contract.resendDelivery, async (call) => {
+export const resendDelivery = ({ db, now }: WebhooksContext) =>
+  handler(contract.resendDelivery, async (call) => {
     const { companyId } = call;
     const name = deliveryName(call.params);
     const made = await transaction(db, async (trx) => {
@@ -25,7 +25,7 @@ export const resendDelivery = ({ db, now }: WebhooksContext): Handler =>
       const at = now();
       const filter = JSON.stringify({ eventId: name.eventId });
       const begun = { kind: 'resend', filter, total: 1, made: 1 } as const;
-      const replay = await beginReplay(trx, subscription, begun, { by: auditSource(call), now: at });
+      const replay = await beginReplay(trx, subscription, begun, { by: byMember(call), now: at });
       const { company_id, subscription_id } = subscription;
       const delivery = {
         company_id,

@@ -7,11 +7,10 @@ import {
   ingestSubject,
   internalError,
   invalid,
-  parseCall,
   problem,
   samplePayload,
 } from '@causeway/proto';
-import { type Answer, each, type Handler } from '@causeway/runtime';
+import { type Answer, handler } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { askService } from '../ask-service.ts';
 import type { WebhooksContext } from '../context.ts';
@@ -19,10 +18,10 @@ import type { Tables } from '../tables.ts';
 import { readEvent } from './read-event.ts';
 
 /** Makes a real event by the way that the CRM's other modules take, and answers its envelope. */
-export const createTestEvent = (context: WebhooksContext): Handler =>
-  each(async (call) => {
-    const { body } = parseCall(contract.createTestEvent, call);
-    return (await makeTestEvent(context, call.tenant, body, call.deadlineMs)).answer;
+export const createTestEvent = (context: WebhooksContext) =>
+  handler(contract.createTestEvent, async (call) => {
+    const { companyId, body } = call;
+    return (await makeTestEvent(context, companyId, body, call.deadlineMs)).answer;
   });
 
 /**

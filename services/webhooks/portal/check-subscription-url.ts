@@ -1,11 +1,11 @@
 import { contract, Problem, parseBody } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { assertTarget } from '../subscriptions/target.ts';
 
 /** What creating would say of the URL, in the words it would use. */
-export const checkSubscriptionUrl = ({ targets }: WebhooksContext): Handler =>
-  portalHandler(contract.checkSubscriptionUrl, async ({ body }) => {
+export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
+  handler(contract.checkSubscriptionUrl, async ({ body }) => {
     try {
       parseBody(contract.updatePortalSubscription, Buffer.from(JSON.stringify(body)));
       assertTarget(targets, body.url);

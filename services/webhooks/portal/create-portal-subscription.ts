@@ -1,12 +1,12 @@
 import { contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { addSubscription } from '../subscriptions/create-subscription.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
 import { portalSubscription } from './record.ts';
 
-export const createPortalSubscription = (context: WebhooksContext): Handler =>
-  portalHandler(contract.createPortalSubscription, async (call) => {
+export const createPortalSubscription = (context: WebhooksContext) =>
+  handler(contract.createPortalSubscription, async (call) => {
     const { companyId, body } = call;
     const given = { ...body, managedBy: null };
     const { record, secret } = await addSubscription(context, throughPortal(call), companyId, given);

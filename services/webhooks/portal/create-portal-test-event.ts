@@ -1,15 +1,16 @@
-import { contract } from '@causeway/proto';
-import { auditSource, type Handler, portalHandler, writeAudit } from '@causeway/runtime';
+import { byMember, contract } from '@causeway/proto';
+import { handler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { makeTestEvent } from '../events/create-test-event.ts';
+import { writeAudit } from '../write-audit.ts';
 
-export const createPortalTestEvent = (context: WebhooksContext): Handler =>
-  portalHandler(contract.createPortalTestEvent, async (call) => {
+export const createPortalTestEvent = (context: WebhooksContext) =>
+  handler(contract.createPortalTestEvent, async (call) => {
     const { companyId, body, deadlineMs } = call;
     const { eventId, answer } = await makeTestEvent(context, companyId, body, deadlineMs);
     await writeAudit(context.db, {
       companyId,
-      by: auditSource(call),
+      by: byMember(call),
       action: 'event.test_created',
       target: { kind: 'event', id: eventId, name: body.type },
       after: { type: body.type, ownPayload: body.payload !== undefined },

@@ -1,7 +1,7 @@
 import { contract } from '@causeway/proto';
-import { type Handler, portalHandler } from '@causeway/runtime';
+import { handler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { switchSubscription } from './switch.ts';
 
-export const enablePortalSubscription = (context: WebhooksContext): Handler =>
-  portalHandler(contract.enablePortalSubscription, (call) => switchSubscription(context, call, true));
+export const enablePortalSubscription = (context: WebhooksContext) =>
+  handler(contract.enablePortalSubscription, (call) => switchSubscription(context, call, true));

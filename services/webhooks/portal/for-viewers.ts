@@ -1,11 +1,11 @@
 import { maskTargets } from '@causeway/proto';
-import { each, type Handler } from '@causeway/runtime';
+import { each, type LaneHandler } from '@causeway/runtime';
 
 /**
  * Takes the tokens in receivers' URLs and headers out of what viewers get (SECURITY.md). All operations of the portal
  * pass here, so none can forget it.
  */
-export const forViewers = (handler: Handler): Handler =>
+export const forViewers = (handler: LaneHandler): LaneHandler =>
   each(async (call) => {
     const [pending] = handler([call]);
     const answer = await pending!;

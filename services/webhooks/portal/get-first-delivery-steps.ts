@@ -1,11 +1,11 @@
 import { contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 
 /** Tests leave no delivery behind; the portal's own are known from the audit log. */
-export const getFirstDeliverySteps = ({ db }: WebhooksContext): Handler =>
-  portalHandler(contract.getFirstDeliverySteps, async ({ companyId }) => {
+export const getFirstDeliverySteps = ({ db }: WebhooksContext) =>
+  handler(contract.getFirstDeliverySteps, async ({ companyId }) => {
     const [subscription, test, delivery] = await Promise.all([
       db
         .selectFrom('subscriptions')

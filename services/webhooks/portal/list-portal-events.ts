@@ -1,11 +1,11 @@
 import { contract } from '@causeway/proto';
-import { type Handler, portalHandler } from '@causeway/runtime';
+import { handler } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readPage } from '../events/read-page.ts';
 import { shownEnvelope } from './event.ts';
 
-export const listPortalEvents = ({ db, cursors }: WebhooksContext): Handler =>
-  portalHandler(contract.listPortalEvents, async ({ companyId, user, query }) => {
+export const listPortalEvents = ({ db, cursors }: WebhooksContext) =>
+  handler(contract.listPortalEvents, async ({ companyId, user, query }) => {
     const { cursor, type, limit } = query;
     const [from] = cursor === undefined ? [] : await cursors.open(companyId, 'events desc', cursor);
     const page = await readPage(db, companyId, { order: 'desc', from, type, limit });

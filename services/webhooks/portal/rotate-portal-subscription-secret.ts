@@ -1,12 +1,12 @@
 import { contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
 import { rotateSecret } from '../subscriptions/rotate-subscription-secret.ts';
 import { portalSubscription } from './record.ts';
 
-export const rotatePortalSubscriptionSecret = (context: WebhooksContext): Handler =>
-  portalHandler(contract.rotatePortalSubscriptionSecret, async (call) => {
+export const rotatePortalSubscriptionSecret = (context: WebhooksContext) =>
+  handler(contract.rotatePortalSubscriptionSecret, async (call) => {
     const { companyId, body } = call;
     const id = call.id('subscription');
     const { record, secret } = await rotateSecret(context, throughPortal(call), companyId, id, body);

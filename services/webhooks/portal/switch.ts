@@ -1,11 +1,11 @@
 import type { contract } from '@causeway/proto';
-import { type Answer, json, type PortalCall } from '@causeway/runtime';
+import { type Answer, json, type OperationCall } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
 import { changeSubscription } from '../subscriptions/update-subscription.ts';
 import { portalSubscription } from './record.ts';
 
-type SwitchCall = PortalCall<(typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']>;
+type SwitchCall = OperationCall<(typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']>;
 
 /** Switches off or on, also one that a tool manages. */
 export const switchSubscription = async (

@@ -1,12 +1,13 @@
-import { type AnswerTo, contract, type HeaderPair } from '@causeway/proto';
-import { auditSource, type Handler, json, portalHandler, writeAudit } from '@causeway/runtime';
+import { type AnswerTo, byMember, contract, type HeaderPair } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription } from '../subscriptions/record.ts';
 import type { TestAttempt } from '../subscriptions/send-now.ts';
 import { sendTest } from '../subscriptions/test-subscription.ts';
+import { writeAudit } from '../write-audit.ts';
 
-export const testPortalSubscription = (context: WebhooksContext): Handler =>
-  portalHandler(contract.testPortalSubscription, async (call) => {
+export const testPortalSubscription = (context: WebhooksContext) =>
+  handler(contract.testPortalSubscription, async (call) => {
     const { companyId, body, deadlineMs } = call;
     const { db, now } = context;
     const record = await readSubscription(db, companyId, call.id('subscription'));
@@ -14,7 +15,7 @@ export const testPortalSubscription = (context: WebhooksContext): Handler =>
     const answer = attemptAnswer(attempt, sent);
     await writeAudit(db, {
       companyId,
-      by: auditSource(call),
+      by: byMember(call),
       action: 'subscription.tested',
       target: { kind: 'subscription', id: record.subscription_id, name: record.name ?? record.url },
       after: { success: answer.success, statusCode: answer.statusCode, eventType: body.eventType ?? null },

@@ -1,23 +1,16 @@
-import { contract } from '@causeway/proto';
-import {
-  auditSource,
-  type Handler,
-  json,
-  portalHandler,
-  type Trx,
-  transaction,
-  writeAudit,
-} from '@causeway/runtime';
+import { byMember, contract } from '@causeway/proto';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
+import { writeAudit } from '../write-audit.ts';
 
 /**
  * Turns endpoint verification on or off. Turned on, it concerns subscriptions that are created or get another URL from
  * now on; turned off, none needs it, and those that were waiting for it stay disabled.
  */
-export const updateSubscriptionSettings = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(contract.updateSubscriptionSettings, async (call) => {
+export const updateSubscriptionSettings = ({ db, now }: WebhooksContext) =>
+  handler(contract.updateSubscriptionSettings, async (call) => {
     const { companyId, body } = call;
     const { verifyEndpoints } = body;
     await transaction(db, async (trx) => {
@@ -31,7 +24,7 @@ export const updateSubscriptionSettings = ({ db, now }: WebhooksContext): Handle
       if (!verifyEndpoints) await endVerification(trx, companyId);
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by: byMember(call),
         action: verifyEndpoints ? 'endpoint_verification.enabled' : 'endpoint_verification.disabled',
         target: { kind: 'company', id: companyId, name: 'endpoint verification' },
         at: now(),

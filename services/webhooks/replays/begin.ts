@@ -1,12 +1,15 @@
 import {
+  type AuditEntry,
+  type AuditSource,
   conflict,
   type Problem,
   type ReplayKind,
   type ReplayRow,
   type SubscriptionRow,
 } from '@causeway/proto';
-import { type AuditEntry, type AuditSource, type Trx, writeAudit } from '@causeway/runtime';
+import type { Trx } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
+import { writeAudit } from '../write-audit.ts';
 import { readReplay } from './record.ts';
 
 /** What every beginning of a replay knows of its call. */

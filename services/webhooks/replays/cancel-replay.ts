@@ -1,12 +1,13 @@
-import { conflict, contract, notFound } from '@causeway/proto';
-import { auditSource, type Handler, json, portalHandler, transaction, writeAudit } from '@causeway/runtime';
+import { byMember, conflict, contract, notFound } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
+import { writeAudit } from '../write-audit.ts';
 import { dropWaiting } from './page.ts';
 import { readReplay, replayAnswer, selectReplays } from './record.ts';
 
 /** Ends a replay and drops what waits of it: a first chunk at once, the rest by the replayer. */
-export const cancelReplay = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(contract.cancelReplay, async (call) => {
+export const cancelReplay = ({ db, now }: WebhooksContext) =>
+  handler(contract.cancelReplay, async (call) => {
     const { companyId } = call;
     const id = call.id('replay');
     const replay = await transaction(db, async (trx) => {
@@ -26,7 +27,7 @@ export const cancelReplay = ({ db, now }: WebhooksContext): Handler =>
         .execute();
       await writeAudit(trx, {
         companyId,
-        by: auditSource(call),
+        by: byMember(call),
         action: 'replay.cancelled',
         target: { kind: 'replay', id, name: row.kind },
         after: { made: row.made, total: row.total },

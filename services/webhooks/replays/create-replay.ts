@@ -1,5 +1,5 @@
-import { conflict, contract } from '@causeway/proto';
-import { auditSource, type Handler, json, portalHandler, transaction } from '@causeway/runtime';
+import { byMember, conflict, contract } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import { assertNoOther, assertOn, beginReplay } from './begin.ts';
@@ -7,8 +7,8 @@ import { countCandidates } from './candidates.ts';
 import { replayAnswer } from './record.ts';
 import { filterOf, selectionOf } from './selection.ts';
 
-export const createReplay = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(contract.createReplay, async (call) => {
+export const createReplay = ({ db, now }: WebhooksContext) =>
+  handler(contract.createReplay, async (call) => {
     const { companyId, body } = call;
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
     const at = now();
@@ -20,7 +20,7 @@ export const createReplay = ({ db, now }: WebhooksContext): Handler =>
       assertOn(subscription);
       await assertNoOther(trx, subscription, body.kind);
       const begun = { kind: body.kind, filter: filterOf(selection), total };
-      return beginReplay(trx, subscription, begun, { by: auditSource(call), now: at });
+      return beginReplay(trx, subscription, begun, { by: byMember(call), now: at });
     });
     return json(201, replayAnswer(replay));
   });

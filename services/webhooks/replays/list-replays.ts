@@ -1,10 +1,10 @@
 import { contract, invalidField } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { replayAnswer, selectReplays } from './record.ts';
 
-export const listReplays = ({ db }: WebhooksContext): Handler =>
-  portalHandler(contract.listReplays, async ({ companyId, query }) => {
+export const listReplays = ({ db }: WebhooksContext) =>
+  handler(contract.listReplays, async ({ companyId, query }) => {
     const { limit, cursor, subscriptionId } = query;
     let replays = selectReplays(db, companyId).limit(limit + 1);
     if (subscriptionId !== undefined) replays = replays.where('subscription_id', '=', subscriptionId);

@@ -1,5 +1,5 @@
 import { contract } from '@causeway/proto';
-import { type Handler, json, portalHandler } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readOutcome } from '../deliveries/outcomes.ts';
 import { readSubscription } from '../subscriptions/record.ts';
@@ -7,8 +7,8 @@ import { countCandidates } from './candidates.ts';
 import { fastestPerSecond } from './page.ts';
 import { selectionOf } from './selection.ts';
 
-export const previewReplay = ({ db, now }: WebhooksContext): Handler =>
-  portalHandler(contract.previewReplay, async ({ companyId, body }) => {
+export const previewReplay = ({ db, now }: WebhooksContext) =>
+  handler(contract.previewReplay, async ({ companyId, body }) => {
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
     const at = now();
     const count = await countCandidates(db, selectionOf(companyId, body, event_types, at));

@@ -1,12 +1,11 @@
-import { contract, parseBody, type ReencryptAnswer } from '@causeway/proto';
-import { each, type Handler, json } from '@causeway/runtime';
+import { contract, type ReencryptAnswer } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
 
 /** Does batch after batch for a while, and says where the next call goes on. */
-export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext): Handler =>
-  each(async ({ body, requestId }) => {
-    const { after = 0 } = parseBody(contract.reencryptSecrets, body);
+export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext) =>
+  handler(contract.reencryptSecrets, async ({ body: { after = 0 }, requestId }) => {
     const stopMs = performance.now() + callMs;
     let done: Omit<ReencryptAnswer, 'key'> = { checked: 0, resealed: 0, unopened: 0, next: after };
     const add = (counts: Omit<ReencryptAnswer, 'key' | 'next'>, next: number | null): void => {

@@ -1,5 +1,5 @@
-import { type BodyOf, contract, parseCall, quotaExceeded, unverifiedReason } from '@causeway/proto';
-import { each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
+import { type BodyOf, contract, quotaExceeded, unverifiedReason } from '@causeway/proto';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
@@ -9,12 +9,16 @@ import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from '.
 import { makeSecret } from './secret.ts';
 import { assertTarget, targetProblems } from './target.ts';
 
-export const createSubscription = (context: WebhooksContext): Handler =>
-  each(async (call) => {
-    const { body } = parseCall(contract.createSubscription, call, targetProblems(context.targets));
-    const { record, secret } = await addSubscription(context, throughApi(call), call.tenant, body);
-    return json(201, { ...subscriptionAnswer(record), signingSecret: secret });
-  });
+export const createSubscription = (context: WebhooksContext) =>
+  handler(
+    contract.createSubscription,
+    async (call) => {
+      const { companyId, body } = call;
+      const { record, secret } = await addSubscription(context, throughApi(call), companyId, body);
+      return json(201, { ...subscriptionAnswer(record), signingSecret: secret });
+    },
+    targetProblems(context.targets),
+  );
 
 /**
  * Makes a subscription and the queue of its deliveries. Where the company requires endpoint verification it is disabled

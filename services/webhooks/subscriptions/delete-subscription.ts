@@ -1,15 +1,15 @@
-import { contract, parseCall, parseId } from '@causeway/proto';
-import { each, type Handler, transaction } from '@causeway/runtime';
+import { contract } from '@causeway/proto';
+import { handler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { type Editor, throughApi } from './editor.ts';
 import { makeDue } from './hold-waiting.ts';
 import { editable, noteChange } from './note-change.ts';
 import { lockSubscription } from './record.ts';
 
-export const deleteSubscription = (context: WebhooksContext): Handler =>
-  each(async (call) => {
-    parseCall(contract.deleteSubscription, call);
-    await removeSubscription(context, throughApi(call), call.tenant, parseId(call.params[0], 'subscription'));
+export const deleteSubscription = (context: WebhooksContext) =>
+  handler(contract.deleteSubscription, async (call) => {
+    const { companyId } = call;
+    await removeSubscription(context, throughApi(call), companyId, call.id('subscription'));
     return { status: 204, body: null };
   });
 

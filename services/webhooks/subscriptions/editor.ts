@@ -1,5 +1,11 @@
-import { type SubscriptionRow, toolManaged } from '@causeway/proto';
-import { type AuditSource, auditSource, type Call } from '@causeway/runtime';
+import {
+  type AuditSource,
+  byMember,
+  type KeyOperation,
+  type SubscriptionRow,
+  toolManaged,
+} from '@causeway/proto';
+import type { OperationCall } from '@causeway/runtime';
 
 /** By which way a subscription is changed, and what that way allows. */
 export interface Editor {
@@ -12,26 +18,26 @@ export interface Editor {
 }
 
 export const throughApi = ({
-  caller,
-  key,
+  keyId,
+  address,
   requestId,
-}: Pick<Call, 'caller' | 'key' | 'requestId'>): Editor => ({
+}: Pick<OperationCall<KeyOperation>, 'keyId' | 'address' | 'requestId'>): Editor => ({
   name: 'the API',
   switchesManaged: false,
   by: {
     kind: 'key',
-    id: caller,
-    name: `API key ${caller}`,
-    address: key?.address ?? null,
+    id: keyId,
+    name: `API key ${keyId}`,
+    address,
     userAgent: null,
     requestId,
   },
 });
 
-export const throughPortal = (call: Parameters<typeof auditSource>[0]): Editor => ({
+export const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({
   name: 'the portal',
   switchesManaged: true,
-  by: auditSource(call),
+  by: byMember(call),
 });
 
 /**

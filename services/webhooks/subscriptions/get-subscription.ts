@@ -1,11 +1,11 @@
-import { contract, parseCall, parseId } from '@causeway/proto';
-import { each, type Handler, json } from '@causeway/runtime';
+import { contract } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription, subscriptionAnswer } from './record.ts';
 
-export const getSubscription = ({ db }: WebhooksContext): Handler =>
-  each(async (call) => {
-    parseCall(contract.getSubscription, call);
-    const id = parseId(call.params[0], 'subscription');
-    return json(200, subscriptionAnswer(await readSubscription(db, call.tenant, id)));
+export const getSubscription = ({ db }: WebhooksContext) =>
+  handler(contract.getSubscription, async (call) => {
+    const { companyId } = call;
+    const id = call.id('subscription');
+    return json(200, subscriptionAnswer(await readSubscription(db, companyId, id)));
   });

@@ -1,6 +1,7 @@
-import type { AuditAction, SubscriptionRow } from '@causeway/proto';
-import { type AuditEntry, type Trx, writeAudit } from '@causeway/runtime';
+import type { AuditAction, AuditEntry, SubscriptionRow } from '@causeway/proto';
+import type { Trx } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
+import { writeAudit } from '../write-audit.ts';
 import type { Editor } from './editor.ts';
 
 type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>;

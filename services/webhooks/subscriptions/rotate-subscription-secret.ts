@@ -1,23 +1,16 @@
-import {
-  type BodyOf,
-  contract,
-  parseCall,
-  parseId,
-  type SubscriptionRow,
-  stateConflict,
-} from '@causeway/proto';
-import { each, type Handler, json, transaction } from '@causeway/runtime';
+import { type BodyOf, contract, type SubscriptionRow, stateConflict } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
 import { noteChange } from './note-change.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 
-export const rotateSubscriptionSecret = (context: WebhooksContext): Handler =>
-  each(async (call) => {
-    const { body } = parseCall(contract.rotateSubscriptionSecret, call);
-    const id = parseId(call.params[0], 'subscription');
-    const { record, secret } = await rotateSecret(context, throughApi(call), call.tenant, id, body);
+export const rotateSubscriptionSecret = (context: WebhooksContext) =>
+  handler(contract.rotateSubscriptionSecret, async (call) => {
+    const { companyId, body } = call;
+    const id = call.id('subscription');
+    const { record, secret } = await rotateSecret(context, throughApi(call), companyId, id, body);
     return json(200, { ...subscriptionAnswer(record), signingSecret: secret });
   });
 

@@ -3,21 +3,19 @@ import {
   contract,
   type EventType,
   invalid,
-  parseCall,
-  parseId,
   problem,
   samplePayload,
 } from '@causeway/proto';
-import { each, type Handler, json } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';
 import { type SentTest, sendNow } from './send-now.ts';
 
-export const testSubscription = (context: WebhooksContext): Handler =>
-  each(async (call) => {
-    const { body } = parseCall(contract.testSubscription, call);
-    const id = parseId(call.params[0], 'subscription');
-    const { attempt } = await sendTest(context, call.tenant, id, body, call.deadlineMs);
+export const testSubscription = (context: WebhooksContext) =>
+  handler(contract.testSubscription, async (call) => {
+    const { companyId, body } = call;
+    const id = call.id('subscription');
+    const { attempt } = await sendTest(context, companyId, id, body, call.deadlineMs);
     return json(200, {
       success: attempt.error_class === null,
       statusCode: attempt.status_code,

@@ -1,16 +1,15 @@
 import {
   type BodyOf,
   contract,
+  changes as differences,
   hasReadOnly,
   invalid,
-  parseCall,
-  parseId,
   readOnlyProblems,
   type SubscriptionRow,
   stateConflict,
   unverifiedReason,
 } from '@causeway/proto';
-import { changes as differences, each, type Handler, json, type Trx, transaction } from '@causeway/runtime';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
@@ -22,14 +21,17 @@ import { editable, noteChange } from './note-change.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { assertTarget, targetProblems } from './target.ts';
 
-export const updateSubscription = (context: WebhooksContext): Handler =>
-  each(async (call) => {
-    const { body } = parseCall(contract.updateSubscription, call, targetProblems(context.targets));
-    const id = parseId(call.params[0], 'subscription');
-    const editor = throughApi(call);
-    const record = await changeSubscription(context, editor, call.tenant, id, body, call.deadlineMs);
-    return json(200, subscriptionAnswer(record));
-  });
+export const updateSubscription = (context: WebhooksContext) =>
+  handler(
+    contract.updateSubscription,
+    async (call) => {
+      const { companyId, body, deadlineMs } = call;
+      const id = call.id('subscription');
+      const record = await changeSubscription(context, throughApi(call), companyId, id, body, deadlineMs);
+      return json(200, subscriptionAnswer(record));
+    },
+    targetProblems(context.targets),
+  );
 
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 

@@ -1,0 +1,87 @@
+import type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';
+import type { Actor } from './portal.ts';
+
+/**
+ * One entry of the audit log. Every service adds entries, each in the transaction of the change that it is about.
+ * Entries are never changed and never removed.
+ */
+export interface AuditEntry {
+  readonly companyId: number;
+  readonly by: AuditSource;
+  readonly action: AuditAction;
+  readonly target: {
+    readonly kind: AuditTargetKind;
+    readonly id: number | string | null;
+    readonly name: string;
+  };
+  /** What changed, by field; never a secret. */
+  readonly before?: Readonly<Record<string, unknown>> | null;
+  readonly after?: Readonly<Record<string, unknown>> | null;
+  readonly at: Date;
+}
+
+/** Who did it, and from where. */
+export interface AuditSource {
+  readonly kind: AuditActorKind;
+  readonly id: number | null;
+  readonly name: string;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly requestId: string | null;
+}
+
+/** A signed-in member as the source of an entry. */
+export const byMember = (call: { readonly actor: Actor; readonly requestId: string }): AuditSource => {
+  const { user, address, userAgent } = call.actor;
+  if (!user) throw new Error('nobody is signed in');
+  const name = user.name || user.email;
+  return { kind: 'user', id: user.id, name, address, userAgent, requestId: call.requestId };
+};
+
+/** A row of `audit_log` (services/access/migrations), without its id. */
+export interface AuditRow {
+  company_id: number;
+  created_utc: Date;
+  actor_kind: AuditActorKind;
+  actor_id: number | null;
+  actor_name: string;
+  action: AuditAction;
+  target_kind: AuditTargetKind;
+  target_id: string | null;
+  target_name: string;
+  before_json: string | null;
+  after_json: string | null;
+  address: string | null;
+  user_agent: string | null;
+  request_id: string | null;
+}
+
+export const auditRow = ({ companyId, by, action, target, before, after, at }: AuditEntry): AuditRow => ({
+  company_id: companyId,
+  created_utc: at,
+  actor_kind: by.kind,
+  actor_id: by.id,
+  actor_name: by.name,
+  action,
+  target_kind: target.kind,
+  target_id: target.id === null ? null : String(target.id),
+  target_name: target.name,
+  before_json: before ? JSON.stringify(before) : null,
+  after_json: after ? JSON.stringify(after) : null,
+  address: by.address,
+  user_agent: by.userAgent,
+  request_id: by.requestId,
+});
+
+/** Of two states of a record, only the fields that differ. */
+export const changes = (
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): { readonly before: Record<string, unknown>; readonly after: Record<string, unknown> } => {
+  const differing = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const pick = (from: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(differing.filter((name) => name in from).map((name) => [name, from[name]]));
+  return { before: pick(before), after: pick(after) };
+};

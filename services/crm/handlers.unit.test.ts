@@ -1,0 +1,17 @@
+import { contract } from '@causeway/proto';
+import type { HandlerTable } from '@causeway/runtime';
+import { expect, test } from 'vitest';
+import type { ActionsContext } from './context.ts';
+import { handlers } from './handlers.ts';
+
+test('the table has exactly the operations of the service, each under its own name', () => {
+  const operations = Object.values(contract).filter(({ service }) => service === 'crm');
+  expect(Object.keys(handlers).toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
+});
+
+// The types are the test: without an error under each `@ts-expect-error`, the type check fails.
+const { createLead: _, ...others } = handlers;
+// @ts-expect-error: an operation without a handler.
+export const forgotten: HandlerTable<'crm', ActionsContext> = others;
+// @ts-expect-error: a handler of another operation.
+export const swapped: HandlerTable<'crm', ActionsContext> = { ...others, createLead: handlers.createClient };
