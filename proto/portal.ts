@@ -26,6 +26,8 @@ export interface Actor {
   readonly userAgent: string;
   /** The session's token, in calls to `access` alone: there it decides who this is, whatever `user` says. */
   readonly token?: string;
+  /** In calls to `access` alone: the call does not extend the session. */
+  readonly passive?: boolean;
   /** What `access` has signed of the session (`SessionClaims`), in calls to the other services: they go by that alone. */
   readonly proof?: string;
   /** The cookie of known devices, in calls to `access` without a session: it opens nothing. */

@@ -301,6 +301,29 @@ describe('deliveries', () => {
   });
 });
 
+const owner = { email: 'owner@example.com', password: 'seven otters juggle lanterns' };
+await operator.ask('createPortalOwner', { company_id, ...owner });
+const portal = (method: string, path: string, headers: Readonly<Record<string, string>>, body?: unknown) =>
+  send(pool, `//portal/api/v1${path}`, {
+    method,
+    headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+const signedIn = await portal('POST', '/session', {}, owner);
+const [cookie] = String(signedIn.headers['set-cookie']).split(';');
+
+test.each([
+  // A gateway does not know yet whose session it is.
+  ['answered by access, the first of a session', '/keys', 'SELECT api_keys', 2],
+  ['answered by access', '/keys', 'SELECT api_keys', 1],
+  ['answered by webhooks', '/subscriptions', 'SELECT subscriptions', 1],
+])('a page %s, looks its session up with so many statements: %s', async (_, path, last, statements) => {
+  const { traceparent, spans, has } = newTrace();
+  expect((await portal('GET', path, { cookie: cookie!, traceparent })).status).toBe(200);
+  await has(`GET /portal/api/v1${path}`, 'SELECT portal_sessions', last);
+  expect(spans().filter(({ name }) => name === 'SELECT portal_sessions')).toHaveLength(statements);
+});
+
 test('a collector that hangs, or has gone, costs no request', async () => {
   collector.behave('hang');
   const started = performance.now();

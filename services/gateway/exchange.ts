@@ -1,332 +1,221 @@
 import {
-  type Bucket,
-  basePath,
   type ErrorShape,
-  type KeyEntry,
+  errorShapeOf,
   type KeyOperation,
-  maxBodyBytes,
-  methodNotAllowed,
-  missingScope,
-  Problem,
-  problem,
-  renderLimitExceeded,
+  type MemberOperation,
+  pathOf,
+  type RenderedProblem,
   renderProblem,
-  type ServiceName,
 } from '@causeway/proto';
-import {
-  type Bus,
-  type KeyTable,
-  type LaneAnswer,
-  type LaneClient,
-  type Log,
-  randomHex,
-  type Span,
-  type Tracer,
-} from '@causeway/runtime';
-import { authenticate, stillValid } from './authenticate.ts';
-import { invalidHost, pageWithChunks, toProblem } from './failures.ts';
+import { type LaneAnswer, randomHex, type Span } from '@causeway/runtime';
+import { problemOf } from './failures.ts';
+import type { Gateway } from './gateway.ts';
 import { writeAnswer } from './http/answer.ts';
-import { type Bodies, noBody, type Reading } from './http/body.ts';
-import { addressOf } from './http/client-address.ts';
-import { type Head, readHead } from './http/head.ts';
-import type { HttpRequest, HttpResponse } from './http/uws.ts';
-import type { LastUsed } from './keys/last-used.ts';
-import type { Limiter, Limits, Verdict } from './limits/limiter.ts';
-import { countedIn, type DefaultLimits, type Header, keyLimits, limitHeaders } from './limits/policy.ts';
-import { windowName } from './limits/window.ts';
-import type { Pages } from './pages.ts';
-import { handlePortal } from './portal/exchange.ts';
-import type { Portal } from './portal/portal.ts';
-import type { Match, Routed } from './routes.ts';
-import { endRequest, startRequest, tracedCount } from './tracing.ts';
-import type { Traffic } from './traffic.ts';
-import type { RequestCounts } from './usage/request-counts.ts';
+import type { Bodies, Reading } from './http/body.ts';
+import type { Head } from './http/head.ts';
+import type { HttpResponse } from './http/uws.ts';
+import type { Header } from './limits/policy.ts';
+import { endRequest, startRequest } from './tracing.ts';
 
-/** Everything a request meets on its way through the gateway. */
-export interface Gateway {
-  readonly bus: Bus;
-  readonly log: Log;
-  readonly table: KeyTable;
-  readonly lastUsed: LastUsed;
-  readonly limiter: Limiter;
-  readonly limits: DefaultLimits;
-  readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
-  readonly route: (method: string, path: string) => Routed;
-  readonly pages: Pages;
-  readonly portal: Portal;
-  readonly requests: RequestCounts;
-  readonly traffic: Traffic;
-  readonly bodies: Bodies;
-  readonly tracer: Tracer | undefined;
-  readonly keyPrefix: string;
-  readonly trustedProxies: number;
-  /** While true, every answer closes its connection. */
-  draining: boolean;
+/** What the answers to one audience have in common. */
+export interface AnswerRules {
+  /** The message of the log line. */
+  readonly logged: string;
+  /** How the log line names a request that asks for no operation. */
+  readonly unnamed?: string;
+  /** On every answer. */
+  readonly always: readonly Header[];
+  /** On answers of the API: data and errors. */
+  readonly api: readonly Header[];
+  /** The shape of errors, as long as the operation is not known. */
+  readonly shapeOf: (path: string) => ErrorShape;
+  /** Makes headers for the client of those with which a service answered. */
+  readonly translate: (headers: Readonly<Record<string, string>>) => readonly Header[];
 }
 
-/**
- * One request from its head to its answer, in the order of the contract ("Order of checks"):
- * authentication, route, scope, rate limit; body and record are the service's. Whatever must be read from
- * uWebSockets.js is read before the first await.
- */
-export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest): void => {
-  const head = readHead(request);
-  if (head.broken) {
-    gateway.traffic.broken();
-    response.close();
-    return;
-  }
-  if (gateway.portal.takes(head.path)) {
-    handlePortal(gateway.portal, response, request, head);
-    return;
-  }
-  const exchange = openExchange(gateway, response, head);
-  try {
-    if (!head.hasHost) throw invalidHost();
-    const page = gateway.pages.find(head.method, head.path);
-    if (page) {
-      if (head.bodyBytes < 0) throw pageWithChunks();
-      exchange.answer(page.status, page.body, page.headers);
-      return;
-    }
-    if (!head.path.startsWith(apiPrefix)) throw problem('not_found');
-    const admitted = admit(gateway, exchange);
-    const { operation } = admitted.match;
-    exchange.identify(admitted.key, operation);
-    const reading =
-      head.bodyBytes === 0
-        ? undefined
-        : gateway.bodies.read(response, head.bodyBytes, operation.maxBodyBytes ?? maxBodyBytes);
-    if (reading) exchange.reads(reading);
-    forward(gateway, exchange, admitted, reading).catch((error: unknown) => exchange.fail(error));
-  } catch (error) {
-    exchange.fail(error);
-  }
-};
-
-const apiPrefix = `${basePath}/`;
-
-/** Authentication, route and scope: all that needs no waiting. */
-const admit = (gateway: Gateway, { head, address }: Exchange): Admitted => {
-  const identity = authenticate(head.apiKey, gateway.keyPrefix, gateway.table, gateway.bus.connected());
-  if (identity.outcome === 'undecided') throw problem('keys_unavailable');
-  if (identity.outcome === 'refused') {
-    gateway.traffic.refused(address);
-    throw problem('unauthorized');
-  }
-  const routed = gateway.route(head.method, head.path);
-  if (!routed.match) {
-    const allow = gateway.pages.isPage(head.path) ? 'GET, HEAD' : routed.allow;
-    throw allow ? methodNotAllowed(allow) : problem('not_found');
-  }
-  const { operation } = routed.match;
-  if (!identity.key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
-  const { key } = identity;
-  const company = gateway.table.company(key.companyId);
-  const bucket = countedIn(operation.bucket, key, company, gateway.limits);
-  const limits = keyLimits(bucket, key, company, gateway.limits);
-  return { ...identity, match: routed.match, bucket, limits };
-};
+/** An operation, as far as the log, the metrics and the trace name it. */
+export type Asked = Pick<MemberOperation, 'id' | 'audience' | 'path'> | KeyOperation;
 
 /**
- * Counts the request, waits for its body, and passes both on to the service. A request that only reads is
- * passed on while it is being counted, as both take about as long: its answer is thrown away unless the
- * request turns out to be admitted, so the caller sees the same order of checks.
+ * The answering half of a request: exactly one answer, or none where the client has gone; its metrics, its trace and
+ * one log line. It is a class because there is one for every request, and they share their functions.
  */
-const forward = async (
-  gateway: Gateway,
-  exchange: Exchange,
-  admitted: Admitted,
-  incoming: Reading | undefined,
-): Promise<void> => {
-  const { key, match, bucket, limits } = admitted;
-  const { operation } = match;
-  let reading: Promise<LaneAnswer> | undefined;
-  // Where a limit has been reached, the service is not asked for what will be thrown away.
-  const ahead = operation.method === 'GET' && !incoming && !gateway.limiter.likelyRefused(limits);
-  const taken = gateway.limiter.take(limits);
-  if (ahead) {
-    reading = callService(gateway, exchange, admitted, noBody);
-    reading.catch(ignore); // It may fail before anybody waits for it.
-  }
-  const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
-  // A revocation that was answered before this moment has been heard here (`services/runtime/key-table/follow.ts`).
-  if (!stillValid(admitted, gateway.table))
-    throw problem(gateway.table.trusted() ? 'unauthorized' : 'keys_unavailable');
-  exchange.counted(bucket, verdict);
-  gateway.lastUsed.note(key, Date.now());
-  if (!verdict.admitted) return exchange.refuse(verdict);
-
-  const body = incoming ? await incoming.body : noBody;
-  if (body instanceof Problem) throw body;
-  if (exchange.over()) return; // The client has gone: nobody waits for the work.
-  exchange.pass(await (reading ?? callService(gateway, exchange, admitted, body)));
-};
-
-const callService = (
-  { lanes }: Gateway,
-  { requestId, traceparent, address, head }: Exchange,
-  { proof, key, match: { operation, params } }: Admitted,
-  body: Buffer,
-): Promise<LaneAnswer> =>
-  lanes[operation.service].request({
-    operation: operation.id,
-    tenant: key.companyId,
-    caller: key.id,
-    requestId,
-    traceparent,
-    budgetMs: operation.deadlineMs,
-    params,
-    query: head.query,
-    body,
-    key: { proof, address },
-  });
-
-const ignore = (): void => {};
-
-interface Admitted {
-  readonly proof: string;
-  readonly name: string;
-  readonly key: KeyEntry;
-  readonly match: Match;
-  readonly bucket: Bucket;
-  readonly limits: Limits;
-}
-
-/** The answering half of a request: exactly one answer, none where the client has gone, one log line. */
-interface Exchange {
+export class Exchange {
   readonly head: Head;
+  readonly response: HttpResponse;
+  /** The client's. */
+  readonly address: string;
   readonly requestId: string;
   readonly traceparent: string;
   readonly span: Span | undefined;
-  /** The client's. */
-  readonly address: string;
-  /** Whether it has been answered or its client has gone. */
-  over(): boolean;
-  identify(key: KeyEntry, operation: KeyOperation): void;
-  /** A body is held for it until it is over. */
-  reads(reading: Reading): void;
-  counted(bucket: Bucket, verdict: Verdict): void;
-  answer(status: number, body: Uint8Array | string | null, headers: Iterable<Header>): void;
-  pass(answer: LaneAnswer): void;
-  refuse(verdict: Verdict): void;
-  fail(error: unknown): void;
-}
+  readonly #gateway: Shared;
+  readonly #rules: AnswerRules;
+  readonly #startedMs = performance.now();
+  #operation: Asked | undefined;
+  #caller: Caller = nobody;
+  /** Of the limit that counted the request. Empty for one that was not counted (contract, "Rate limits"). */
+  #limitHeaders: readonly Header[] = noHeaders;
+  #onAnswer: ((status: number) => void) | undefined;
+  #onGone: (() => void) | undefined;
+  #over = false;
+  #reading: Reading | undefined;
 
-const openExchange = (gateway: Gateway, response: HttpResponse, head: Head): Exchange => {
-  const startedMs = performance.now();
-  const requestId = head.requestId || randomHex(12);
-  const address = addressOf(response, head, gateway.trustedProxies);
-  const { span, traceparent } = startRequest(gateway.tracer, head);
-  let operation: KeyOperation | undefined;
-  let key: KeyEntry | undefined;
-  /** Stays empty for a request that was not counted; every answer to one that was has them (contract, "Rate limits"). */
-  let rateLimit: readonly Header[] = [];
-  let countedAs: Bucket | undefined;
-  let over = false;
-  let reading: Reading | undefined;
-  let stopSending: (() => void) | undefined;
+  constructor(gateway: Shared, response: HttpResponse, head: Head, address: string, rules: AnswerRules) {
+    this.#gateway = gateway;
+    this.#rules = rules;
+    this.head = head;
+    this.response = response;
+    this.address = address;
+    this.requestId = head.requestId || randomHex(12);
+    const { span, traceparent } = startRequest(gateway.tracer, head);
+    this.span = span;
+    this.traceparent = traceparent;
+    gateway.traffic.opened();
+    response.onAborted(() => this.#aborted());
+  }
 
-  gateway.traffic.opened();
-  response.onAborted(() => {
-    stopSending?.();
-    if (over) return;
-    over = true;
-    reading?.release();
-    gateway.traffic.finished(operation?.id, 499, performance.now() - startedMs);
-    endSpan(499);
-  });
-  const endSpan = (status: number): void => {
-    if (!span) return;
-    const route = operation && basePath + operation.path;
-    endRequest(span, { method: head.method, status, route, requestId, company: key?.companyId });
-  };
+  /** Whether it has been answered, or its client has gone. */
+  get over(): boolean {
+    return this.#over;
+  }
 
-  const shape = (): ErrorShape =>
-    operation?.errorShape ??
-    (head.path.startsWith(`${apiPrefix}integrations/lookups/`) ? 'lookup' : 'general');
+  identify(operation: Asked): void {
+    this.#operation = operation;
+  }
 
-  const answer: Exchange['answer'] = (status, body, headers) => {
-    if (over) return;
-    over = true;
-    reading?.release();
-    const all: Header[] = [['X-Request-Id', requestId], ...headers, ...rateLimit];
-    stopSending = writeAnswer(
-      response,
-      { status, body, headers: all },
+  calledBy(caller: Caller): void {
+    this.#caller = caller;
+  }
+
+  /** @param onAnswer gets the status of the answer. */
+  counted(headers: readonly Header[], onAnswer: (status: number) => void): void {
+    this.#limitHeaders = headers;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Begins to read the body, which is then held until the exchange is over. To be called before the first await. */
+  read(bodies: Bodies, maxBytes: number): Reading | undefined {
+    if (this.head.bodyBytes === 0) return undefined;
+    this.#reading = bodies.read(this.response, this.head.bodyBytes, maxBytes);
+    return this.#reading;
+  }
+
+  answer(status: number, body: Uint8Array | string | null, headers: readonly Header[]): void {
+    if (this.#over) return;
+    const { head } = this;
+    this.#onGone = writeAnswer(
+      this.response,
+      { status, body, headers: this.#headers(headers) },
       {
         head: head.method === 'HEAD',
-        after: head.loose ? 'sealed' : head.closes ? 'close' : gateway.draining ? 'drain' : 'open',
-        unsent: gateway.traffic.unsent,
+        after: head.loose ? 'sealed' : head.closes ? 'close' : this.#gateway.draining ? 'drain' : 'open',
+        unsent: this.#gateway.traffic.unsent,
       },
     );
-    const elapsedMs = performance.now() - startedMs;
-    gateway.traffic.finished(operation?.id, status, elapsedMs);
-    endSpan(status);
-    if (countedAs && key) gateway.requests.note(key, countedAs, status);
-    gateway.log.info(
+    this.#finish(status);
+  }
+
+  /** Answers with what a service has answered. */
+  pass({ status, body, headers }: LaneAnswer): void {
+    const { api, translate } = this.#rules;
+    const own = body.length > 0 ? [jsonType, ...api] : api;
+    this.answer(status, body, headers ? [...own, ...translate(headers)] : own);
+  }
+
+  /** Answers with an error of the gateway's own. */
+  refuse({ status, body, headers }: RenderedProblem): void {
+    this.answer(status, body, [...this.#rules.api, ...Object.entries(headers)]);
+  }
+
+  fail(error: unknown): void {
+    const facts = problemOf(error);
+    if (facts.code === 'internal_error' && !this.#over) {
+      const { requestId, traceparent } = this;
+      this.#gateway.log.error(
+        { error, requestId, traceparent, operation: this.#operation?.id },
+        `${this.#rules.logged} failed`,
+      );
+    }
+    const operation = this.#operation;
+    const shape = operation ? errorShapeOf(operation) : this.#rules.shapeOf(this.head.path);
+    this.refuse(renderProblem(shape, facts, this));
+  }
+
+  /**
+   * Begins an answer without an end.
+   * @param onGone is called when the client has gone.
+   */
+  stream(headers: readonly Header[], onGone: () => void): HttpResponse {
+    this.response.cork(() => {
+      this.response.writeStatus('200 OK');
+      for (const [name, value] of this.#headers([...this.#rules.api, ...headers]))
+        this.response.writeHeader(name, value);
+    });
+    this.#onGone = onGone;
+    this.#finish(200);
+    return this.response;
+  }
+
+  #headers(own: readonly Header[]): readonly Header[] {
+    return [['X-Request-Id', this.requestId], ...this.#rules.always, ...own, ...this.#limitHeaders];
+  }
+
+  #finish(status: number): void {
+    const { head, requestId, traceparent, address } = this;
+    const operation = this.#operation;
+    const elapsedMs = this.#end(status);
+    this.#onAnswer?.(status);
+    const { company, key, user } = this.#caller;
+    this.#gateway.log.info(
       {
         requestId,
         traceparent,
         address,
         method: head.method,
-        operation: operation?.id,
-        company: key?.companyId,
-        key: key?.id,
+        operation: operation?.id ?? this.#rules.unnamed,
+        company,
+        key,
+        user,
         status,
         elapsedMs: Math.round(elapsedMs * 1000) / 1000,
       },
-      'request',
+      this.#rules.logged,
     );
-  };
+  }
 
-  return {
-    head,
-    requestId,
-    traceparent,
-    span,
-    address,
-    over: () => over,
-    answer,
-    identify: (identified, found) => {
-      key = identified;
-      operation = found;
-    },
-    reads: (started) => {
-      reading = started;
-    },
-    counted: (bucket, verdict) => {
-      countedAs = bucket;
-      rateLimit = limitHeaders(verdict, Date.now());
-    },
-    pass: ({ status, body, headers }) => {
-      const own = body.length > 0 ? answerHeaders : emptyAnswerHeaders;
-      const more = headers && Object.entries(headers).filter(([name]) => name !== 'Content-Type');
-      answer(status, body, more ? [...own, ...more] : own);
-    },
-    refuse: ({ name, limit, used, resetSeconds }) => {
-      const { status, body, headers } = renderLimitExceeded(shape(), {
-        name,
-        limit,
-        window: windowName,
-        resetMs: resetSeconds * 1000,
-        nowMs: Date.now(),
-        currentUsage: used,
+  #aborted(): void {
+    this.#onGone?.();
+    if (!this.#over) this.#end(clientGone);
+  }
+
+  #end(status: number): number {
+    this.#over = true;
+    this.#reading?.release();
+    const operation = this.#operation;
+    const elapsedMs = performance.now() - this.#startedMs;
+    this.#gateway.traffic.finished(operation?.id, status, elapsedMs);
+    if (this.span)
+      endRequest(this.span, {
+        method: this.head.method,
+        status,
+        route: operation && pathOf(operation),
+        requestId: this.requestId,
+        company: this.#caller.company,
       });
-      answer(status, body, [noStore, ...Object.entries(headers)]);
-    },
-    fail: (error) => {
-      const facts = toProblem(error);
-      if (facts.code === 'internal_error' && !over)
-        gateway.log.error({ error, requestId, traceparent, operation: operation?.id }, 'request failed');
-      const { status, body, headers } = renderProblem(shape(), facts, { requestId });
-      answer(status, body, [noStore, ...Object.entries(headers)]);
-    },
-  };
-};
+    return elapsedMs;
+  }
+}
 
+/** Who asks, as the log names them. */
+interface Caller {
+  readonly company?: number;
+  readonly key?: number;
+  readonly user?: number;
+}
+
+type Shared = Pick<Gateway, 'log' | 'tracer' | 'traffic' | 'draining'>;
+
+const clientGone = 499;
+const nobody: Caller = {};
+const noHeaders: readonly Header[] = [];
 const jsonType: Header = ['Content-Type', 'application/json'];
-/** Answers hold personal data, and every one is counted: none may come out of a cache. */
-const noStore: Header = ['Cache-Control', 'no-store'];
-const answerHeaders: readonly Header[] = [jsonType, noStore];
-const emptyAnswerHeaders: readonly Header[] = [noStore];

@@ -2,8 +2,8 @@ import { invalidField, Problem, problem } from '@causeway/proto';
 import { LaneError } from '@causeway/runtime';
 import { CountError } from './limits/counter.ts';
 
-/** What went wrong on the way, as the caller is told. */
-export const toProblem = (error: unknown): Problem => {
+/** What a caller is told of anything that was thrown on the way. */
+export const problemOf = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof CountError) return problem('lock_timeout', error);
   if (error instanceof LaneError) return problem(laneProblems[error.code], error);

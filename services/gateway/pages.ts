@@ -6,7 +6,7 @@ import { openApiDocument } from '@causeway/proto/openapi';
 /** What the gateway answers by itself, without a key. */
 export interface Page {
   readonly status: number;
-  readonly body: Buffer;
+  readonly body: Buffer | string | null;
   readonly headers: readonly (readonly [string, string])[];
 }
 

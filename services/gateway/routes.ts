@@ -1,13 +1,11 @@
-import type { KeyOperation } from '@causeway/proto';
-
 /** An operation found, and its path parameters as they were sent. */
-export interface Match<O = KeyOperation> {
+export interface Match<O> {
   readonly operation: O;
   readonly params: readonly string[];
 }
 
 /** What a method and path lead to: an operation, or what to say instead. */
-export type Routed<O = KeyOperation> =
+export type Routed<O> =
   | { readonly match: Match<O>; readonly allow?: undefined }
   | { readonly match: undefined; readonly allow: string | undefined };
 

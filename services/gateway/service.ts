@@ -8,7 +8,8 @@ import {
 } from '@causeway/proto';
 import { type Bus, createLaneClient, followKeyTable, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
-import { type Gateway, handle } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
+import { handle } from './handle.ts';
 import { createBodies } from './http/body.ts';
 import { loadUws, type us_listen_socket } from './http/uws.ts';
 import { reportLastUsed } from './keys/last-used.ts';
@@ -98,23 +99,16 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   });
   metrics.gauge('gateway_body_bytes_in_flight', 'Bytes held for bodies of requests', bodies.bytesInFlight);
   const portal = createPortal({
-    bodies,
-    limiter,
-    limits,
     bus,
     log,
     metrics,
-    tracer,
-    traffic,
     lanes,
-    trustedProxies: config.TRUSTED_PROXIES,
     tailLimits: {
       all: config.TAILS_MAX,
       company: config.TAILS_PER_COMPANY,
       session: config.TAILS_PER_SESSION,
     },
     folder: config.PORTAL_DIR,
-    draining: () => gateway.draining,
   });
   const gateway: Gateway = {
     bus,

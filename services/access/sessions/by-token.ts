@@ -1,7 +1,7 @@
 import { problem } from '@causeway/proto';
 import { each, type LaneHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { findSession } from './find-session.ts';
+import { useSession } from './use-session.ts';
 
 /**
  * Authenticates portal calls by their session token. The gateway also says who calls, but that is not trusted: these
@@ -11,7 +11,8 @@ import { findSession } from './find-session.ts';
 export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
   each(async (call) => {
     const { tenant, caller, actor } = call;
-    const session = actor?.token === undefined ? null : await findSession(access, actor.token);
+    // A gateway of the release before says nothing of it: it has asked whose session it is, which was a use.
+    const session = actor?.token ? await useSession(access, actor.token, actor.passive !== false) : null;
     if (!actor || !session) throw problem('signed_out');
     const { companyId, user } = session;
     if (companyId !== tenant || user.id !== caller || user.sessionId !== actor.user?.sessionId) {
@@ -22,7 +23,7 @@ export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
       );
       throw problem('signed_out');
     }
-    const { token: _, ...from } = actor;
-    const [answer] = handler([{ ...call, actor: { ...from, user } }]);
+    const { address, userAgent } = actor;
+    const [answer] = handler([{ ...call, actor: { user, address, userAgent } }]);
     return answer!;
   });

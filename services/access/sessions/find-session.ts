@@ -3,7 +3,7 @@ import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { hashToken, isSessionToken } from './token.ts';
 
-type FoundSession = Omit<ResolvedSession, 'proof'> & { readonly lastUsedUtc: Date };
+export type FoundSession = Omit<ResolvedSession, 'proof'> & { readonly lastUsedUtc: Date };
 
 /** The session of a token, and when it was last used; null if there is none or it has ended. */
 export const findSession = async (

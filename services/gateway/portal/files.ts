@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import type { Log } from '@causeway/runtime';
 import type { Header } from '../limits/policy.ts';
+import type { Page } from '../pages.ts';
 import type { PortalHead } from './head.ts';
 import { pagePermissions, pagePolicy } from './security-headers.ts';
 
@@ -12,13 +13,7 @@ export interface PortalFiles {
   /** Whether there is a build; looks again now and then, so that one can be made or renewed meanwhile. */
   present(): boolean;
   /** @param path below `/portal`, with its slash; empty for the portal itself. */
-  answer(path: string, head: PortalHead): FileAnswer;
-}
-
-export interface FileAnswer {
-  readonly status: number;
-  readonly body: Buffer | string | null;
-  readonly headers: readonly Header[];
+  answer(path: string, head: PortalHead): Page;
 }
 
 interface Entry {
@@ -72,7 +67,7 @@ export const portalFiles = (folder: string | undefined, log: Log): PortalFiles =
 const index = 'index.html';
 const noFiles: ReadonlyMap<string, Entry> = new Map();
 
-const page = (file: Entry, head: PortalHead): FileAnswer => {
+const page = (file: Entry, head: PortalHead): Page => {
   const own: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache']];
   const text = file.plain.includes(nonceMark) ? file.plain.toString() : undefined;
   if (text === undefined) {
@@ -87,7 +82,7 @@ const page = (file: Entry, head: PortalHead): FileAnswer => {
   };
 };
 
-const send = (file: Entry, head: PortalHead, hashed: boolean): FileAnswer => {
+const send = (file: Entry, head: PortalHead, hashed: boolean): Page => {
   const caching: readonly Header[] = [
     // The name of a hashed file changes with its content.
     ['Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache'],
@@ -108,7 +103,7 @@ const send = (file: Entry, head: PortalHead, hashed: boolean): FileAnswer => {
   };
 };
 
-const missing: FileAnswer = {
+const missing: Page = {
   status: 404,
   body: 'not found\n',
   headers: [

@@ -1,14 +1,15 @@
-import { deliveryTailSubject, Problem, type ResolvedSession, sessionsEndedSubject } from '@causeway/proto';
+import { deliveryTailSubject, Problem, sessionsEndedSubject } from '@causeway/proto';
 import { type Bus, type Metrics, readNotice } from '@causeway/runtime';
 import type { Subscription } from '@nats-io/transport-node';
 import type { HttpResponse } from '../http/uws.ts';
+import type { KnownSession } from './sessions.ts';
 
 /** The live tails that browsers have open on this gateway (`deliveryTailPath`). */
 export interface Tails {
   /** @throws Problem `too_many_requests` that says which limit is reached */
-  requireRoom(session: ResolvedSession): void;
+  requireRoom(session: KnownSession): void;
   /** @param holds asks whether the session still does, without being a use of it. */
-  open(response: HttpResponse, session: ResolvedSession, holds: () => Promise<boolean>): void;
+  open(response: HttpResponse, session: KnownSession, holds: () => Promise<boolean>): void;
   /** The client has gone. */
   gone(response: HttpResponse): void;
   /** Ends all; browsers come back by themselves, to another gateway. */

@@ -1,11 +1,4 @@
-import {
-  type BodyOf,
-  contract,
-  type EventType,
-  invalid,
-  problem,
-  samplePayload,
-} from '@causeway/proto';
+import { type BodyOf, contract, type EventType, invalid, problem, samplePayload } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';

@@ -106,7 +106,7 @@ const answered = (company: number, id: number) =>
     const { verification, challenged_utc } = await rowOf(company, id);
     return verification === null || challenged_utc !== null;
   });
-const throughTest = throughApi({ caller: 1, requestId: 'test' });
+const throughTest = throughApi({ keyId: 1, address: null, requestId: 'test' });
 const actionsOf = async (company: number) =>
   (
     await db

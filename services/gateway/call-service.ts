@@ -1,0 +1,23 @@
+import type { Operation } from '@causeway/proto';
+import type { LaneAnswer, LaneCall } from '@causeway/runtime';
+import type { Exchange } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
+
+/** Asks the service of an operation for its answer. @throws LaneError */
+export const callService = (
+  { lanes }: Pick<Gateway, 'lanes'>,
+  { requestId, traceparent, head }: Exchange,
+  { operation, params }: { readonly operation: Operation; readonly params: readonly string[] },
+  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor'>,
+  body: Buffer,
+): Promise<LaneAnswer> =>
+  lanes[operation.service].request({
+    operation: operation.id,
+    requestId,
+    traceparent,
+    budgetMs: operation.deadlineMs,
+    params,
+    query: head.query,
+    body,
+    ...caller,
+  });

@@ -1,0 +1,43 @@
+import { Exchange } from './exchange.ts';
+import { invalidHost, pageWithChunks } from './failures.ts';
+import type { Gateway } from './gateway.ts';
+import { addressOf } from './http/client-address.ts';
+import { readHead } from './http/head.ts';
+import type { HttpRequest, HttpResponse } from './http/uws.ts';
+import { keyAnswers } from './keys/answers.ts';
+import { serveKey } from './keys/serve.ts';
+import { memberAnswers } from './portal/answers.ts';
+import { serveMember } from './portal/serve.ts';
+import { readVisit } from './portal/visit.ts';
+
+/**
+ * One request, from its head to its answer. Who may ask, and how often, depends on the audience (`keys/serve.ts`,
+ * `portal/serve.ts`); everything else is the same for all. Whatever must be read from uWebSockets.js is read before
+ * the first await.
+ */
+export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest): void => {
+  const head = readHead(request);
+  if (head.broken) {
+    gateway.traffic.broken();
+    response.close();
+    return;
+  }
+  const { portal, pages, trustedProxies } = gateway;
+  const address = addressOf(response, head, trustedProxies);
+  const visit = portal.takes(head.path) ? readVisit(request, address, trustedProxies) : undefined;
+  const rules = visit ? memberAnswers(visit.client) : keyAnswers;
+  const exchange = new Exchange(gateway, response, head, address, rules);
+  try {
+    if (!head.hasHost) throw invalidHost();
+    const page = visit ? portal.page(head, visit.head) : pages.find(head.method, head.path);
+    if (page) {
+      if (head.bodyBytes < 0) throw pageWithChunks();
+      exchange.answer(page.status, page.body, page.headers);
+      return;
+    }
+    const served = visit ? serveMember(gateway, exchange, visit) : serveKey(gateway, exchange);
+    served.catch((error: unknown) => exchange.fail(error));
+  } catch (error) {
+    exchange.fail(error);
+  }
+};

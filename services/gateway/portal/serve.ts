@@ -1,0 +1,175 @@
+import {
+  type Actor,
+  bodyLimitOf,
+  deliveryTailPath,
+  type MemberOperation,
+  methodNotAllowed,
+  networkOf,
+  Problem,
+  pathOf,
+  problem,
+  type ResolvedSession,
+  roleAllows,
+  roleRequired,
+} from '@causeway/proto';
+import { callService } from '../call-service.ts';
+import type { Exchange } from '../exchange.ts';
+import { invalidContentType } from '../failures.ts';
+import type { Gateway } from '../gateway.ts';
+import { noBody } from '../http/body.ts';
+import type { Head } from '../http/head.ts';
+import type { Header } from '../limits/policy.ts';
+import type { Match } from '../routes.ts';
+import { readDevice, readToken } from './cookie.ts';
+import { countMember } from './member-limit.ts';
+import { requireSameSite } from './same-site.ts';
+import type { KnownSession } from './sessions.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * One request of the portal's API, in this order of checks: path and method, origin (for what changes something),
+ * concurrency, session, the member's rate limit, role; body and record are the service's (README.md). An API key is
+ * never looked at here.
+ */
+export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: Visit): Promise<void> => {
+  const { head } = exchange;
+  const match = find(gateway, head);
+  const { operation } = match;
+  exchange.identify(operation);
+  requireOwnPage(head, visit);
+  const token = readToken(visit.head.cookie, visit.client);
+  if (operation.role !== null && token === '') throw problem('signed_out');
+
+  // Before a place is taken: a client that goes away amid its body would keep it.
+  const body = (await exchange.read(gateway.bodies, bodyLimitOf(operation))?.body) ?? noBody;
+  if (exchange.over) return;
+  const { strangers, members } = gateway.portal.bounds;
+  const leave = operation.role === null ? strangers.enter(networkOf(exchange.address)) : members.enter(token);
+  try {
+    if (operation.role === null) return await ask(gateway, exchange, visit, match, null, body);
+    // `access` looks the token up by itself, so it is not asked twice where the member is known.
+    const known =
+      operation.service === 'access' && body instanceof Buffer
+        ? gateway.portal.sessions.known(token)
+        : undefined;
+    const session = known ?? (await resolve(gateway, exchange, visit, token, match));
+    exchange.calledBy({ company: session.companyId, user: session.user.id });
+    await countMember(gateway, session);
+    if (match === tail) return openTail(gateway, exchange, token, session);
+    if (!known && !roleAllows(session.user.role, operation.role)) throw roleRequired(operation.role);
+    await ask(gateway, exchange, visit, match, { ...session, token }, body);
+  } finally {
+    leave();
+  }
+};
+
+/** A change must come from the portal's own pages, and its body must be declared as JSON. */
+const requireOwnPage = ({ method, bodyBytes }: Head, { head, client }: Visit): void => {
+  if (reads(method)) return;
+  requireSameSite(head, client);
+  if (bodyBytes !== 0 && !/^application\/json\s*(?:;|$)/i.test(head.contentType)) throw invalidContentType();
+};
+
+const find = ({ portal }: Gateway, { method, path }: Head): Match<MemberOperation> => {
+  if (path === tailPath && method === 'GET') return tail;
+  const { match, allow } = portal.route(method, path);
+  if (!match) throw allow ? methodNotAllowed(allow) : problem('not_found');
+  return match;
+};
+
+/** The live tail, which the gateway serves by itself from what dispatchers publish. */
+const tail: Match<MemberOperation> = {
+  operation: {
+    audience: 'member',
+    id: 'tailDeliveries',
+    service: 'webhooks',
+    method: 'GET',
+    path: deliveryTailPath,
+    role: 'viewer',
+    deadlineMs: 0,
+    summary: 'The live tail of deliveries',
+    params: {},
+    query: null,
+    body: null,
+    answers: {},
+    errors: {},
+  },
+  params: [],
+};
+const tailPath = pathOf(tail.operation);
+
+const resolve = async (
+  { portal }: Gateway,
+  exchange: Exchange,
+  visit: Visit,
+  token: string,
+  match: Match<MemberOperation>,
+): Promise<ResolvedSession> => {
+  const arrived = portal.bounds.arriving.enter(networkOf(exchange.address));
+  const passive = isPassive(exchange, visit, match);
+  const session = await portal.sessions.resolve(token, exchange, passive).finally(arrived);
+  if (!session) throw problem('signed_out');
+  return session;
+};
+
+/** Whether a request does not extend its session. A tail reconnects by itself, so opening one does not either. */
+const isPassive = ({ head: { method } }: Exchange, { head }: Visit, match: Match<MemberOperation>): boolean =>
+  match === tail || (head.passive && reads(method));
+
+const reads = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
+const openTail = (
+  { portal: { tails, sessions } }: Gateway,
+  exchange: Exchange,
+  token: string,
+  session: KnownSession,
+): void => {
+  if (exchange.over) return;
+  tails.requireRoom(session);
+  const { response } = exchange;
+  exchange.stream(streamHeaders, () => tails.gone(response));
+  tails.open(response, session, async () => (await sessions.resolve(token, exchange, true)) !== null);
+};
+
+const streamHeaders: readonly Header[] = [
+  ['Content-Type', 'text/event-stream'],
+  // nginx would hold the lines back.
+  ['X-Accel-Buffering', 'no'],
+];
+
+type Asker = KnownSession & { readonly token: string; readonly proof?: string };
+
+const ask = async (
+  gateway: Gateway,
+  exchange: Exchange,
+  visit: Visit,
+  match: Match<MemberOperation>,
+  asker: Asker | null,
+  received: Buffer | Problem,
+): Promise<void> => {
+  if (received instanceof Problem) throw received;
+  if (exchange.over) return; // The client has gone: nobody waits for the work.
+  const caller = {
+    tenant: asker?.companyId ?? 0,
+    caller: asker?.user.id ?? 0,
+    actor: actorOf(exchange, visit, match, asker),
+  };
+  const answer = await callService(gateway, exchange, match, caller, received);
+  if (asker && answer.status === 401) gateway.portal.sessions.forget(asker.token);
+  exchange.pass(answer);
+};
+
+/** Only `access` is told what opens a session; the other services get what it has signed. */
+const actorOf = (
+  exchange: Exchange,
+  visit: Visit,
+  match: Match<MemberOperation>,
+  asker: Asker | null,
+): Actor => {
+  const { userAgent, cookie } = visit.head;
+  const from = { user: asker?.user ?? null, address: exchange.address, userAgent };
+  if (match.operation.service !== 'access') return asker?.proof ? { ...from, proof: asker.proof } : from;
+  if (asker) return { ...from, token: asker.token, passive: isPassive(exchange, visit, match) };
+  const device = readDevice(cookie, visit.client);
+  return device ? { ...from, device } : from;
+};

@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto';
+import {
+  problem,
+  type ResolvedSession,
+  type ResolveSession,
+  resolveSessionOperation,
+  type ServiceName,
+} from '@causeway/proto';
+import type { LaneClient } from '@causeway/runtime';
+
+/** Whose session a token is. Whether it still is one, only `access` knows: a gateway cannot be behind. */
+export interface Sessions {
+  /** Asks `access`. @returns null where the token is nobody's. @throws LaneError */
+  resolve(token: string, trace: Trace, passive: boolean): Promise<ResolvedSession | null>;
+  /**
+   * Whose session it was when `access` was last asked here. A token never changes hands, so this is enough to count
+   * the request and to ask `access`, which looks the token up itself and goes by that alone.
+   */
+  known(token: string): KnownSession | undefined;
+  /** `access` has answered that the token is nobody's. */
+  forget(token: string): void;
+}
+
+export type KnownSession = Omit<ResolvedSession, 'proof'>;
+
+interface Trace {
+  readonly requestId: string;
+  readonly traceparent: string;
+}
+
+export const openSessions = (lanes: Readonly<Record<ServiceName, LaneClient>>): Sessions => {
+  /** By the hash of their tokens, the one resolved last at the end: a gateway's memory opens no session. */
+  const resolved = new Map<string, KnownSession>();
+
+  const remember = (token: string, { companyId, user }: ResolvedSession): void => {
+    const name = nameOf(token);
+    resolved.delete(name);
+    resolved.set(name, { companyId, user });
+    if (resolved.size > maxKnown) resolved.delete(resolved.keys().next().value!);
+  };
+
+  return {
+    resolve: async (token, { requestId, traceparent }, passive) => {
+      const asked: ResolveSession = { token, passive };
+      const answer = await lanes.access.request({
+        operation: resolveSessionOperation,
+        tenant: 0,
+        caller: 0,
+        requestId,
+        traceparent,
+        budgetMs: resolveBudgetMs,
+        params: [],
+        query: '',
+        body: Buffer.from(JSON.stringify(asked)),
+      });
+      if (answer.status === 200) {
+        const session = JSON.parse(answer.body.toString()) as ResolvedSession;
+        remember(token, session);
+        return session;
+      }
+      if (answer.status === 401) {
+        resolved.delete(nameOf(token));
+        return null;
+      }
+      throw problem(
+        answer.status === 504 ? 'timeout' : answer.status === 503 ? 'service_unavailable' : 'internal_error',
+      );
+    },
+    known: (token) => resolved.get(nameOf(token)),
+    forget: (token) => {
+      resolved.delete(nameOf(token));
+    },
+  };
+};
+
+const nameOf = (token: string): string => hash('sha256', token, 'base64url');
+const resolveBudgetMs = 5000;
+/** Some 300 bytes each. A session that is forgotten costs its next request one more look-up. */
+const maxKnown = 10_000;
