@@ -19,16 +19,19 @@ const operationTable = (): Plugin => {
   };
 };
 
-/** Few large files compress better than many small ones: what every page needs, and what every signed-in page does. */
+/**
+ * Few large files compress better than many small ones: `base` is what the sign-in page needs, `frame` what every
+ * signed-in page needs besides.
+ */
 const groups = [
   {
     name: 'base',
-    test: /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack|clsx|lucide-react\/dist\/esm\/(?!icons))|admin-ui\/src\/(?:api|app\/(?!NotFound)[^/]+$|ui\/(?:Button|States|Field|Form|Notice))/,
+    test: /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack|clsx|lucide-react\/dist\/esm\/(?!icons))|admin-ui\/src\/(?:errors\.ts|api\/|app\/(?:app|lazy|logo|path-id|public-frame|query-client|root-route|route-error|router|search|session|shell-route)\.|ui\/(?:button|field|form|lazy-part|notice|failed)\.)/,
     priority: 2,
   },
   {
     name: 'frame',
-    test: /node_modules\/(?:@base-ui|@floating-ui)|admin-ui\/src\/(?:app\/shell\/(?!Shell\.tsx|Command|commands)|ui\/(?:Menu|Dialog|Toast|Badge|Card|Page|Layout|format|TimeAgo)\b)/,
+    test: /node_modules\/(?:@base-ui|@floating-ui)|admin-ui\/src\/(?:app\/(?:shell\/(?!shell\.tsx|command|shortcuts)|(?!announcer|not-found|new-password|factor-field|switch-company)[^/]+$)|ui\/(?:menu|dialog|toast|badge|card|page|layout|format|time-ago)\b)/,
     priority: 1,
   },
 ];

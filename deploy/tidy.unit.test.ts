@@ -82,6 +82,45 @@ test('OpenTelemetry is imported in one folder, and that only where traces are on
   expect(textOf(`${folder}/open.ts`)).not.toMatch(/from '\.\/sdk\.ts'/);
 });
 
+/** The files that a file needs at run time, and no types. */
+const neededBy = (file: string): string[] =>
+  [
+    ...textOf(file).matchAll(
+      /(?:^|\n)\s*(?:import|export)\s(?!type\s)([^;'"]*?)from\s+'(\.[^']+)'|import\(\s*'(\.[^']+)'\s*\)|(?:^|\n)import\s+'(\.[^']+)'/g,
+    ),
+  ]
+    .filter(([, names]) => !/^\{(\s*type\s+[^,}]+,?)+\s*\}\s*$/.test(names ?? ''))
+    .map((match) => normalize(join(dirname(file), match[2] ?? match[3] ?? match[4]!)));
+
+test('no file imports itself by way of others', () => {
+  const needs = new Map(sources.map((file) => [file, neededBy(file)]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, way: readonly string[]): void => {
+    const at = way.indexOf(file);
+    if (at >= 0) cycles.push([...way.slice(at), file].join(' → '));
+    if (at >= 0 || done.has(file)) return;
+    for (const next of needs.get(file) ?? []) visit(next, [...way, file]);
+    done.add(file);
+  };
+  for (const file of sources) visit(file, []);
+  expect([...needs.values()].flat().length).toBeGreaterThan(1000);
+  expect(cycles).toEqual([]);
+});
+
+test('components of the portal know no operation: ui/ imports itself and the errors it shows', () => {
+  const ui = sources.filter((file) => file.startsWith('admin-ui/src/ui/') && !isTest(file));
+  const astray = ui.flatMap((file) =>
+    importsOf(file)
+      .filter((specifier) => specifier.startsWith('.') || specifier.startsWith('@causeway/'))
+      .map((specifier) => normalize(join(dirname(file), specifier)))
+      .filter((target) => !/^admin-ui\/src\/(ui\/|errors\.ts$)/.test(target))
+      .map((target) => `${file} → ${target}`),
+  );
+  expect(ui.length).toBeGreaterThan(20);
+  expect(astray).toEqual([]);
+});
+
 test('relative imports carry their extension, and lead to a file', () => {
   const broken = sources.flatMap((file) =>
     importsOf(file)
@@ -118,9 +157,11 @@ test('every file is used: imported, started or named by a package', () => {
   const named = tracked
     .filter((file) => file.endsWith('package.json') || file === 'vitest.config.ts')
     .flatMap((file) =>
-      [...textOf(file).matchAll(/[\w./-]+\.(?:ts|mjs)/g)].map(([path]) =>
+      // The bootstrap starts programs by their path from the root.
+      [...textOf(file).matchAll(/[\w./-]+\.(?:ts|mjs)/g)].flatMap(([path]) => [
         normalize(join(dirname(file), path)),
-      ),
+        normalize(path),
+      ]),
     );
   // Programs and workers are started by their place.
   const started = sources.flatMap((file) =>

@@ -42,9 +42,9 @@ const weigh = (names: ReadonlySet<string>): number =>
 
 const entry = closure('index.html');
 const page = (path: string): Set<string> => closure(`src/${path}.tsx`);
-const shell = union(entry, page('app/shell/Shell'));
-const signIn = union(entry, page('pages/sign-in/SignInPage'));
-const first = union(shell, page('pages/overview/OverviewPage'));
+const shell = union(entry, page('app/shell/shell'));
+const signIn = union(entry, page('pages/sign-in/sign-in-page'));
+const first = union(shell, page('pages/overview/overview-page'));
 const editor = 'src/ui/editor/code-mirror.tsx';
 
 const lazy = Object.keys(manifest).filter(

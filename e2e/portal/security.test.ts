@@ -14,15 +14,15 @@ describe('One’s own security', () => {
     await elsewhere.signIn(team.owner);
     await visit(page, 'security', 'Your security');
     await page.getByRole('button', { name: 'Change password' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Change your password' });
-    await dialog.getByLabel('Your present password').fill('not this one');
-    await dialog.getByLabel('The new one').fill('short');
+    const dialog = page.getByRole('dialog', { name: 'Change password' });
+    await dialog.getByLabel('Current password').fill('not this one');
+    await dialog.getByLabel('New password').fill('short');
     await dialog.getByRole('button', { name: 'Change password' }).click();
-    await see(dialog.getByLabel('The new one')).toHaveAccessibleDescription(/12 characters/);
-    await dialog.getByLabel('Your present password').fill(goodPassword);
-    await dialog.getByLabel('The new one').fill('eleven violins hum softly');
+    await see(dialog.getByLabel('New password')).toHaveAccessibleDescription(/12 characters/);
+    await dialog.getByLabel('Current password').fill(goodPassword);
+    await dialog.getByLabel('New password').fill('eleven violins hum softly');
     await dialog.getByRole('button', { name: 'Change password' }).click();
-    await see(page.getByText('Your password is changed')).toBeVisible();
+    await see(page.getByText('Password changed')).toBeVisible();
     expect((await elsewhere.ask('GET', '/session')).status).toBe(401);
     expect(
       (await openBrowser(portal.world).signIn({ ...team.owner, password: 'eleven violins hum softly' }))

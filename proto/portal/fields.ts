@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { codePoints, fieldName, text } from '../schemas/text.ts';
-
-const minPasswordCharacters = 12;
-const maxPasswordCharacters = 200;
+import { maxPasswordCharacters, minPasswordCharacters } from './passwords.ts';
 
 /** A password that is being chosen. Not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
 export const newPassword = z

@@ -1,6 +1,6 @@
 import table from 'virtual:portal-operations';
+import { ApiError, type Detail } from '../errors.ts';
 import { takeActivity } from './activity.ts';
-import { ApiError, type Detail } from './errors.ts';
 import type { Answer, Input, MemberOperationId } from './types.ts';
 
 const basePath = '/portal/api/v1';

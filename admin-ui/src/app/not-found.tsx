@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { PublicFrame } from '../pages/sign-in/public-frame.tsx';
+import { PublicFrame } from './public-frame.tsx';
 
 export function NotFound() {
   return (

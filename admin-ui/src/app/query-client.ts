@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiError } from '../api/errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** `onError` hears of every failed call. Only what may pass by itself is tried again, and only when reading. */
 export const createQueryClient = (onError: (error: Error) => void): QueryClient =>

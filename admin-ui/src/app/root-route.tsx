@@ -1,12 +1,20 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, lazyRouteComponent, Outlet } from '@tanstack/react-router';
-import { Announcer } from './announcer.tsx';
+import { Suspense } from 'react';
+import { lazyPart } from '../ui/lazy-part.ts';
+
+const Announcer = lazyPart(
+  () => import('./announcer.tsx'),
+  (part) => part.Announcer,
+);
 
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: () => (
     <>
       <Outlet />
-      <Announcer />
+      <Suspense>
+        <Announcer />
+      </Suspense>
     </>
   ),
   notFoundComponent: lazyRouteComponent(() => import('./not-found.tsx'), 'NotFound'),

@@ -1,6 +1,6 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
-import { Failed } from '../ui/states.tsx';
-import { isOutdated } from './lazy-part.ts';
+import { Failed } from '../ui/failed.tsx';
+import { isOutdated } from '../ui/lazy-part.ts';
 
 /** What a route shows that could not even begin, as when the server cannot be reached. */
 export function RouteError({ error, reset }: ErrorComponentProps) {

@@ -1,13 +1,13 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { auditRoute } from '../pages/audit/route.ts';
-import { deliveriesRoute, deliveryRoute, replayRoute } from '../pages/deliveries/route.ts';
+import { deliveriesRoute, deliveryRoute } from '../pages/deliveries/route.ts';
 import { developersRoute } from '../pages/developers/route.ts';
 import { eventRoute, eventsRoute } from '../pages/events/route.ts';
-import { invitationRoute } from '../pages/invitation/route.ts';
 import { keysRoute } from '../pages/keys/route.ts';
+import { invitationRoute, passwordRoute } from '../pages/links/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
-import { passwordRoute } from '../pages/password/route.ts';
+import { replayRoute } from '../pages/replays/route.ts';
 import { securityRoute } from '../pages/security/route.ts';
 import { signInRoute } from '../pages/sign-in/route.ts';
 import {

@@ -1,8 +1,8 @@
 import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import type { AnyRouter } from '@tanstack/react-router';
 import { call } from '../api/client.ts';
-import { ApiError } from '../api/errors.ts';
 import type { Answer } from '../api/types.ts';
+import { ApiError } from '../errors.ts';
 
 export type Session = Answer<'getSession'>;
 export type Role = Session['user']['role'];

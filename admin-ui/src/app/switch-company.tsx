@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../api/client.ts';
-import { fieldError } from '../api/errors.ts';
+import { fieldError } from '../errors.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';
 import { FactorField, useFactor } from './factor-field.tsx';

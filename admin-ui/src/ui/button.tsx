@@ -1,28 +1,30 @@
-import { createLink } from '@tanstack/react-router';
 import clsx from 'clsx';
-import type { AnchorHTMLAttributes, ButtonHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
+import type { ButtonHTMLAttributes, MouseEvent, ReactNode, Ref } from 'react';
 import s from './button.module.css';
 
 type Variant = 'primary' | 'secondary' | 'ghost' | 'danger';
 
-interface Look {
+export interface Look {
   readonly variant?: Variant | undefined;
   readonly size?: 's' | 'm' | undefined;
   readonly icon?: ReactNode;
   readonly wide?: boolean | undefined;
 }
 
+export const buttonClass = ({ variant = 'secondary', size = 'm', wide }: Look, className?: string): string =>
+  clsx(s.button, s[variant], s[size], wide && s.wide, className);
+
 export interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   readonly ref?: Ref<HTMLButtonElement>;
-  /** Something it started is under way. */
+  /** The action it started has not finished. */
   readonly pending?: boolean | undefined;
-  /** Why it cannot be used now. It stays focusable, so that the reason can be found. */
+  /** Why it is disabled. It stays focusable, so that screen readers reach the reason. */
   readonly disabledReason?: string | undefined;
 }
 
 export function Button({
-  variant = 'secondary',
-  size = 'm',
+  variant,
+  size,
   icon,
   wide,
   pending,
@@ -41,7 +43,7 @@ export function Button({
     <button
       type="button"
       {...rest}
-      className={clsx(s.button, s[variant], s[size], wide && s.wide, className)}
+      className={buttonClass({ variant, size, wide }, className)}
       aria-disabled={off || undefined}
       aria-busy={pending || undefined}
       title={disabledReason ?? rest.title}
@@ -71,27 +73,3 @@ export function IconButton({ label, icon, className, variant = 'ghost', ...rest 
     />
   );
 }
-
-interface AnchorProps extends Look, AnchorHTMLAttributes<HTMLAnchorElement> {
-  readonly ref?: Ref<HTMLAnchorElement>;
-}
-
-function ButtonAnchor({
-  variant = 'secondary',
-  size = 'm',
-  icon,
-  wide,
-  className,
-  children,
-  ...rest
-}: AnchorProps) {
-  return (
-    <a {...rest} className={clsx(s.button, s[variant], s[size], wide && s.wide, className)}>
-      {icon}
-      {children}
-    </a>
-  );
-}
-
-/** A link that looks like a button. */
-export const LinkButton = createLink(ButtonAnchor);

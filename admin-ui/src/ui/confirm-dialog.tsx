@@ -1,5 +1,5 @@
 import { type ReactNode, useRef, useState } from 'react';
-import { errorText } from '../api/errors.ts';
+import { errorText } from '../errors.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, TextInput } from './field.tsx';

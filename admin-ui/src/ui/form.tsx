@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
-import { errorText, isFieldError } from '../api/errors.ts';
+import { errorText, isFieldError } from '../errors.ts';
 import { Button } from './button.tsx';
 import s from './form.module.css';
 import { Notice } from './notice.tsx';

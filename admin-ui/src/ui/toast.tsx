@@ -1,23 +1,18 @@
 import { Toast as Base } from '@base-ui/react/toast';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { errorText } from '../api/errors.ts';
+import { errorText } from '../errors.ts';
 import { IconButton } from './button.tsx';
 import s from './toast.module.css';
 
 const manager = Base.createToastManager();
 
-/** Says that something was done. */
-export const toast = (title: string, action?: { readonly label: string; readonly run: () => void }): void => {
-  manager.add({
-    title,
-    type: 'good',
-    timeout: 5000,
-    ...(action ? { actionProps: { children: action.label, onClick: action.run } } : {}),
-  });
+/** Confirms an action. */
+export const toast = (title: string): void => {
+  manager.add({ title, type: 'good', timeout: 5000 });
 };
 
-/** Says that something failed, where no form or dialog is there to say it. */
+/** Shows an error that no form or dialog shows. */
 export const toastError = (error: unknown): void => {
   manager.add({ title: errorText(error), type: 'bad', priority: 'high', timeout: 10_000 });
 };
@@ -46,7 +41,6 @@ function Toasts() {
           <CircleCheck className={s.good} size={16} />
         )}
         <Base.Title render={<p />} className={s.title} />
-        <Base.Action className={s.action} />
         <Base.Close render={<IconButton label="Dismiss" size="s" icon={<X />} />} />
       </Base.Content>
     </Base.Root>

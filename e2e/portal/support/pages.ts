@@ -64,7 +64,7 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-new-password', path: `team?password=${one.member}`, dialog: /^Reset the password of/ },
   { name: 'dialog-remove', path: `team?remove=${one.member}`, dialog: /^Remove/ },
   { name: 'dialog-name', path: 'security?dialog=name', dialog: 'Change your name' },
-  { name: 'dialog-password', path: 'security?dialog=password', dialog: 'Change your password' },
+  { name: 'dialog-password', path: 'security?dialog=password', dialog: 'Change password' },
   { name: 'dialog-two-factor', path: 'security?dialog=totp-on', dialog: 'Turn on two-factor sign-in' },
 ];
 

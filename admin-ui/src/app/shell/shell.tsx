@@ -4,8 +4,8 @@ import { Menu as MenuIcon, Search } from 'lucide-react';
 import { Suspense, useEffect, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { lazyPart } from '../../ui/lazy-part.ts';
 import { ToastProvider } from '../../ui/toast.tsx';
-import { lazyPart } from '../lazy-part.ts';
 import { usePresence } from '../presence.ts';
 
 import { commandKey } from './command-key.ts';

@@ -1,20 +1,20 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { operationQuery } from '../../api/query.ts';
 import { nameOfMember, useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
-import { teamQuery } from '../team/route.ts';
+import { teamQuery } from '../team/queries.ts';
 import s from './audit-page.module.css';
 import { columns } from './columns.tsx';
-import { auditRoute } from './route.ts';
 import { actionWords, kindWords } from './words.ts';
 
 export function AuditPage() {
@@ -30,7 +30,7 @@ export function AuditPage() {
 }
 
 function Log() {
-  const { cursor, ...filters } = auditRoute.useSearch();
+  const { cursor, ...filters } = useSearch({ from: '/in/audit' });
   const navigate = useNavigate({ from: '/audit' });
   const members = useQuery(teamQuery).data?.members ?? [];
   const query = useQuery({

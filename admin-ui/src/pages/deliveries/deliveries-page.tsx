@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { useRefusal } from '../../app/session.ts';
@@ -9,10 +9,9 @@ import { ReplayDialog } from '../replays/replay-dialog.tsx';
 import { ReplayList } from '../replays/replay-list.tsx';
 import { DeliveryLog } from './delivery-log.tsx';
 import { LiveTail } from './live-tail.tsx';
-import { deliveriesRoute } from './route.ts';
 
 export function DeliveriesPage() {
-  const search = deliveriesRoute.useSearch();
+  const search = useSearch({ from: '/in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });
   const refusal = useRefusal('developer');
   const view = search.view ?? 'log';

@@ -3,7 +3,7 @@ import { ListFilter } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select, TextInput } from '../../ui/field.tsx';
-import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/route.ts';
+import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
 import { classLabels } from './attempt/attempt-view.tsx';
 import s from './delivery-filters.module.css';

@@ -1,19 +1,19 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RefreshCw, Send } from 'lucide-react';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import s from './delivery-log.module.css';
 import { DeliveryTable } from './delivery-table.tsx';
 import { deliveriesQuery } from './queries.ts';
-import { deliveriesRoute } from './route.ts';
 
 /** The log as filtered in the address, a page at a time. */
 export function DeliveryLog() {
-  const { view, dialog, ...search } = deliveriesRoute.useSearch();
+  const { view, dialog, ...search } = useSearch({ from: '/in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });
   const query = useQuery({ ...deliveriesQuery(search), placeholderData: keepPreviousData });
   const { cursor, ...filters } = search;

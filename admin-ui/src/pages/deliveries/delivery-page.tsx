@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { call } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
@@ -14,13 +14,12 @@ import { toast, toastError } from '../../ui/toast.tsx';
 import { ChosenAttempt } from './chosen-attempt.tsx';
 import { DeliveryFacts } from './delivery-facts.tsx';
 import { deliveryParams, deliveryQuery } from './queries.ts';
-import { deliveryRoute } from './route.ts';
 import { type Delivery, pathOf, stateOf } from './states.ts';
 import { Timeline } from './timeline.tsx';
 
 export function DeliveryPage() {
-  const name = deliveryRoute.useParams();
-  const { attempt } = deliveryRoute.useSearch();
+  const name = useParams({ from: '/in/deliveries/$event/$subscription/$replay' });
+  const { attempt } = useSearch({ from: '/in/deliveries/$event/$subscription/$replay' });
   const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
   const query = useQuery({
     ...deliveryQuery(name),
@@ -92,7 +91,7 @@ const notNow: Partial<Record<Delivery['state'], string>> = {
 };
 
 function Resend({ state }: { readonly state: Delivery['state'] }) {
-  const name = deliveryRoute.useParams();
+  const name = useParams({ from: '/in/deliveries/$event/$subscription/$replay' });
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
   const queryClient = useQueryClient();

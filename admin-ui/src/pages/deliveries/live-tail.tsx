@@ -10,7 +10,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { ClockTime } from '../../ui/time-ago.tsx';
-import { subscriptionsQuery } from '../subscriptions/route.ts';
+import { subscriptionsQuery } from '../subscriptions/queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
 import { StatusBadge } from './attempt/attempt-view.tsx';
 import { pathOf } from './states.ts';

@@ -30,10 +30,3 @@ export const deliveryRoute = createRoute({
   validateSearch: searchOf({ attempt: anyNumber }),
   component: lazyRouteComponent(() => import('./delivery-page.tsx'), 'DeliveryPage'),
 });
-
-export const replayRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/replays/$id',
-  params: pathIds('id'),
-  component: lazyRouteComponent(() => import('../replays/replay-page.tsx'), 'ReplayPage'),
-});

@@ -2,8 +2,8 @@ import type { DeliveryTailEntry } from '@causeway/proto';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { operationUrl, streamRefusal } from '../../api/client.ts';
-import { errorText } from '../../api/errors.ts';
 import { sessionQuery } from '../../app/session.ts';
+import { errorText } from '../../errors.ts';
 
 export type TailEntry = DeliveryTailEntry;
 

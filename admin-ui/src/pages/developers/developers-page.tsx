@@ -1,12 +1,11 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Suspense } from 'react';
-import { lazyPart } from '../../app/lazy-part.ts';
+import { lazyPart } from '../../ui/lazy-part.ts';
 import { Page } from '../../ui/page.tsx';
 import { SkeletonLines } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { SignatureChecker } from './checker/signature-checker.tsx';
 import { QuickStart } from './quick-start.tsx';
-import { developersRoute } from './route.ts';
 import { Signatures } from './signatures.tsx';
 
 const Reference = lazyPart(
@@ -15,7 +14,7 @@ const Reference = lazyPart(
 );
 
 export function DevelopersPage() {
-  const search = developersRoute.useSearch();
+  const search = useSearch({ from: '/in/developers' });
   const navigate = useNavigate({ from: '/developers' });
   const tab = search.tab ?? 'start';
   return (

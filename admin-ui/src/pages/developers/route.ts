@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
+import { languages } from './snippets/languages.ts';
 
 const developerTabs = ['start', 'signatures', 'checker', 'reference'] as const;
-export const languages = ['bash', 'node', 'python', 'php', 'go', 'ruby', 'java', 'csharp'] as const;
 
 export const developersRoute = createRoute({
   getParentRoute: () => shellRoute,

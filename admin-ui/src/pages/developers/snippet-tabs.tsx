@@ -1,13 +1,13 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useBaseUrl } from '../../app/session.ts';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { developersRoute, languages } from './route.ts';
 import { snippets } from './snippets/index.ts';
+import { languages } from './snippets/languages.ts';
 
 /** One program in every language; the chosen language is in the address and holds for all of them. */
 export function SnippetTabs({ kind }: { readonly kind: 'start' | 'verify' }) {
-  const search = developersRoute.useSearch();
+  const search = useSearch({ from: '/in/developers' });
   const navigate = useNavigate({ from: '/developers' });
   const baseUrl = useBaseUrl();
   const language = search.language ?? (kind === 'start' ? 'bash' : 'node');

@@ -1,21 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useSession } from '../../app/session.ts';
 import { Card } from '../../ui/card.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { Facts, Split } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
-import { Empty, Failed, Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { deliveriesQuery } from '../deliveries/queries.ts';
-import { eventTypesQuery } from '../subscriptions/route.ts';
-import { eventQuery, eventRoute } from './route.ts';
+import { eventTypesQuery } from '../subscriptions/queries.ts';
+import { eventQuery } from './queries.ts';
 
 export function EventPage() {
-  const { id } = eventRoute.useParams();
+  const { id } = useParams({ from: '/in/events/$id' });
   const { role } = useSession().user;
   const query = useQuery(eventQuery(id));
   const type = query.data?.type;

@@ -1,27 +1,27 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
 import { operationQuery } from '../../api/query.ts';
 import type { Answer } from '../../api/types.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { Quiet } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
-import { eventTypesQuery } from '../subscriptions/route.ts';
+import { eventTypesQuery } from '../subscriptions/queries.ts';
 import s from './events-page.module.css';
-import { eventsRoute } from './route.ts';
 import { TestEventDialog } from './test-event-dialog.tsx';
 
 type Event = Answer<'listPortalEvents'>['events'][number];
 
 export function EventsPage() {
-  const { type, cursor, dialog } = eventsRoute.useSearch();
+  const { type, cursor, dialog } = useSearch({ from: '/in/events' });
   const navigate = useNavigate({ from: '/events' });
   const refusal = useRefusal('developer');
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];

@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { operationQuery } from '../../api/query.ts';
 import { pathIds } from '../../app/path-id.ts';
 import { anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
+import { eventQuery } from './queries.ts';
 
 export const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
@@ -14,8 +14,6 @@ export const eventsRoute = createRoute({
   }),
   component: lazyRouteComponent(() => import('./events-page.tsx'), 'EventsPage'),
 });
-
-export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
 
 export const eventRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
@@ -10,7 +10,7 @@ import { Form } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { eventTypesQuery } from '../subscriptions/route.ts';
+import { eventTypesQuery } from '../subscriptions/queries.ts';
 import { parsePayload } from '../test/parse-payload.ts';
 import { PayloadField } from '../test/payload-field.tsx';
 

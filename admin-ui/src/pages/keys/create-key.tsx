@@ -1,16 +1,17 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Checkbox, Fieldset } from '../../ui/choice.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Checkbox, Field, Fieldset, TextInput } from '../../ui/field.tsx';
+import { Field, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
-import { keysQuery } from './route.ts';
+import { keysQuery } from './queries.ts';
 import { type Scope, scopeWords } from './scopes.ts';
 
 interface CreateKeyProps {

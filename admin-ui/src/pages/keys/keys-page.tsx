@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyTable } from './key-table.tsx';
+import { keysPageQuery } from './queries.ts';
 import { RevokeKey } from './revoke-key.tsx';
-import { keysPageQuery, keysRoute } from './route.ts';
 
 export function KeysPage() {
-  const { show, cursor, dialog, revoke } = keysRoute.useSearch();
+  const { show, cursor, dialog, revoke } = useSearch({ from: '/in/keys' });
   const navigate = useNavigate({ from: '/keys' });
   const refusal = useRefusal('developer');
   const { limits } = useSession();

@@ -5,7 +5,7 @@ import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { MinuteAgo } from '../../ui/time-ago.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { keysQuery } from './route.ts';
+import { keysQuery } from './queries.ts';
 import type { ApiKey } from './scopes.ts';
 
 interface RevokeKeyProps {

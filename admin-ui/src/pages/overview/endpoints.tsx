@@ -3,12 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { LinkButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { milliseconds, number } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/health-bar.tsx';
 import { Quiet } from '../../ui/layout.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { LinkButton } from '../../ui/link-button.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { nameOf } from '../subscriptions/state.ts';
 

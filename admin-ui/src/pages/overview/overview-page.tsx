@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useDeferredValue } from 'react';
 import { useSession } from '../../app/session.ts';
 import { Grid } from '../../ui/layout.tsx';
@@ -10,15 +10,14 @@ import { Endpoints } from './endpoints.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { KeyUsage } from './key-usage.tsx';
 import { Numbers } from './numbers.tsx';
-import { statsQuery, usageQuery } from './queries.ts';
-import { overviewRoute, ranges } from './route.ts';
+import { type Range, ranges, statsQuery, usageQuery } from './queries.ts';
 import { TookChart } from './took-chart.tsx';
 import { UsageChart } from './usage-chart.tsx';
 
 const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
 export function OverviewPage() {
-  const { range: chosen = '24h' } = overviewRoute.useSearch();
+  const { range: chosen = '24h' } = useSearch({ from: '/in/' });
   // The choice is shown at once, the charts follow.
   const range = useDeferredValue(chosen);
   const navigate = useNavigate({ from: '/' });
@@ -64,5 +63,3 @@ const Charts = memo(function Charts({ range }: { readonly range: Range }) {
     </>
   );
 });
-
-type Range = (typeof ranges)[number];

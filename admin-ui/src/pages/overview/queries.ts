@@ -1,7 +1,7 @@
 import { keepPreviousData } from '@tanstack/react-query';
 import { operationQuery } from '../../api/query.ts';
-import type { ranges } from './route.ts';
 
+export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof ranges)[number];
 
 const live = { placeholderData: keepPreviousData, refetchInterval: 30_000 };

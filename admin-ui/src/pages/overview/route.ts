@@ -1,8 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-
-export const ranges = ['1h', '24h', '7d', '30d'] as const;
+import { ranges } from './queries.ts';
 
 export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,24 +1,24 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { call } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { number } from '../../ui/format.ts';
 import { Facts, Stack } from '../../ui/layout.tsx';
+import { LinkButton } from '../../ui/link-button.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time-ago.tsx';
 import { toastError } from '../../ui/toast.tsx';
-import { replayRoute } from '../deliveries/route.ts';
-import { subscriptionsQuery } from '../subscriptions/route.ts';
+import { subscriptionsQuery } from '../subscriptions/queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
 import { Progress } from './progress.tsx';
 import { kindLabels, type Replay, replayQuery, replayStates } from './replay.ts';
 
 export function ReplayPage() {
-  const { id } = replayRoute.useParams();
+  const { id } = useParams({ from: '/in/replays/$id' });
   const query = useQuery(replayQuery(id));
   const state = query.data && replayStates[query.data.state];
   return (

@@ -1,14 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
+import { NewPasswordField } from '../../app/new-password-field.tsx';
 import { useSession } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, PasswordInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { sessionsQuery } from './route.ts';
+import { sessionsQuery } from './queries.ts';
 
 export function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   const [currentPassword, setCurrent] = useState('');
@@ -19,12 +20,12 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }) {
     mutationFn: () => call('changePassword', { body: { currentPassword, newPassword } }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      toast('Your password is changed');
+      toast('Password changed');
       onClose();
     },
   });
   return (
-    <Dialog open onClose={onClose} title="Change your password" size="s">
+    <Dialog open onClose={onClose} title="Change password" size="s">
       <Form
         onSubmit={() => change.mutate()}
         pending={change.isPending}
@@ -33,25 +34,20 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }) {
         submit="Change password"
         secondary={<Button onClick={onClose}>Cancel</Button>}
       >
-        <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
-        <Field label="Your present password" error={fieldError(change.error, 'currentPassword')}>
+        <Field label="Current password" error={fieldError(change.error, 'currentPassword')}>
           <PasswordInput
             autoComplete="current-password"
             value={currentPassword}
             onChange={(event) => setCurrent(event.target.value)}
           />
         </Field>
-        <Field
-          label="The new one"
-          hint="At least 12 characters. A few words in a row are easier to remember than signs."
+        <NewPasswordField
+          label="New password"
+          email={email}
+          value={newPassword}
+          onChange={setNew}
           error={fieldError(change.error, 'newPassword')}
-        >
-          <PasswordInput
-            autoComplete="new-password"
-            value={newPassword}
-            onChange={(event) => setNew(event.target.value)}
-          />
-        </Field>
+        />
       </Form>
     </Dialog>
   );

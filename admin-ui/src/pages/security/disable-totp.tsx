@@ -3,13 +3,13 @@ import { call } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type FactorProof, PasswordAndFactorForm } from './password-and-factor-form.tsx';
-import { sessionsQuery } from './route.ts';
+import { PasswordForm, type Proof } from './password-form.tsx';
+import { sessionsQuery } from './queries.ts';
 
 export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const disable = useMutation({
-    mutationFn: (body: FactorProof) => call('disableTotp', { body }),
+    mutationFn: (body: Proof) => call('disableTotp', { body }),
     onSuccess: () => {
       onClose();
       void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -25,7 +25,8 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
       description="Your password alone will then sign you in. Your other sessions end."
       size="s"
     >
-      <PasswordAndFactorForm
+      <PasswordForm
+        withFactor
         submit="Turn off two-factor sign-in"
         danger
         pending={disable.isPending}

@@ -1,17 +1,17 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
 import type { Answer } from '../../api/types.ts';
 import { sessionQuery } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { CodesDialog } from './codes-dialog.tsx';
-import { PasswordForm } from './password-form.tsx';
+import { PasswordForm, type Proof } from './password-form.tsx';
 import { QrCode } from './qr-code.tsx';
-import { sessionsQuery } from './route.ts';
+import { sessionsQuery } from './queries.ts';
 
 type Started = Answer<'startTotp'>;
 
@@ -43,7 +43,7 @@ export function EnableTotp({ open, onClose }: EnableTotpProps) {
 function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: readonly string[]) => void }) {
   const [started, setStarted] = useState<Started | null>(null);
   const start = useMutation({
-    mutationFn: (password: string) => call('startTotp', { body: { password } }),
+    mutationFn: ({ password }: Proof) => call('startTotp', { body: { password } }),
     gcTime: 0,
     onSuccess: setStarted,
   });

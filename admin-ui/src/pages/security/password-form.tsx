@@ -1,29 +1,39 @@
 import { type ReactNode, useState } from 'react';
-import { fieldError } from '../../api/errors.ts';
+import { FactorField, useFactor } from '../../app/factor-field.tsx';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, PasswordInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 
+export interface Proof {
+  readonly password: string;
+  readonly totp?: string;
+  readonly recoveryCode?: string;
+}
+
 interface PasswordFormProps {
+  /** Also asks for a code of the second factor. */
+  readonly withFactor?: boolean;
   readonly submit: string;
   readonly danger?: boolean;
   readonly pending: boolean;
   readonly error: unknown;
-  readonly onSubmit: (password: string) => void;
+  readonly onSubmit: (proof: Proof) => void;
   readonly onClose: () => void;
   readonly children?: ReactNode;
 }
 
-/** Asks for the password again before something that weighs. */
+/** Asks for the password again before the second factor changes. */
 export function PasswordForm(props: PasswordFormProps) {
-  const { submit, danger = false, pending, error, onSubmit, onClose, children } = props;
+  const { withFactor = false, submit, danger = false, pending, error, onSubmit, onClose, children } = props;
   const [password, setPassword] = useState('');
+  const factor = useFactor();
   return (
     <Form
-      onSubmit={() => onSubmit(password)}
+      onSubmit={() => onSubmit({ password, ...(withFactor && factor.given) })}
       pending={pending}
       error={error}
-      fields={['password']}
+      fields={['password', 'totp', 'recoveryCode']}
       submit={submit}
       danger={danger}
       secondary={<Button onClick={onClose}>Cancel</Button>}
@@ -36,6 +46,7 @@ export function PasswordForm(props: PasswordFormProps) {
           onChange={(event) => setPassword(event.target.value)}
         />
       </Field>
+      {withFactor && <FactorField factor={factor} error={(field) => fieldError(error, field)} />}
     </Form>
   );
 }

@@ -4,7 +4,7 @@ import { call } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CodesDialog } from './codes-dialog.tsx';
-import { type FactorProof, PasswordAndFactorForm } from './password-and-factor-form.tsx';
+import { PasswordForm, type Proof } from './password-form.tsx';
 
 interface RecoveryCodesProps {
   readonly open: boolean;
@@ -15,7 +15,7 @@ export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const queryClient = useQueryClient();
   const renew = useMutation({
-    mutationFn: (body: FactorProof) => call('regenerateRecoveryCodes', { body }),
+    mutationFn: (body: Proof) => call('regenerateRecoveryCodes', { body }),
     gcTime: 0,
     onSuccess: (answer) => {
       setCodes(answer.recoveryCodes);
@@ -33,7 +33,8 @@ export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
       description="Your present recovery codes stop working."
       size="s"
     >
-      <PasswordAndFactorForm
+      <PasswordForm
+        withFactor
         submit="Create recovery codes"
         pending={renew.isPending}
         error={renew.error}

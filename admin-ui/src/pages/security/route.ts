@@ -1,9 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { operationQuery } from '../../api/query.ts';
 import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-
-export const sessionsQuery = operationQuery('listSessions', {});
+import { sessionsQuery } from './queries.ts';
 
 export const securityRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useSession } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -12,15 +12,12 @@ import { ChangePassword } from './change-password.tsx';
 import { DisableTotp } from './disable-totp.tsx';
 import { EnableTotp } from './enable-totp.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
-import { securityRoute } from './route.ts';
 import { Sessions } from './sessions.tsx';
 
-type DialogName = NonNullable<ReturnType<typeof securityRoute.useSearch>['dialog']>;
-
 export function SecurityPage() {
-  const { dialog } = securityRoute.useSearch();
+  const { dialog } = useSearch({ from: '/in/security' });
   const navigate = useNavigate({ from: '/security' });
-  const open = (name: DialogName): void => void navigate({ search: { dialog: name } });
+  const open = (name: NonNullable<typeof dialog>): void => void navigate({ search: { dialog: name } });
   const close = (): void => void navigate({ search: {}, replace: true });
   const { user, company, otherCompanies } = useSession();
   return (

@@ -5,14 +5,15 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { plural } from '../../ui/format.ts';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo, TimeAgo } from '../../ui/time-ago.tsx';
 import { toast, toastError } from '../../ui/toast.tsx';
 import { browserName } from './browser-name.ts';
-import { sessionsQuery } from './route.ts';
+import { sessionsQuery } from './queries.ts';
 
 type Session = Answer<'listSessions'>['sessions'][number];
 

@@ -1,8 +1,8 @@
 import { Building2 } from 'lucide-react';
 import { useState } from 'react';
-import { errorText } from '../../api/errors.ts';
 import type { Session } from '../../app/session.ts';
 import { CompanyCode, type OtherCompany, useSwitchCompany } from '../../app/switch-company.tsx';
+import { errorText } from '../../errors.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Stack } from '../../ui/layout.tsx';

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
 import { FactorField, useFactor } from '../../app/factor-field.tsx';
 import type { Session } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
-import type { Credentials } from './sign-in-page.tsx';
+import type { Credentials } from './password-step.tsx';
 import { useWait } from './wait.ts';
 
 interface CodeStepProps {

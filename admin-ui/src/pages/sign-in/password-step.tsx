@@ -1,12 +1,16 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
 import type { Session } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Field, PasswordInput, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import type { Credentials } from './sign-in-page.tsx';
 import { useWait } from './wait.ts';
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
 
 interface PasswordStepProps {
   readonly onDone: (session: Session) => void;

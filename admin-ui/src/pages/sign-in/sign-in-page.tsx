@@ -1,12 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRouter } from '@tanstack/react-router';
+import { useRouter, useSearch } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { lazyPart } from '../../app/lazy-part.ts';
+import { PublicFrame } from '../../app/public-frame.tsx';
 import { enter, type Session } from '../../app/session.ts';
+import { lazyPart } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { PasswordStep } from './password-step.tsx';
-import { PublicFrame } from './public-frame.tsx';
-import { signInRoute } from './route.ts';
+import { type Credentials, PasswordStep } from './password-step.tsx';
 import s from './sign-in-page.module.css';
 
 /** What comes after the password, if anything, loads when it is needed. */
@@ -19,13 +18,8 @@ const ChooseCompany = lazyPart(
   (part) => part.ChooseCompany,
 );
 
-export interface Credentials {
-  readonly email: string;
-  readonly password: string;
-}
-
 export function SignInPage() {
-  const { next, why } = signInRoute.useSearch();
+  const { next, why } = useSearch({ from: '/sign-in' });
   const [credentials, setCredentials] = useState<Credentials | null>(null);
   const queryClient = useQueryClient();
   const router = useRouter();

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError } from '../../errors.ts';
 
 /** Seconds until the server takes another try, counted down. */
 export const useWait = (error: unknown): number => {

@@ -1,19 +1,19 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { call } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
-import { LinkButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { LinkButton } from '../../ui/link-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { editSubscriptionRoute, subscriptionQuery, subscriptionsQuery } from './route.ts';
+import { subscriptionQuery, subscriptionsQuery } from './queries.ts';
 import { managedReason, nameOf, type Subscription } from './state.ts';
 import { type Draft, SubscriptionForm } from './subscription-form.tsx';
 
 export function EditSubscriptionPage() {
-  const { id } = editSubscriptionRoute.useParams();
+  const { id } = useParams({ from: '/in/subscriptions/$id/edit' });
   const query = useQuery(subscriptionQuery(id));
   return (
     <Page

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Checkbox, Fieldset } from '../../ui/choice.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { Checkbox, Field, Fieldset, TextInput } from '../../ui/field.tsx';
+import { Field, TextInput } from '../../ui/field.tsx';
 import { Row } from '../../ui/layout.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import s from './event-type-picker.module.css';
-import { eventTypesQuery } from './route.ts';
+import { eventTypesQuery } from './queries.ts';
 import type { EventType } from './state.ts';
 
 interface EventTypePickerProps {

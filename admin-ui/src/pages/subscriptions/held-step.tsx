@@ -1,14 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call } from '../../api/client.ts';
-import { errorText } from '../../api/errors.ts';
 import { operationQuery } from '../../api/query.ts';
+import { errorText } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/states.tsx';
-import { subscriptionQuery } from './route.ts';
+import { subscriptionQuery } from './queries.ts';
 
 /** What waited when the subscription went off: deliver it now, or give it up. */
 export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }) {

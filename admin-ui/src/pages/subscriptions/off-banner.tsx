@@ -1,4 +1,4 @@
-import { sentence } from '../../api/errors.ts';
+import { sentence } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Failed } from '../../ui/failed.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { deliveriesQuery } from '../deliveries/queries.ts';
 

@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
+import { Fieldset, Radio } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field, Fieldset, Radio, Select } from '../../ui/field.tsx';
+import { Field, Select } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';

@@ -1,12 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { operationQuery } from '../../api/query.ts';
 import { pathIds } from '../../app/path-id.ts';
 import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-
-export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
-export const subscriptionQuery = (id: number) => operationQuery('getPortalSubscription', { params: { id } });
-export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
+import { eventTypesQuery, subscriptionQuery, subscriptionsQuery } from './queries.ts';
 
 const id = pathIds('id');
 

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
-import { fieldError } from '../../api/errors.ts';
+import { fieldError } from '../../errors.ts';
 import { Card } from '../../ui/card.tsx';
-import { Checkbox, Field, TextArea, TextInput } from '../../ui/field.tsx';
+import { Checkbox } from '../../ui/choice.tsx';
+import { Field, TextArea, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
 import type { EventType } from './state.ts';

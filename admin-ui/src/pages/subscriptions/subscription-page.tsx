@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ellipsis, FlaskConical, Pencil, Power, Trash2 } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -12,16 +12,16 @@ import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { DisableDialog } from './disable-dialog.tsx';
 import { OffBanner } from './off-banner.tsx';
+import { subscriptionQuery } from './queries.ts';
 import { RecentDeliveries } from './recent-deliveries.tsx';
 import { RepairDialog } from './repair-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
-import { subscriptionQuery, subscriptionRoute } from './route.ts';
 import { managedReason, nameOf, type Subscription, stateOf } from './state.ts';
 import { SubscriptionFacts } from './subscription-facts.tsx';
 import { SubscriptionHealth } from './subscription-health.tsx';
 
 export function SubscriptionPage() {
-  const { id } = subscriptionRoute.useParams();
+  const { id } = useParams({ from: '/in/subscriptions/$id' });
   const query = useQuery({ ...subscriptionQuery(id), refetchInterval: 15_000 });
   const { data } = query;
   const state = data && stateOf(data);
@@ -65,7 +65,7 @@ const Placeholder = ({ lines }: { readonly lines: number }) => (
 );
 
 const useDialog = () => {
-  const { dialog } = subscriptionRoute.useSearch();
+  const { dialog } = useSearch({ from: '/in/subscriptions/$id' });
   const navigate = useNavigate({ from: '/subscriptions/$id' });
   return {
     dialog,

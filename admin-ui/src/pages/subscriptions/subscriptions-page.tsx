@@ -1,12 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus, Webhook } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Failed } from '../../ui/failed.tsx';
+import { LinkButton } from '../../ui/link-button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+
+import { Empty } from '../../ui/states.tsx';
 import { EndpointVerification } from './endpoint-verification.tsx';
-import { subscriptionsQuery } from './route.ts';
+import { subscriptionsQuery } from './queries.ts';
+
 import { SubscriptionTable } from './subscription-table.tsx';
 
 export function SubscriptionsPage() {

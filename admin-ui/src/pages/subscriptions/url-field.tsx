@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { sentence } from '../../api/errors.ts';
 import { operationQuery } from '../../api/query.ts';
 import { useSession } from '../../app/session.ts';
 import { useDebounced } from '../../app/use-debounced.ts';
+import { sentence } from '../../errors.ts';
 import { Field, TextInput } from '../../ui/field.tsx';
 
 interface UrlFieldProps {

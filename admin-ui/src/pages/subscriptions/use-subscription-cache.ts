@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { subscriptionQuery, subscriptionsQuery } from './route.ts';
+import { subscriptionQuery, subscriptionsQuery } from './queries.ts';
 import type { Subscription } from './state.ts';
 
 /** What has to be known anew after a subscription changed. */

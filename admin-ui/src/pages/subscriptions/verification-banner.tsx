@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
-import { errorText } from '../../api/errors.ts';
+import { errorText } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { plural } from '../../ui/format.ts';
@@ -8,7 +8,7 @@ import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { subscriptionQuery } from './route.ts';
+import { subscriptionQuery } from './queries.ts';
 import { nameOf, type Subscription } from './state.ts';
 import { useSubscriptionCache } from './use-subscription-cache.ts';
 

@@ -1,17 +1,17 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
 import { nameOfMember, type Role, roleAtLeast, sessionQuery } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { keysQuery } from '../keys/route.ts';
+import { keysQuery } from '../keys/queries.ts';
 import { KeyChoice } from './key-choice.tsx';
 import type { Member } from './member-table.tsx';
+import { teamQuery } from './queries.ts';
 import { RoleChoice } from './role-choice.tsx';
-import { teamQuery } from './route.ts';
 
 interface ChangeRoleProps {
   readonly member: Member | undefined;

@@ -10,7 +10,7 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 import { toast, toastError } from '../../ui/toast.tsx';
-import { teamQuery } from './route.ts';
+import { teamQuery } from './queries.ts';
 
 type Invitation = Answer<'listTeam'>['invitations'][number];
 

@@ -1,15 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
 import type { Role } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { teamQuery } from './queries.ts';
 import { RoleChoice } from './role-choice.tsx';
-import { teamQuery } from './route.ts';
 
 interface InviteMemberProps {
   readonly open: boolean;

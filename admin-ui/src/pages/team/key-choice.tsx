@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { errorText } from '../../api/errors.ts';
 import { operationQuery } from '../../api/query.ts';
-import { Checkbox, Fieldset } from '../../ui/field.tsx';
+import { errorText } from '../../errors.ts';
+import { Checkbox, Fieldset } from '../../ui/choice.tsx';
 import { plural } from '../../ui/format.ts';
 import { Quiet } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';

@@ -5,10 +5,10 @@ import { nameOfMember } from '../../app/session.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { keysQuery } from '../keys/route.ts';
+import { keysQuery } from '../keys/queries.ts';
 import { KeyChoice } from './key-choice.tsx';
 import type { Member } from './member-table.tsx';
-import { teamQuery } from './route.ts';
+import { teamQuery } from './queries.ts';
 
 interface RemoveMemberProps {
   readonly member: Member | undefined;

@@ -1,5 +1,5 @@
 import { type Role, roleAtLeast, useSession } from '../../app/session.ts';
-import { Fieldset, Radio } from '../../ui/field.tsx';
+import { Fieldset, Radio } from '../../ui/choice.tsx';
 import { roleWords } from './roles.ts';
 
 interface RoleChoiceProps {

@@ -1,9 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { operationQuery } from '../../api/query.ts';
 import { anyNumber, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-
-export const teamQuery = operationQuery('listTeam', {});
+import { teamQuery } from './queries.ts';
 
 export const teamRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Failed } from '../../ui/failed.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Failed } from '../../ui/states.tsx';
 import { ChangeRole } from './change-role.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteMember } from './invite-member.tsx';
 import { MemberTable } from './member-table.tsx';
 import { OfferPassword } from './offer-password.tsx';
+import { teamQuery } from './queries.ts';
 import { RemoveMember } from './remove-member.tsx';
-import { teamQuery, teamRoute } from './route.ts';
 
 export function TeamPage() {
-  const { dialog, role, remove, password } = teamRoute.useSearch();
+  const { dialog, role, remove, password } = useSearch({ from: '/in/team' });
   const navigate = useNavigate({ from: '/team' });
   const refusal = useRefusal('admin');
   const team = useQuery(teamQuery);

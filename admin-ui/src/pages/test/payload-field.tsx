@@ -1,6 +1,6 @@
+import { Fieldset } from '../../ui/choice.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { JsonEditor } from '../../ui/editor/json-editor.tsx';
-import { Fieldset } from '../../ui/field.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { SkeletonLines } from '../../ui/states.tsx';

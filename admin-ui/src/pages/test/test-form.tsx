@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { fieldError } from '../../api/errors.ts';
+import { fieldError } from '../../errors.ts';
 import { Card } from '../../ui/card.tsx';
 import { Field, Select, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -10,14 +10,13 @@ import { Grid } from '../../ui/layout.tsx';
 import { Empty, SkeletonLines } from '../../ui/states.tsx';
 import { ClockTime } from '../../ui/time-ago.tsx';
 import { AttemptView } from '../deliveries/attempt/attempt-view.tsx';
-import { eventTypesQuery } from '../subscriptions/route.ts';
+import { eventTypesQuery } from '../subscriptions/queries.ts';
 import { nameOf, type Subscription } from '../subscriptions/state.ts';
 import { parsePayload } from './parse-payload.ts';
 import { PayloadField } from './payload-field.tsx';
-import { testRoute } from './route.ts';
 
 export function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
-  const search = testRoute.useSearch();
+  const search = useSearch({ from: '/in/test' });
   const navigate = useNavigate({ from: '/test' });
   const subscription = subscriptions.find((one) => one.id === search.subscription) ?? subscriptions[0];
   const types = subscription?.eventTypes ?? [];

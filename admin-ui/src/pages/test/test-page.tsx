@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
-import { LinkButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { LinkButton } from '../../ui/link-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { subscriptionsQuery } from '../subscriptions/route.ts';
+import { subscriptionsQuery } from '../subscriptions/queries.ts';
 import { TestForm } from './test-form.tsx';
 
 export function TestPage() {

@@ -1,4 +1,5 @@
-import { ChartFrame, type ChartProps, niceMax } from './chart-frame.tsx';
+import { ChartFrame, niceMax } from './chart-frame.tsx';
+import type { ChartProps } from './chart-props.ts';
 
 /** Stacked bars, the first series at the bottom. */
 export function BarChart(props: ChartProps) {

@@ -1,23 +1,8 @@
 import { type PointerEvent, type ReactNode, useId, useState } from 'react';
 import { clockTime, dayOf } from '../format.ts';
 import s from './chart.module.css';
+import type { ChartProps } from './chart-props.ts';
 import { ChartTable } from './chart-table.tsx';
-
-export interface Series {
-  readonly label: string;
-  readonly color: string;
-  /** One for each time; null: nothing was measured. */
-  readonly values: readonly (number | null)[];
-}
-
-export interface ChartProps {
-  /** What is shown: `Requests`. */
-  readonly label: string;
-  /** Starts of the steps, ISO 8601. */
-  readonly times: readonly string[];
-  readonly series: readonly Series[];
-  readonly format: (value: number) => string;
-}
 
 interface ChartFrameProps extends ChartProps {
   readonly max: number;

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { absolute } from '../format.ts';
 import s from './chart.module.css';
-import type { ChartProps } from './chart-frame.tsx';
+import type { ChartProps } from './chart-props.ts';
 
 /** The chart's numbers, for who cannot or would not read the picture. */
 export function ChartTable({ label, times, series, format }: ChartProps) {

@@ -1,4 +1,5 @@
-import { ChartFrame, type ChartProps, niceMax } from './chart-frame.tsx';
+import { ChartFrame, niceMax } from './chart-frame.tsx';
+import type { ChartProps } from './chart-props.ts';
 
 /** Lines with gaps where nothing was measured. */
 export function LineChart(props: ChartProps) {

@@ -6,9 +6,16 @@ import { Compartment, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { checkSchema } from './check-schema.ts';
-import type { JsonEditorProps } from './json-editor.tsx';
 import { positionOf } from './position-of.ts';
 import { editorTheme } from './theme.ts';
+
+export interface JsonEditorProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** JSON Schema. Mismatches are marked and do not block. */
+  readonly schema: unknown;
+}
 
 /**
  * CodeMirror inside a shadow root: there its styles are constructed sheets, which a content security policy

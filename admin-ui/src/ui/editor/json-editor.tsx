@@ -1,17 +1,8 @@
 import { Suspense } from 'react';
-import { lazyPart } from '../../app/lazy-part.ts';
 import { TextArea } from '../field.tsx';
+import { lazyPart } from '../lazy-part.ts';
+import type { JsonEditorProps } from './code-mirror.tsx';
 import s from './json-editor.module.css';
-
-export interface JsonEditorProps {
-  readonly id?: string;
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  /** JSON Schema; what differs from it is marked and does not hinder. */
-  readonly schema: unknown;
-  readonly 'aria-describedby'?: string | undefined;
-}
 
 const CodeMirror = lazyPart(
   () => import('./code-mirror.tsx'),

@@ -1,12 +1,12 @@
+import type { Answer } from '../../../api/types.ts';
 import { milliseconds } from '../../../ui/format.ts';
-import type { Attempt } from './attempt-view.tsx';
 import s from './timings.module.css';
 
 /** Where the time went, as bars on one scale. */
 export function Timings({
   attempt: { timings, elapsedMs },
 }: {
-  readonly attempt: Pick<Attempt, 'timings' | 'elapsedMs'>;
+  readonly attempt: Pick<Answer<'testPortalSubscription'>, 'timings' | 'elapsedMs'>;
 }) {
   const { dnsMs, connectMs, tlsMs, firstByteMs } = timings;
   const setUp = (dnsMs ?? 0) + (connectMs ?? 0) + (tlsMs ?? 0);

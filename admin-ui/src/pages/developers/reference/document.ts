@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ApiError } from '../../../api/errors.ts';
+import { ApiError } from '../../../errors.ts';
 
 /** As much of an OpenAPI 3.1 document as the reference shows. */
 export interface Schema {

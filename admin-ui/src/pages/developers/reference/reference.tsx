@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Card } from '../../../ui/card.tsx';
 import { Field, TextInput } from '../../../ui/field.tsx';
 import { Loaded, SkeletonLines } from '../../../ui/states.tsx';
-import { developersRoute } from '../route.ts';
 import { type Document, documentQuery, type Listed, operationsOf } from './document.ts';
 import { MethodBadge } from './method-badge.tsx';
 import { OperationView } from './operation-view.tsx';
@@ -28,7 +27,7 @@ export function Reference() {
 }
 
 function Browser({ document }: { readonly document: Document }) {
-  const search = developersRoute.useSearch();
+  const search = useSearch({ from: '/in/developers' });
   const navigate = useNavigate({ from: '/developers' });
   const [text, setText] = useState('');
   const all = operationsOf(document);

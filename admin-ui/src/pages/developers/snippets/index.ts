@@ -1,3 +1,4 @@
+import type { languages } from './languages.ts';
 import startCs from './start.cs?raw';
 import startGo from './start.go?raw';
 import startJava from './start.java?raw';
@@ -24,9 +25,7 @@ interface Snippet {
 }
 
 /** The programs as they are in the files beside this one, where the tests run them. */
-export const snippets: Readonly<
-  Record<'bash' | 'node' | 'python' | 'php' | 'go' | 'ruby' | 'java' | 'csharp', Snippet>
-> = {
+export const snippets: Readonly<Record<(typeof languages)[number], Snippet>> = {
   bash: { label: 'curl', start: startBash, verify: verifyBash },
   node: { label: 'Node', start: startNode, verify: verifyNode },
   python: { label: 'Python', start: startPython, verify: verifyPython },

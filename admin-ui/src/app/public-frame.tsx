@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { Logo } from '../../app/logo.tsx';
+import { Logo } from './logo.tsx';
 import s from './public-frame.module.css';
 
 /** The frame of the pages before the sign-in. */

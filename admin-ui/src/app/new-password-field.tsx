@@ -1,0 +1,32 @@
+import { minPasswordCharacters } from '@causeway/proto/passwords';
+import { Field, PasswordInput } from '../ui/field.tsx';
+
+interface NewPasswordFieldProps {
+  readonly label: string;
+  /** The account, for password managers. */
+  readonly email: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error: string | undefined;
+  readonly hint?: string;
+}
+
+/** Asks for a password that is being chosen. */
+export function NewPasswordField({ label, email, value, onChange, error, hint }: NewPasswordFieldProps) {
+  return (
+    <>
+      <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+      <Field
+        label={label}
+        error={error}
+        hint={`At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols. ${hint ?? ''}`}
+      >
+        <PasswordInput
+          autoComplete="new-password"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+    </>
+  );
+}

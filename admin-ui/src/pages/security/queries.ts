@@ -1,0 +1,3 @@
+import { operationQuery } from '../../api/query.ts';
+
+export const sessionsQuery = operationQuery('listSessions', {});

@@ -1,0 +1,15 @@
+export interface Series {
+  readonly label: string;
+  readonly color: string;
+  /** One for each time; null: nothing was measured. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  /** What is shown: `Requests`. */
+  readonly label: string;
+  /** Starts of the steps, ISO 8601. */
+  readonly times: readonly string[];
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+}
