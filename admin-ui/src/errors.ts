@@ -3,7 +3,7 @@ export interface Detail {
   readonly message: string;
 }
 
-/** What went wrong with a call, in words fit for the page. `status` 0: no answer came at all. */
+/** A failed call, with a message to show. `status` is 0 if no answer came. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -29,26 +29,26 @@ export class ApiError extends Error {
   }
 }
 
-/** A sentence for whatever was thrown. */
+/** The error as a sentence. */
 export const errorText = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   return sentence(text);
 };
 
-/** The server's texts begin in small letters and end without a full stop. */
+/** Turns a server message into a sentence: those start in lower case and have no full stop. */
 export const sentence = (text: string): string => {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 };
 
-/** The text for one field of a form, if the server had something to say of it. */
+/** The server's message about one form field. */
 export const fieldError = (error: unknown, field: string): string | undefined => {
   if (!(error instanceof ApiError)) return undefined;
   const detail = error.details.find((one) => one.field.split(/[.[]/)[0] === field);
   return detail && sentence(detail.message);
 };
 
-/** True when every problem was said beside its field, so the form need not repeat it. */
+/** Whether every problem is shown beside its field, so that the form need not repeat it. */
 export const isFieldError = (error: unknown, fields: readonly string[]): boolean =>
   error instanceof ApiError &&
   error.details.length > 0 &&

@@ -116,8 +116,8 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
     await see(page.getByRole('button', { name: 'Close anyway' })).toBeVisible();
     await shown('Your new API key');
     await page.goto(`subscriptions/${furnished.healthy}?dialog=rotate`);
-    await page.getByRole('dialog').getByRole('button', { name: 'Renew secret' }).click();
-    await shown('The new signing secret');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
+    await shown('New signing secret');
     await page.goto(`team?password=${furnished.member}`);
     await page.getByRole('button', { name: 'Create reset link' }).click();
     await shown('Password reset link');

@@ -73,9 +73,9 @@ describe('The log of deliveries', () => {
     await see(rows).toContainText('200');
     await page.getByRole('button', { name: 'Pause' }).click();
     await subscriber.createClients(2);
-    await see(page.getByRole('button', { name: 'Go on, 2 new' })).toBeVisible();
+    await see(page.getByRole('button', { name: 'Resume, 2 new' })).toBeVisible();
     await see(rows).toHaveCount(1);
-    await page.getByRole('button', { name: 'Go on, 2 new' }).click();
+    await page.getByRole('button', { name: 'Resume, 2 new' }).click();
     await see(rows).toHaveCount(3);
   });
 });
@@ -96,7 +96,7 @@ describe('A delivery', () => {
     const timeline = page.getByRole('list').filter({ has: page.getByRole('button', { name: /^Attempt 1/ }) });
     await see(timeline).toContainText('The receiver failed (503)');
     await see(timeline).toContainText(/Next attempt (in|0)/);
-    await see(page.getByText('Something went wrong on its side.')).toBeVisible();
+    await see(page.getByText('Check the receiver’s logs')).toBeVisible();
     await see(page.getByText('no, thank you')).toBeVisible();
     await page.getByRole('tab', { name: 'Request as sent' }).click();
     await see(page.getByRole('tabpanel').locator('pre')).toHaveText(String(subscriber.received()[0]?.body));
@@ -104,13 +104,13 @@ describe('A delivery', () => {
     await see(page.getByRole('region', { name: 'Response headers' })).toContainText('3600');
 
     const resend = page.getByRole('button', { name: 'Resend' });
-    await see(resend).toHaveAccessibleDescription(/It is on its way already/);
+    await see(resend).toHaveAccessibleDescription(/This delivery is pending/);
     await giveUp();
     subscriber.behave();
     await page.reload();
-    await see(page.getByText('Given up', { exact: true })).toBeVisible();
+    await see(page.getByText('Failed', { exact: true })).toBeVisible();
     await resend.click();
-    await see(page.getByText('Sent once more')).toBeVisible();
+    await see(page.getByText('Delivery resent')).toBeVisible();
     await see(page.getByText('Delivered', { exact: true }).first()).toBeVisible();
     await until('it arrived again', () => subscriber.received().length === 2);
     const [first, second] = subscriber.received();
@@ -155,7 +155,7 @@ describe('A replay', () => {
     );
     await until('all arrive', () => subscriber.received().length >= 6);
     await see(page.getByText('3 of 3')).toBeVisible();
-    await page.getByRole('link', { name: 'Its deliveries' }).click();
+    await page.getByRole('link', { name: 'View deliveries' }).click();
     await see(page.getByRole('row').filter({ hasText: 'client.created' })).toHaveCount(3);
     await page.getByRole('tab', { name: 'Replays' }).click();
     await see(page.getByRole('table', { name: 'Replays' }).getByRole('row')).toHaveCount(2);
@@ -170,7 +170,7 @@ describe('A replay', () => {
     await page.getByRole('button', { name: 'Replay…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
     await dialog.getByLabel('To').selectOption('Late');
-    await dialog.getByRole('radio', { name: 'What was missed' }).check();
+    await dialog.getByRole('radio', { name: 'Missed events' }).check();
     await dialog.getByRole('button', { name: 'Replay 300 deliveries' }).click();
     await page.getByRole('button', { name: 'Cancel replay' }).click();
     await see(page.getByText('Cancelled', { exact: true })).toBeVisible();

@@ -51,8 +51,8 @@ describe('The events', () => {
     const { page, subscriber } = await open();
     await subscriber.subscribe({ eventTypes: ['affiliate.created'] });
     await visit(page, 'events', 'Events');
-    await page.getByRole('button', { name: 'Send a test event' }).first().click();
-    const dialog = page.getByRole('dialog', { name: 'Send a test event' });
+    await page.getByRole('button', { name: 'Send test event' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Send test event' });
     await see(dialog.getByText('This is a real event')).toBeVisible();
     await dialog.getByLabel('Event type').selectOption('affiliate.created');
     await dialog.getByRole('button', { name: 'Send event' }).click();

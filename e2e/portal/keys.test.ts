@@ -7,7 +7,7 @@ const portal = await openPortal();
 const { world } = portal;
 
 /** Goes through the form up to the dialog that shows the key. */
-const createKey = async (page: Page, name: string, scope = /Look records up/): Promise<void> => {
+const createKey = async (page: Page, name: string, scope = /Look up records/): Promise<void> => {
   await visit(page, 'keys', 'API keys');
   await page.getByRole('button', { name: 'Create API key' }).first().click();
   const form = page.getByRole('dialog', { name: 'Create an API key' });
@@ -40,7 +40,7 @@ describe('An API key', () => {
       .getByRole('table', { name: 'API keys' })
       .getByRole('row')
       .filter({ hasText: 'Website form' });
-    await see(row).toContainText('Look records up');
+    await see(row).toContainText('Look up records');
     expect(await page.content()).not.toContain(key);
     expect(await row.locator('code').textContent()).toContain(`crm_${team.companyId}_`);
 
@@ -62,7 +62,7 @@ describe('An API key', () => {
     await see(page.getByText('No API keys yet')).toBeVisible();
     await see.poll(() => statusWith(key)).toBe(401);
     await page.getByRole('radio', { name: 'Revoked' }).check();
-    await see(row).toContainText('revoked');
+    await see(row).toContainText('Revoked');
   });
 
   test('of a company with more than a page of them can be reached by its page', async () => {

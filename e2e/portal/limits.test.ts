@@ -38,10 +38,10 @@ describe('A viewer', () => {
       ['keys', 'API keys', 'Create API key'],
       ['subscriptions', 'Subscriptions', 'Add subscription'],
       [`subscriptions/${healthy}`, 'Billing', 'Edit'],
-      [`subscriptions/${healthy}`, 'Billing', 'Renew secret…'],
+      [`subscriptions/${healthy}`, 'Billing', 'Rotate secret…'],
       ['deliveries', 'Deliveries', 'Replay…'],
       [`deliveries/${delivery}`, 'payment.failed', 'Resend'],
-      ['events', 'Events', 'Send a test event'],
+      ['events', 'Events', 'Send test event'],
     ];
     for (const [path, heading, name] of off) {
       await visit(page, path, heading);
@@ -70,7 +70,7 @@ test('Another company’s things do not exist', async () => {
     `replays/${theirs.replay}`,
   ]) {
     await page.goto(path);
-    await see(page.getByText('This does not exist, or not any more').first(), path).toBeVisible();
+    await see(page.getByText('This does not exist or was deleted').first(), path).toBeVisible();
     await see(page.getByText('Billing'), path).toHaveCount(0);
   }
   await page.goto(`keys?revoke=${theirs.key}`);

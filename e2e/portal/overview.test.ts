@@ -21,8 +21,8 @@ describe('The overview', () => {
     await team.owner.browser.ask('POST', `/subscriptions/${id}/test`, {});
     await page.reload();
     await see(page.getByText('3 of 5 done.')).toBeVisible();
-    await see(step('Send a test that arrives')).toContainText('(done)');
-    await see(step('Receive a first real event').getByRole('link', { name: 'Events' })).toBeVisible();
+    await see(step('Send a successful test delivery')).toContainText('(done)');
+    await see(step('Receive your first event').getByRole('link', { name: 'Events' })).toBeVisible();
 
     await team.owner.browser.ask('POST', '/subscriptions', {
       name: 'Broken',
@@ -39,8 +39,8 @@ describe('The overview', () => {
     await page.reload();
     const tile = (label: string) => page.locator('dl > div').filter({ hasText: label });
     await see(tile('API requests')).toContainText('4');
-    await see(tile('Deliveries that arrived')).toContainText('50%');
-    await see(tile('Deliveries that arrived')).toContainText('of 8 attempts');
+    await see(tile('Successful attempts')).toContainText('50%');
+    await see(tile('Successful attempts')).toContainText('of 8 attempts');
     await see(tile('Failing now')).toContainText('1');
     await see(page.getByRole('heading', { name: 'First steps' })).toBeHidden();
     const rows = page.getByRole('table', { name: 'Subscriptions by health' }).getByRole('row');

@@ -82,14 +82,14 @@ describe('One’s own security', () => {
     await visit(page, 'security', 'Your security');
     const sessions = page.getByRole('table', { name: 'Sessions' });
     await see(sessions.getByRole('row')).toHaveCount(3);
-    await see(sessions.getByRole('row').filter({ hasText: 'this one' })).toHaveCount(1);
+    await see(sessions.getByRole('row').filter({ hasText: 'This browser' })).toHaveCount(1);
     await sessions.getByRole('button', { name: /^End the session of/ }).click();
-    await see(page.getByText('The session has ended')).toBeVisible();
+    await see(page.getByText('Session ended')).toBeVisible();
     await see(sessions.getByRole('row')).toHaveCount(2);
     await other.getByRole('link', { name: 'Events' }).click();
     await see(other.getByRole('heading', { name: 'Sign in' })).toBeVisible();
-    await see(page.getByRole('button', { name: 'End all others…' })).toHaveAccessibleDescription(
-      'You are signed in nowhere else',
+    await see(page.getByRole('button', { name: 'End other sessions…' })).toHaveAccessibleDescription(
+      'You have no other sessions',
     );
   });
 });

@@ -156,7 +156,7 @@ describe('A session', () => {
     const address = page.url();
     await world.sql('DELETE FROM portal_sessions WHERE user_id = ?', [team.owner.id]);
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await see(page.getByText('Your session has ended.')).toBeVisible();
+    await see(page.getByText('Your session ended.')).toBeVisible();
     await fillSignIn(page, team.owner);
     await see(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeVisible();
     expect(page.url()).toBe(address);

@@ -38,7 +38,7 @@ describe('A subscription', () => {
     await url.fill('https://me:secret@hooks.example.com/crm');
     await see(url).toHaveAccessibleDescription(/must not have a user name or password/);
     await url.fill(subscriber.url);
-    await see(url).toHaveAccessibleDescription('✓ This address can be used.');
+    await see(url).toHaveAccessibleDescription('✓ This URL can be used.');
     await page.getByLabel('Name').fill('Billing');
     await page.getByLabel('Search event types').fill('agreement');
     await see(page.getByRole('group', { name: 'Events to send' }).getByRole('checkbox')).toHaveCount(1);
@@ -111,18 +111,18 @@ describe('A subscription', () => {
     const { id } = await subscriber.subscribe();
     await visit(page, `subscriptions/${id}`, 'Billing');
     await page.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Switch off…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
-    await see(page.getByText('This subscription is off')).toBeVisible();
+    await page.getByRole('menuitem', { name: 'Disable…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable subscription' }).click();
+    await see(page.getByText('This subscription is disabled')).toBeVisible();
     await subscriber.createClients(2);
-    await page.getByRole('button', { name: 'Switch on…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Switch “Billing” on' });
-    await dialog.getByRole('button', { name: 'Switch on' }).click();
-    await see(dialog.getByText('It is on.')).toBeVisible();
-    await see(dialog.getByText('2 events of its types happened while it was off')).toBeVisible();
+    await page.getByRole('button', { name: 'Enable…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable “Billing”' });
+    await dialog.getByRole('button', { name: 'Enable subscription' }).click();
+    await see(dialog.getByText('Enabled. New events')).toBeVisible();
+    await see(dialog.getByText('2 events of its types occurred while it was disabled')).toBeVisible();
     expect(subscriber.received()).toHaveLength(0);
-    await dialog.getByRole('button', { name: 'Deliver what was missed' }).click();
-    await dialog.getByRole('link', { name: 'Watch it' }).click();
+    await dialog.getByRole('button', { name: 'Deliver missed events' }).click();
+    await dialog.getByRole('link', { name: 'View progress' }).click();
     await see(page.getByRole('progressbar')).toHaveAttribute('aria-valuenow', '2');
     await until('both arrive', () => subscriber.received().length === 2);
   });
@@ -132,10 +132,10 @@ describe('A subscription', () => {
     const { id, signingSecret: first } = await subscriber.subscribe();
     await visit(page, `subscriptions/${id}`, 'Billing');
     const renew = async (how: string): Promise<string> => {
-      await page.getByRole('button', { name: 'Renew secret…' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Renew the signing secret' });
+      await page.getByRole('button', { name: 'Rotate secret…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Rotate the signing secret' });
       await dialog.getByRole('radio', { name: how }).check();
-      await dialog.getByRole('button', { name: 'Renew secret' }).click();
+      await dialog.getByRole('button', { name: 'Rotate secret' }).click();
       await page.getByRole('button', { name: 'Copy signing secret' }).click();
       await page.getByRole('button', { name: 'Done' }).click();
       return clipboard(page);
@@ -146,11 +146,11 @@ describe('A subscription', () => {
       await until('one more', () => subscriber.received().length > before);
       return subscriber.received().at(-1)!;
     };
-    const second = await renew('keeps working for a while');
+    const second = await renew('Keeps working for a while');
     await see(page.getByText('the signatures of the new and the old secret until')).toBeVisible();
     const both = await deliver();
     expect([verifies(both, first), verifies(both, second)]).toEqual([true, true]);
-    const third = await renew('ends at once');
+    const third = await renew('Stops working at once');
     const only = await deliver();
     expect([first, second, third].map((secret) => verifies(only, secret))).toEqual([false, false, true]);
   });
@@ -166,7 +166,7 @@ describe('A subscription', () => {
       return page.getByRole('dialog', { name: `Delete “${name}”?` });
     };
     await (await ask(unused, 'Unused')).getByRole('button', { name: 'Delete subscription' }).click();
-    await see(page.getByText('“Unused” is deleted')).toBeVisible();
+    await see(page.getByText('“Unused” deleted')).toBeVisible();
     await see(page.getByRole('heading', { level: 1, name: 'Subscriptions' })).toBeVisible();
 
     await subscriber.createClients(1);
@@ -183,7 +183,7 @@ describe('A subscription', () => {
     await remove.click();
     await see(page.getByText('No subscriptions yet')).toBeVisible();
     await page.goto(`subscriptions/${id}`);
-    await see(page.getByText('This does not exist, or not any more')).toBeVisible();
+    await see(page.getByText('This does not exist or was deleted')).toBeVisible();
   });
 
   test('that a tool manages says so, and cannot be edited here', async () => {
@@ -201,7 +201,7 @@ describe('A subscription', () => {
     await see(edit).toHaveAccessibleDescription('zapier manages this subscription; change it there');
     await edit.click({ force: true });
     expect(page.url()).toMatch(new RegExp(`/subscriptions/${id}$`));
-    await see(page.getByRole('button', { name: 'Renew secret…' })).toHaveAttribute('aria-disabled', 'true');
+    await see(page.getByRole('button', { name: 'Rotate secret…' })).toHaveAttribute('aria-disabled', 'true');
   });
 
   test('that was switched off by itself is tested, switched on, and what was held and missed is delivered', async () => {
@@ -215,23 +215,23 @@ describe('A subscription', () => {
     });
     await subscriber.createClients(2);
     await visit(page, `subscriptions/${id}`, 'Billing');
-    await see(page.getByRole('alert')).toContainText('This subscription was switched off by itself');
+    await see(page.getByRole('alert')).toContainText('This subscription was disabled after repeated failures');
     await see(page.getByRole('alert')).toContainText('20 consecutive failures');
     await see(page.getByRole('alert')).toContainText('3 deliveries are held');
     await page.getByRole('button', { name: 'Repair…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Switch “Billing” on' });
-    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable “Billing”' });
+    await dialog.getByRole('button', { name: 'Send test delivery' }).click();
     await see(dialog.getByText('The receiver failed (500)')).toBeVisible();
     subscriber.behave();
-    await dialog.getByRole('button', { name: 'Send a test' }).click();
-    await see(dialog.getByText('It answers.')).toBeVisible();
-    await dialog.getByRole('button', { name: 'Switch on' }).click();
-    await see(dialog.getByText('3 deliveries were on the way when it went off')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Send test delivery' }).click();
+    await see(dialog.getByText('It works.')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Enable subscription' }).click();
+    await see(dialog.getByText('3 deliveries from before it was disabled')).toBeVisible();
     const before = subscriber.received().length;
-    await dialog.getByRole('button', { name: 'Deliver them' }).click();
+    await dialog.getByRole('button', { name: 'Release deliveries' }).click();
     await see(dialog.getByText('They are being delivered.')).toBeVisible();
-    await dialog.getByRole('button', { name: 'Deliver what was missed' }).click();
-    await see(dialog.getByText('The replay has begun.')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Deliver missed events' }).click();
+    await see(dialog.getByText('Replay started.')).toBeVisible();
     await until(
       'all five arrive',
       () =>
@@ -243,7 +243,7 @@ describe('A subscription', () => {
         ).size === 5,
     );
     await dialog.getByRole('button', { name: 'Done' }).click();
-    await see(page.getByText('This subscription was switched off by itself')).toBeHidden();
+    await see(page.getByText('This subscription was disabled after repeated failures')).toBeHidden();
   });
 
   test('whose held deliveries are dropped sends none of them', async () => {
@@ -257,13 +257,13 @@ describe('A subscription', () => {
     await until('both are held', async () => (await state()).held === 2);
     subscriber.behave();
     await visit(page, `subscriptions/${id}`, 'Billing');
-    await see(page.getByText('This subscription is off')).toBeVisible();
+    await see(page.getByText('This subscription is disabled')).toBeVisible();
     await page.goto(`subscriptions/${id}?dialog=repair`);
-    const dialog = page.getByRole('dialog', { name: 'Switch “Billing” on' });
-    await dialog.getByRole('button', { name: 'Switch on' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable “Billing”' });
+    await dialog.getByRole('button', { name: 'Enable subscription' }).click();
     const before = subscriber.received().length;
-    await dialog.getByRole('button', { name: 'Drop them' }).click();
-    await see(dialog.getByText('They are being dropped.')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Discard deliveries' }).click();
+    await see(dialog.getByText('They are being discarded.')).toBeVisible();
     await until('none is held', async () => (await state()).held === 0);
     expect(subscriber.received().slice(before)).toEqual([]);
   });

@@ -24,7 +24,7 @@ describe('A test delivery', () => {
     await page.getByLabel('Event type').selectOption('payment.failed');
     await page.getByLabel('Status override').fill('Client - Paused');
     await page.getByRole('button', { name: 'Send test delivery' }).click();
-    await see(page.getByText('The receiver has taken the delivery.')).toBeVisible();
+    await see(page.getByText('The receiver accepted the delivery.')).toBeVisible();
     await see(page.getByText('thank you')).toBeVisible();
     const [arrived] = subscriber.received();
     expect(arrived?.verdict).toBe('valid');
@@ -75,7 +75,7 @@ describe('A test delivery', () => {
     await mark.hover();
     await see(page.getByText(/client_id .*(number|integer)/)).toBeVisible();
     await page.getByRole('button', { name: 'Send test delivery' }).click();
-    await see(page.getByText('The receiver has taken the delivery.')).toBeVisible();
+    await see(page.getByText('The receiver accepted the delivery.')).toBeVisible();
     expect(JSON.parse(String(subscriber.received()[0]?.body)).payload).toEqual({ client_id: 'seven' });
 
     await editor.click();
@@ -100,7 +100,7 @@ describe('A test delivery', () => {
     await page.keyboard.press('Tab');
     await see(page.getByLabel('Status override')).toBeFocused();
     await page.keyboard.press('Enter');
-    await see(page.getByText('The receiver has taken the delivery.')).toBeVisible();
+    await see(page.getByText('The receiver accepted the delivery.')).toBeVisible();
     expect(subscriber.received()).toHaveLength(1);
   });
 });

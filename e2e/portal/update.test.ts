@@ -17,7 +17,7 @@ describe('A page that was open during a release', () => {
     await visit(page, '', 'Overview');
     let loads = 0;
     page.on('load', () => loads++);
-    await takeAway(page, /\/assets\/KeysPage-/, 1);
+    await takeAway(page, /\/assets\/keys-page-/, 1);
     await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).press('Enter');
     await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
     expect(loads).toBe(1);
@@ -28,9 +28,9 @@ describe('A page that was open during a release', () => {
     await visit(page, '', 'Overview');
     let loads = 0;
     page.on('load', () => loads++);
-    await takeAway(page, /\/assets\/KeysPage-/, always);
+    await takeAway(page, /\/assets\/keys-page-/, always);
     await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).press('Enter');
-    await see(page.getByText('The code of this page could not be had')).toBeVisible();
+    await see(page.getByText('The portal may be updating')).toBeVisible();
     expect(loads).toBe(1);
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();

@@ -17,7 +17,7 @@ const session = {
 
 const limit = z.int().min(1).meta({ description: 'Requests a minute.' });
 
-/** Everything a page has to know about who looks at it. */
+/** The signed-in member, their companies, and the settings that pages show. */
 export const sessionFacts = z.object({
   user: z.object({
     id,
@@ -52,6 +52,9 @@ export const sessionFacts = z.object({
   features: z.object({
     allowHttp: z.boolean().meta({ description: 'Subscriptions may have plain http URLs.' }),
     allowPrivate: z.boolean().meta({ description: 'Subscriptions may lead to private addresses.' }),
+  }),  settings: z.object({
+    retentionDays: z.int().min(1).meta({ description: 'How long events and deliveries are kept.' }),
+    retryForMs: z.int().min(0).meta({ description: 'How long a failing delivery is retried.' }),
   }),
   baseUrl: z
     .string()
@@ -80,6 +83,7 @@ export const sessionExample = {
   scopes: [...scopes],
   limits: { read: 60, write: 100, admin: 200, lookup: null },
   features: { allowHttp: false, allowPrivate: false },
+  settings: { retentionDays: 30, retryForMs: 55_625_000 },
   baseUrl: null,
 };
 

@@ -1,4 +1,5 @@
-import { commonConfig, duration, flag, integer, keyRing, parseConfig } from '@causeway/runtime';
+import { retryScheduleMs } from '@causeway/proto';
+import { commonConfig, duration, durations, flag, integer, keyRing, parseConfig } from '@causeway/runtime';
 import { z } from 'zod';
 import type { PortalSettings } from './context.ts';
 
@@ -36,6 +37,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       RATE_LIMIT_LOOKUP: limit().optional(),
       WEBHOOKS_ALLOW_HTTP: flag().default(false),
       WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
+      WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * 3_600_000).default([...retryScheduleMs]),
       /** How far back the overview looks. */
       RETENTION_DAYS: integer(1, 3650).default(30),
     },
@@ -57,4 +59,5 @@ export const portalSettings = (config: AccessConfig): PortalSettings => ({
   features: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
   baseUrl: config.PUBLIC_URL?.replace(/\/$/, '') ?? null,
   retentionDays: config.RETENTION_DAYS,
+  retryForMs: config.WEBHOOKS_RETRY_SCHEDULE.reduce((sum, wait) => sum + wait, 0),
 });

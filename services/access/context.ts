@@ -49,4 +49,6 @@ export interface PortalSettings {
   /** Null: the interface is at the portal's origin. */
   readonly baseUrl: string | null;
   readonly retentionDays: number;
+  /** From the first attempt of a delivery to its last. */
+  readonly retryForMs: number;
 }

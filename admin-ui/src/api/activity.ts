@@ -1,6 +1,5 @@
-/**
- * Whether a person has done something since the last request. Pages renew themselves, and that must not keep a
- * session open that nobody sits at: such requests say that they are nobody's doing.
+/** * Whether there was user input since the last request. Pages refresh themselves, and those requests must not keep an
+ * unattended session alive, so they are marked as passive.
  */
 let active = true;
 
@@ -13,7 +12,7 @@ export const watchActivity = (): void => {
     addEventListener(type, note, { capture: true, passive: true });
 };
 
-/** Tells it, once: the request that is told takes it to the server. */
+/** Reads and resets the flag. */
 export const takeActivity = (): boolean => {
   const was = active;
   active = false;

@@ -41,7 +41,7 @@ const send = async (
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError({ status: 0, message: 'The server could not be reached. Check your connection.' });
+    throw new ApiError({ status: 0, message: 'The server could not be reached. Check your connection and try again.' });
   }
 };
 
@@ -51,7 +51,7 @@ const headersOf = (method: string, body: unknown): Record<string, string> => ({
   ...(!takeActivity() && method === 'GET' && { 'X-Passive': '1' }),
 });
 
-/** The address of an operation, also for links and event streams. */
+/** The URL of an operation, also for links and event streams. */
 export const operationUrl = (
   path: string,
   params: Loose['params'] = {},
@@ -65,7 +65,7 @@ export const operationUrl = (
   return `${basePath}${filled}${search.size > 0 ? `?${search}` : ''}`;
 };
 
-/** What the server says against an event stream, as EventSource does not tell; null where it would open one. */
+/** Why the server refuses an event stream, which EventSource does not say; null if it accepts. */
 export const streamRefusal = async (path: string): Promise<ApiError | null> => {
   const gone = new AbortController();
   const response = await send('GET', operationUrl(path), undefined, gone.signal);

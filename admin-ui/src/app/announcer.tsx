@@ -1,9 +1,8 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-/**
- * After a change of page, moves the focus to the new heading and says its name. A page that loads its code
- * late gets both when it has come.
+/** * After a navigation, moves the focus to the new page's heading and announces it to screen readers. Waits for pages
+ * whose code is still loading.
  */
 export function Announcer() {
   const router = useRouter();

@@ -3,11 +3,11 @@ import { Button } from '../ui/button.tsx';
 import { Field, TextInput } from '../ui/field.tsx';
 import { Stack } from '../ui/layout.tsx';
 
-/** A code of the second factor as it is typed: of the app, or a recovery code. */
+/** The code being typed: from the authenticator app, or a recovery code. */
 export interface Factor {
   readonly recovery: boolean;
   readonly code: string;
-  /** As the operations take it. */
+  /** The code as the operations take it. */
   readonly given: { readonly totp: string } | { readonly recoveryCode: string };
   setCode(code: string): void;
   swap(): void;
@@ -42,7 +42,7 @@ export function FactorField({ factor, error, autoFocus = false }: FactorFieldPro
         key={String(recovery)}
         label={recovery ? 'Recovery code' : 'Code from your authenticator app'}
         error={error(recovery ? 'recoveryCode' : 'totp')}
-        hint={recovery ? 'Each of your recovery codes works once.' : '6 digits, new every 30 seconds.'}
+        hint={recovery ? 'Each recovery code works once.' : 'The 6-digit code the app shows now.'}
       >
         <TextInput
           mono

@@ -3,9 +3,9 @@ import { PublicFrame } from './public-frame.tsx';
 
 export function NotFound() {
   return (
-    <PublicFrame title="There is no such page">
+    <PublicFrame title="Page not found">
       <p>
-        The address may be mistyped, or what it named is gone. <Link to="/">Go to the overview</Link>.
+        Check the URL. The page may have been deleted. <Link to="/">Go to the overview</Link>.
       </p>
     </PublicFrame>
   );

@@ -1,6 +1,6 @@
 import { notFound } from '@tanstack/react-router';
 
-/** Parses and writes an id in a path; anything but a whole number is no page. */
+/** Parses and writes ids in a path. Anything but a whole number leads to the not-found page. */
 export const pathIds = <Name extends string>(...names: readonly Name[]) => ({
   parse: (raw: Record<Name, string>): Record<Name, number> =>
     Object.fromEntries(names.map((name) => [name, toId(raw[name])])) as Record<Name, number>,

@@ -4,9 +4,7 @@ import { sessionQuery, useSession } from './session.ts';
 
 const longestMs = 5 * 60_000;
 
-/**
- * Asks for the session now and then: somebody who works with a page that asks for nothing is seen to be there,
- * and a session that has ended is noticed while nobody is.
+/** * Polls the session. Keeps it alive while someone uses a page that sends no requests, and notices when it ended.
  */
 export const usePresence = (): void => {
   const session = useSession();

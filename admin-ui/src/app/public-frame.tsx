@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from 'react';
 import { Logo } from './logo.tsx';
 import s from './public-frame.module.css';
 
-/** The frame of the pages before the sign-in. */
+/** The frame of pages that require no session. */
 export function PublicFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Causeway`;
@@ -13,7 +13,7 @@ export function PublicFrame({ title, children }: { readonly title: string; reado
         <header className={s.head}>
           <Logo size={40} />
           <h1 tabIndex={-1}>{title}</h1>
-          <p>Causeway, where your CRM meets your other tools</p>
+          <p>Connects your CRM to your other tools</p>
         </header>
         <div className={s.card}>{children}</div>
       </div>

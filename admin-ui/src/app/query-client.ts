@@ -1,7 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../errors.ts';
 
-/** `onError` hears of every failed call. Only what may pass by itself is tried again, and only when reading. */
+/** Calls `onError` for every failed call. Retries only reads, and only after transient errors. */
 export const createQueryClient = (onError: (error: Error) => void): QueryClient =>
   new QueryClient({
     queryCache: new QueryCache({ onError }),
@@ -9,11 +9,11 @@ export const createQueryClient = (onError: (error: Error) => void): QueryClient 
     defaultOptions: {
       queries: {
         staleTime: 10_000,
-        retry: (failures, error) => failures < 2 && mayPass(error),
+        retry: (failures, error) => failures < 2 && isTransient(error),
         retryDelay: (failures) => 400 * 2 ** failures,
       },
     },
   });
 
-const mayPass = (error: Error): boolean =>
+const isTransient = (error: Error): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 503 || error.status === 504);

@@ -2,7 +2,7 @@ import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { Failed } from '../ui/failed.tsx';
 import { isOutdated } from '../ui/lazy-part.ts';
 
-/** What a route shows that could not even begin, as when the server cannot be reached. */
+/** Shown when a route fails to load, for example while the server is unreachable. */
 export function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   if (isOutdated(error)) return <Failed error={outdated} retry={() => location.reload()} />;
@@ -17,6 +17,6 @@ export function RouteError({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** The page was loaded anew already (`lazyPart`, and the router for pages). */
+/** The page was already reloaded once (by `lazyPart`, or by the router). */
 const outdated =
-  'The code of this page could not be had: the portal may be in the middle of an update, or out of reach.';
+  'The portal may be updating, or unreachable. Try again in a moment.';

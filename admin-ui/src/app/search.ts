@@ -1,6 +1,4 @@
-/**
- * What the address of a page may hold after its `?`. What is not of the expected kind is left out: an old or
- * mistyped link still opens its page.
+/** * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens.
  */
 export const searchOf =
   <Shape extends Readonly<Record<string, (value: unknown) => unknown>>>(shape: Shape) =>

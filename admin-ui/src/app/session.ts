@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts';
 export type Session = Answer<'getSession'>;
 export type Role = Session['user']['role'];
 
-/** Who is signed in; null: nobody. */
+/** The session of this browser; null when nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<Session | null> => {
@@ -23,10 +23,10 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The session of whoever looks at a page behind the sign-in. */
+/** The session, on pages that require one. */
 export const useSession = (): Session => {
   const { data } = useSuspenseQuery(sessionQuery);
-  // Between the end of a session and the sign-in page, React may render once more.
+  // React may render once more after the session ended and before the sign-in page opens.
   return data ?? nobody;
 };
 
@@ -37,12 +37,12 @@ const nobody: Session = {
   session: { id: 0, createdUtc: '', expiresUtc: '', idleTimeoutMs: 1 },
   keyPrefix: '',
   scopes: [],
-  limits: { read: 1, write: 1, admin: 1, lookup: null },
-  features: { allowHttp: false, allowPrivate: false },
+  limits: { read: 1, write: 1, admin: 1, lookup: null },  features: { allowHttp: false, allowPrivate: false },
+  settings: { retentionDays: 1, retryForMs: 0 },
   baseUrl: null,
 };
 
-/** Members whom an operator made have no name before they choose one. */
+/** Members created by an operator have no name until they choose one. */
 export const nameOfMember = ({ name, email }: { readonly name: string; readonly email: string }): string =>
   name || email;
 
@@ -50,7 +50,7 @@ const ranks: Readonly<Record<Role, number>> = { viewer: 0, developer: 1, admin: 
 
 export const roleAtLeast = (role: Role, least: Role): boolean => ranks[role] >= ranks[least];
 
-/** Why the person may not do what needs a role; undefined: they may. */
+/** Why the member's role does not allow an action; undefined if it does. */
 export const useRefusal = (least: Role): string | undefined => {
   const { role } = useSession().user;
   return roleAtLeast(role, least)
@@ -58,19 +58,19 @@ export const useRefusal = (least: Role): string | undefined => {
     : `Your role is ${role}; this needs ${least}. Ask an owner of your company.`;
 };
 
-/** Where the company's integrations reach the interface. */
+/** The base URL of the API. */
 export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.origin}/api/v1`;
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
-/** Begins with what a sign-in or a switch was answered with; nothing that was known before is kept. */
+/** Starts a session. Clears everything cached before. */
 export const enter = (queryClient: QueryClient, session: Session): void => {
   rememberSignedIn(session.company.id);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, session);
 };
 
-/** Forgets everything that was shown, and asks for a sign-in that leads back here. */
+/** Clears the cache and opens the sign-in page. After a session ended by itself, signing in returns here. */
 export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' | 'signed-out'): void => {
   if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
   const next = why === 'ended' ? router.state.location.href : undefined;
@@ -81,8 +81,8 @@ export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' 
 };
 
 /**
- * Whether this browser signed in here and has not signed out, so that the server need not be asked who a stranger
- * is. The cookie is no script's to read; this is no more than a hint, and opens nothing.
+ * The company that this browser is signed in to, so that the sign-in page need not ask the server. Scripts cannot
+ * read the session cookie; this is only a hint and grants nothing.
  */
 export const hintKey = 'causeway.signed-in';
 const mayBeSignedIn = (): boolean => {
@@ -97,6 +97,6 @@ export const rememberSignedIn = (companyId: number | null): void => {
     if (companyId !== null) localStorage.setItem(hintKey, String(companyId));
     else localStorage.removeItem(hintKey);
   } catch {
-    // Without storage the server is asked each time.
+    // Without storage, the server is asked each time.
   }
 };

@@ -4,12 +4,12 @@ import { sessionQuery } from './session.ts';
 
 const loadShell = () => import('./shell/shell.tsx');
 
-/** What lies behind the sign-in. */
+/** The parent of all pages that require a session. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'in',
   beforeLoad: async ({ context, location }) => {
-    // Most who come are signed in: the frame's code is on its way while that is asked.
+    // Most visitors are signed in, so the shell's code loads while the session is checked.
     void loadShell();
     const session = await context.queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
     if (session === null) {

@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 
 export type OtherCompany = Session['otherCompanies'][number];
 
-/** Goes on in another company of this sign-in. */
+/** Switches to another company of this sign-in. */
 export const useSwitchCompany = (onDone: (session: Session) => void) =>
   useMutation({
     mutationFn: (companyId: number) => call('switchCompany', { body: { companyId } }),
@@ -22,7 +22,7 @@ interface CompanyCodeProps {
   readonly onBack: () => void;
 }
 
-/** The second factor that the member has in the other company. */
+/** Asks for the member's second factor in the other company. */
 export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): ReactNode {
   const factor = useFactor();
   const enter = useMutation({

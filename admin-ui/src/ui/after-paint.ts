@@ -1,8 +1,7 @@
 import { startTransition, useEffect, useState } from 'react';
 
-/**
- * Runs what is not small once the browser has shown its answer to what was just pressed.
- * @returns what calls it off.
+/** * Runs expensive work after the browser has painted the response to the current input.
+ * @returns a function that cancels it.
  */
 export const afterPaint = (run: () => void): (() => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -10,7 +9,7 @@ export const afterPaint = (run: () => void): (() => void) => {
     clearTimeout(timer);
     timer = setTimeout(run);
   });
-  // A frame that is not drawn, as behind another window, must not keep it from happening.
+  // Hidden windows draw no frames; the work runs anyway.
   timer = setTimeout(() => {
     cancelAnimationFrame(frame);
     run();
@@ -21,7 +20,7 @@ export const afterPaint = (run: () => void): (() => void) => {
   };
 };
 
-/** What `open` is as soon as the page has shown that it changes; at first false. */
+/** `open`, delayed until the page has painted; false at first. */
 export const useOpenAfterPaint = (open: boolean): boolean => {
   const [shown, setShown] = useState(false);
   useEffect(() => {

@@ -14,14 +14,14 @@ interface ConfirmProps {
   readonly children: ReactNode;
   readonly confirm: string;
   readonly danger?: boolean;
-  /** For what much hangs on: this has to be typed first. */
+  /** For actions with large effects: the text to type before confirming. */
   readonly typed?: string | undefined;
   readonly pending: boolean;
   readonly error: unknown;
   readonly onConfirm: () => void;
 }
 
-/** Asks before something that cannot simply be taken back. The safe answer has the focus. */
+/** Asks for confirmation of an irreversible action. The safe button has the focus. */
 export function ConfirmDialog(props: ConfirmProps) {
   const { open, onClose, title, children, confirm, danger, typed, pending, error, onConfirm } = props;
   const [text, setText] = useState('');

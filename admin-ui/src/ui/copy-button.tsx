@@ -48,7 +48,7 @@ export function CopyButton({
         </Button>
       )}
       <span className="visually-hidden" role="status">
-        {state === 'done' ? 'Copied to the clipboard' : state === 'failed' ? 'Copying was not possible' : ''}
+        {state === 'done' ? 'Copied to the clipboard' : state === 'failed' ? 'Copying failed' : ''}
       </span>
     </>
   );

@@ -8,7 +8,7 @@ interface FailedProps {
   readonly retry?: () => void;
 }
 
-/** It could not be read: the server's words, and another try. */
+/** A failed query: the server's message and a retry button. */
 export function Failed({ error, retry }: FailedProps) {
   const id = error instanceof ApiError ? error.requestId : null;
   const missing = error instanceof ApiError && error.status === 404;
@@ -18,7 +18,7 @@ export function Failed({ error, retry }: FailedProps) {
         <CircleAlert />
       </div>
       <p className={s.title}>
-        {missing ? 'This does not exist, or not any more' : 'This could not be loaded'}
+        {missing ? 'This does not exist or was deleted' : 'This could not be loaded'}
       </p>
       {!missing && <p className={s.text}>{errorText(error)}</p>}
       {id !== null && !missing && (

@@ -1,8 +1,7 @@
 import { lazy, type ReactNode } from 'react';
 
-/**
- * A part whose code comes when it is first shown. After a release the files of the one before are gone: then the
- * page is loaded anew, once, as the router does with pages; what fails again is shown.
+/** * A component whose code loads on first use. A new release removes the old files: then the page reloads once, as the
+ * router does for pages. A second failure is shown.
  */
 export const lazyPart = <Module, Props extends object>(
   load: () => Promise<Module>,
@@ -14,14 +13,14 @@ export const lazyPart = <Module, Props extends object>(
     } catch (error) {
       if (isOutdated(error) && isFirstTime(error)) {
         location.reload();
-        // The page goes; nothing more is to be seen of it.
+        // The page is reloading; never resolve.
         await new Promise(() => {});
       }
       throw error;
     }
   });
 
-/** Whether it is the code of a part that could not be had, as each of the browsers says it. */
+/** Whether a module failed to load, by each browser's message. */
 export const isOutdated = (error: unknown): error is Error =>
   error instanceof Error &&
   /dynamically imported module|Importing a module script failed/i.test(error.message);

@@ -9,7 +9,7 @@ interface PagerProps {
   readonly label?: string;
 }
 
-/** Steps through pages that are known by cursors: back to the newest, and on to older ones. */
+/** Cursor pagination: back to the newest page, or on to the next older one. */
 export function Pager({ onFirst, onNext, label = 'Pages' }: PagerProps) {
   if (!onFirst && !onNext) return null;
   return (
@@ -17,14 +17,14 @@ export function Pager({ onFirst, onNext, label = 'Pages' }: PagerProps) {
       <Button
         size="s"
         icon={<ChevronLeft />}
-        disabledReason={onFirst ? undefined : 'These are the newest'}
+        disabledReason={onFirst ? undefined : 'You are on the newest page'}
         onClick={onFirst ?? undefined}
       >
         Newest
       </Button>
       <Button
         size="s"
-        disabledReason={onNext ? undefined : 'There are no older ones'}
+        disabledReason={onNext ? undefined : 'There are no older entries'}
         onClick={onNext ?? undefined}
       >
         Older <ChevronRight />

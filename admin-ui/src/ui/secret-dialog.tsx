@@ -8,7 +8,7 @@ import s from './secret-dialog.module.css';
 
 interface SecretDialogProps {
   readonly title: string;
-  /** What it is called, such as `API key`. */
+  /** What the secret is: `API key`. */
   readonly name: string;
   readonly value: string;
   readonly children?: ReactNode;
@@ -17,8 +17,8 @@ interface SecretDialogProps {
 }
 
 /**
- * Shows a secret the one time it can be shown. Copying has the focus; closing without having copied asks
- * first. The value lives in the opener's state only and is gone with it.
+ * Shows a secret once. The copy button has the focus; closing before copying asks first. The value lives only in the
+ * state of the component that opens this dialog.
  */
 export function SecretDialog({ title, name, value, children, onClose }: SecretDialogProps) {
   const [copied, setCopied] = useState(false);
@@ -32,8 +32,7 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
     <Dialog open onClose={close} title={title} initialFocus={copy} keep>
       <Stack>
         <p>
-          This {name} is shown <strong>only now</strong>. Copy it to a safe place, such as your tool’s
-          settings or a password manager.
+          This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a password manager.
         </p>
         <div className={s.value}>
           <code>{value}</code>
@@ -72,7 +71,7 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
               </>
             }
           >
-            <div role="alert">It cannot be shown again. You would have to make a new one.</div>
+            <div role="alert">It cannot be shown again; you would have to create a new one.</div>
           </Notice>
         )}
         {!asking && (

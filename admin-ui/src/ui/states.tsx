@@ -10,7 +10,7 @@ interface EmptyProps {
   readonly action?: ReactNode;
 }
 
-/** Nothing here yet: a sentence, and what fills it. */
+/** An empty state: a sentence and the action that fills it. */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
     <div className={s.state}>
@@ -24,12 +24,12 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
 
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
-  /** In the shape of what is coming, so that nothing jumps. */
+  /** In the shape of the content, so that nothing jumps. */
   readonly skeleton: ReactNode;
   readonly children: (data: T) => ReactNode;
 }
 
-/** A query's four states: its skeleton, its error with a retry, its data, and its data while newer comes. */
+/** Shows a query: its skeleton, its error with a retry, or its data, which stays while it reloads. */
 export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
@@ -50,7 +50,7 @@ export function Skeleton({ width = '100%', height = '0.875rem' }: SkeletonProps)
   return <span className={s.skeleton} style={{ width, height }} aria-hidden="true" />;
 }
 
-/** Lines of text to come. */
+/** A placeholder for text. */
 export function SkeletonLines({ lines }: { readonly lines: number }) {
   return (
     <div className={s.lines}>

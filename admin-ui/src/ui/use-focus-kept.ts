@@ -1,11 +1,10 @@
 import { useEffect } from 'react';
 
-/** Longer than a dialog takes to go. */
+/** Longer than the closing animation of a dialog. */
 const goneMs = 300;
 
-/**
- * When what was open closes, the focus goes back to where it was before. Where that is gone too, as an entry of a
- * menu or a deleted row is, this moves it to the page's heading: a person at the keyboard is never nowhere.
+/** * Moves the focus to the page's heading if the element that had it before the dialog is gone, such as a menu item or
+ * a deleted row. Keyboard users never lose their place.
  */
 export const useFocusKept = (open: boolean): void => {
   useEffect(() => {

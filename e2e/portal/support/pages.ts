@@ -38,7 +38,7 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'team', path: 'team', heading: 'Team' },
   { name: 'audit', path: 'audit', heading: 'Audit log' },
   { name: 'security', path: 'security', heading: 'Your security' },
-  { name: 'not-found', path: 'nowhere', heading: 'There is no such page' },
+  { name: 'not-found', path: 'nowhere', heading: 'Page not found' },
 ];
 
 /** Every dialog that an address opens. */
@@ -48,17 +48,17 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   {
     name: 'dialog-rotate',
     path: `subscriptions/${one.healthy}?dialog=rotate`,
-    dialog: 'Renew the signing secret',
+    dialog: 'Rotate the signing secret',
   },
   { name: 'dialog-delete', path: `subscriptions/${one.healthy}?dialog=delete`, dialog: 'Delete “Billing”?' },
   {
     name: 'dialog-disable',
     path: `subscriptions/${one.healthy}?dialog=disable`,
-    dialog: 'Switch “Billing” off?',
+    dialog: 'Disable “Billing”?',
   },
   { name: 'dialog-repair', path: `subscriptions/${one.off}?dialog=repair`, dialog: 'Switch “Old bridge” on' },
   { name: 'dialog-replay', path: 'deliveries?dialog=replay', dialog: 'Replay deliveries' },
-  { name: 'dialog-test-event', path: 'events?dialog=send', dialog: 'Send a test event' },
+  { name: 'dialog-test-event', path: 'events?dialog=send', dialog: 'Send test event' },
   { name: 'dialog-invite', path: 'team?dialog=invite', dialog: 'Invite a member' },
   { name: 'dialog-role', path: `team?role=${one.member}`, dialog: /^Change the role of/ },
   { name: 'dialog-new-password', path: `team?password=${one.member}`, dialog: /^Reset the password of/ },

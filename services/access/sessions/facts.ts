@@ -79,6 +79,7 @@ export const sessionFacts = async (
       lookup: row.limit_lookup ?? limits.lookup,
     },
     features: portal.features,
+    settings: { retentionDays: portal.retentionDays, retryForMs: portal.retryForMs },
     baseUrl: portal.baseUrl,
   };
 };

@@ -1,2 +1,2 @@
-/** The key that commands begin with, as this machine's keyboard has it. */
+/** The modifier key of shortcuts on this platform. */
 export const commandKey = (): string => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl');

@@ -11,7 +11,7 @@ interface CommandMenuProps {
   readonly onShortcuts: () => void;
 }
 
-/** ⌘K: goes to pages and things, and starts what can be started, by a few letters of its name. */
+/** The command menu (⌘K): finds pages, subscriptions, keys and actions by name. */
 export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
@@ -61,7 +61,7 @@ export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
               onKeyDown={press}
             />
           </div>
-          <div id={id} role="listbox" aria-label="Places and actions" className={s.list}>
+          <div id={id} role="listbox" aria-label="Pages and actions" className={s.list}>
             {commands.map((command, index) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's
               <div
@@ -80,7 +80,7 @@ export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
               </div>
             ))}
           </div>
-          {commands.length === 0 && <p className={s.none}>Nothing is called that.</p>}
+          {commands.length === 0 && <p className={s.none}>No results.</p>}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -18,11 +18,11 @@ export interface Command {
 }
 
 interface Known extends Command {
-  /** What it is found by, in small letters. */
+  /** The lower-case text that searches match. */
   readonly words: string;
 }
 
-/** What the words typed so far can mean, the likeliest first; everything there is to do when nothing is typed. */
+/** The commands that match the text, best match first; all pages and actions if it is empty. */
 export const useCommands = (text: string, onShortcuts: () => void): readonly Command[] => {
   const pages = usePages();
   const actions = useActions(onShortcuts);

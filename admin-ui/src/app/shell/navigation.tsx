@@ -4,7 +4,7 @@ import { roleAtLeast, useSession } from '../session.ts';
 import s from './navigation.module.css';
 import { pageGroups } from './pages.ts';
 
-/** `plain`: without the company, where a title is above it already. */
+/** `plain` leaves out the company, for places that have a title. */
 export function Navigation({ plain }: { readonly plain?: boolean }) {
   const { company, user } = useSession();
   return (

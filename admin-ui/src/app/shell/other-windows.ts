@@ -1,8 +1,7 @@
 import { hintKey } from '../session.ts';
 
-/**
- * All windows of a browser share the session's cookie. Where another one switched to another company, this one would show
- * the old company and act in the new: it starts again.
+/** * Reloads the page when another window of this browser switches companies. All windows share the session cookie, so
+ * this one would show the old company and act in the new one.
  */
 export const followOtherWindows = (): (() => void) => {
   const changed = ({ key, oldValue, newValue }: StorageEvent): void => {

@@ -27,9 +27,9 @@ interface PageLink {
     | '/security';
   readonly label: string;
   readonly icon: LucideIcon;
-  /** Who has less does not see the page at all. */
+  /** The least role that sees the page. */
   readonly least: Role;
-  /** Other words people look for it by. */
+  /** Further search terms. */
   readonly words: string;
 }
 

@@ -24,7 +24,7 @@ const Shortcuts = lazyPart(
   (m) => m.Shortcuts,
 );
 
-/** The frame around every page behind the sign-in. */
+/** The frame around every signed-in page. */
 export function Shell() {
   const [commands, setCommands] = useState(false);
   const [drawer, setDrawer] = useState(false);
@@ -85,7 +85,7 @@ export function Shell() {
   );
 }
 
-/** The fragment would be a navigation to the router; the focus is all that is wanted. */
+/** Moves the focus only: the router would treat the fragment as a navigation. */
 const skip = (event: { preventDefault: () => void }): void => {
   event.preventDefault();
   document.getElementById('main')?.focus();
@@ -108,7 +108,7 @@ const useKeys = ({ commands, shortcuts }: Record<'commands' | 'shortcuts', Set>)
 
 type Set = (change: (open: boolean) => boolean) => void;
 
-/** Where a question mark is a letter, or something else is open. */
+/** Whether the key is text input, or a dialog or menu is open. */
 const isBusy = (target: EventTarget | undefined): boolean =>
   (target instanceof Element &&
     target.closest('input, textarea, select, [contenteditable="true"]') !== null) ||

@@ -2,7 +2,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { commandKey } from './command-key.ts';
 import s from './shortcuts.module.css';
 
-/** `?`: what can be done by keyboard. */
+/** Lists the keyboard shortcuts; opened by `?`. */
 export function Shortcuts({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title="Keyboard shortcuts" size="s">
@@ -23,12 +23,12 @@ export function Shortcuts({ onClose }: { readonly onClose: () => void }) {
 }
 
 const shortcuts = () => [
-  { keys: [commandKey(), 'K'], what: 'Go to a page, a subscription, a key or an event, or start something' },
+  { keys: [commandKey(), 'K'], what: 'Search pages, subscriptions, keys and events, or run an action' },
   { keys: ['?'], what: 'Show this list' },
-  { keys: ['Esc'], what: 'Close what is open' },
-  { keys: ['Tab'], what: 'Go on to the next control; with Shift, back' },
-  { keys: ['←', '→'], what: 'Change the tab, or the choice in a row' },
-  { keys: ['↑', '↓'], what: 'Move in a menu or in a list of choices' },
-  { keys: ['Esc', 'Tab'], what: 'One after the other: leave the JSON editor' },
-  { keys: ['Enter'], what: 'Do it, or send the form' },
+  { keys: ['Esc'], what: 'Close the dialog or menu' },
+  { keys: ['Tab'], what: 'Move to the next control; with Shift, to the previous one' },
+  { keys: ['←', '→'], what: 'Switch tabs or options' },
+  { keys: ['↑', '↓'], what: 'Move in a menu or list' },
+  { keys: ['Esc', 'Tab'], what: 'Press one after the other to leave the JSON editor' },
+  { keys: ['Enter'], what: 'Confirm, or submit the form' },
 ];

@@ -7,7 +7,7 @@ interface SwitchCompanyProps {
   readonly onClose: () => void;
 }
 
-/** Asks for the code of a company whose second factor this sign-in has not shown yet. */
+/** Asks for the second factor of a company that requires one. */
 export function SwitchCompany({ company, onClose }: SwitchCompanyProps) {
   if (!company) return null;
   return (
@@ -15,7 +15,7 @@ export function SwitchCompany({ company, onClose }: SwitchCompanyProps) {
       open
       onClose={onClose}
       title={`Switch to ${company.name}`}
-      description="You use two-factor sign-in in this company."
+      description="This company requires your two-factor code."
       size="s"
     >
       <CompanyCode company={company} onBack={onClose} onDone={showCompany} />
@@ -23,7 +23,7 @@ export function SwitchCompany({ company, onClose }: SwitchCompanyProps) {
   );
 }
 
-/** Shows the company that was switched to. The page is loaded anew, so that it keeps nothing of the one before. */
+/** Opens the other company. Reloads the page, so that nothing of the previous company stays in memory. */
 export const showCompany = ({ company }: Session): void => {
   rememberSignedIn(company.id);
   location.assign('/portal/');

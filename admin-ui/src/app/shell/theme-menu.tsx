@@ -3,7 +3,7 @@ import { IconButton } from '../../ui/button.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 
-const names: Readonly<Record<Theme, string>> = { system: 'Like the system', light: 'Light', dark: 'Dark' };
+const names: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 const icons = { system: Monitor, light: Sun, dark: Moon };
 
 export function ThemeMenu() {

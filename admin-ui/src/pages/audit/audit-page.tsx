@@ -22,7 +22,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      description="Who changed what, when and from where. Nothing in it can be changed, and no secret is in it."
+      description="Who changed what, when and from where. Entries cannot be changed and contain no secrets."
     >
       {refusal ? <Notice tone="info">{refusal}</Notice> : <Log />}
     </Page>
@@ -46,7 +46,7 @@ function Log() {
   return (
     <Card flush>
       <search className={s.filters} aria-label="Filters">
-        <Field label="Kind of thing" hideLabel>
+        <Field label="Kind" hideLabel>
           <Select
             value={filters.kind ?? ''}
             onChange={(event) => set({ kind: event.target.value || undefined })}
@@ -59,7 +59,7 @@ function Log() {
             ))}
           </Select>
         </Field>
-        <Field label="What was done" hideLabel>
+        <Field label="Action" hideLabel>
           <Select
             value={filters.action ?? ''}
             onChange={(event) => set({ action: event.target.value || undefined })}
@@ -72,14 +72,14 @@ function Log() {
             ))}
           </Select>
         </Field>
-        <Field label="Who" hideLabel>
+        <Field label="Member" hideLabel>
           <Select
             value={filters.user ?? ''}
             onChange={(event) =>
               set({ user: event.target.value === '' ? undefined : Number(event.target.value) })
             }
           >
-            <option value="">Anybody</option>
+            <option value="">Anyone</option>
             {members.map((member) => (
               <option key={member.id} value={member.id}>
                 {nameOfMember(member)}
@@ -100,12 +100,12 @@ function Log() {
           emptyState={
             <Empty
               icon={<ScrollText />}
-              title={filtered ? 'Nothing matches' : 'Nothing was changed yet'}
+              title={filtered ? 'No entries match' : 'No changes yet'}
               action={
                 filtered && <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
               }
             >
-              Every change to keys, subscriptions, people and settings is written down here.
+              Every change to keys, subscriptions, members and settings is recorded here.
             </Empty>
           }
         />

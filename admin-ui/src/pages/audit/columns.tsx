@@ -51,4 +51,4 @@ export const columns: readonly Column<Entry>[] = [
   },
 ];
 
-const actorKinds = { key: 'API key', operator: 'operator', system: 'by itself' } as const;
+const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;

@@ -3,7 +3,7 @@ import type { Answer } from '../../api/types.ts';
 export type Entry = Answer<'listAudit'>['entries'][number];
 type Action = Entry['action'];
 
-/** What was done, as the end of a sentence that begins with who did it. */
+/** Each action as the end of a sentence that begins with the actor. */
 export const actionWords: Readonly<Record<Action, string>> = {
   'session.started': 'signed in',
   'session.ended': 'ended a session',
@@ -53,11 +53,11 @@ export const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
   replay: 'Replays',
 };
 
-/** An owner whom an operator made did not join by an invitation. */
+/** An owner created by an operator did not join by invitation. */
 export const wordsOf = ({ action, actor }: Entry): string =>
   action === 'member.joined' && actor.kind !== 'user' ? 'created the owner' : actionWords[action];
 
-/** Where the sentence is whole without naming the thing. */
+/** Whether the sentence ends with the name of the target. */
 export const namesTarget = ({ action, actor }: Entry): boolean =>
   action === 'password.reset_offered' ||
   (action === 'member.joined' && actor.kind !== 'user') ||

@@ -1,8 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
-import { useRefusal } from '../../app/session.ts';
+import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { span } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ReplayDialog } from '../replays/replay-dialog.tsx';
@@ -14,14 +15,15 @@ export function DeliveriesPage() {
   const search = useSearch({ from: '/in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });
   const refusal = useRefusal('developer');
+  const { settings } = useSession();
   const view = search.view ?? 'log';
-  // The tab is chosen at once, what it holds follows.
+  // The tab switches at once; its content follows.
   const shown = useDeferredValue(view);
   const { dialog, ...filters } = search;
   return (
     <Page
       title="Deliveries"
-      description="Each event is delivered to every subscription that asked for its type. What fails is tried again for about 15 hours."
+      description={`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}.`}
       actions={
         <Button
           icon={<RotateCcw />}

@@ -7,7 +7,7 @@ import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
 import { nameOf } from '../subscriptions/state.ts';
 import { pathOf, stateOf } from './states.ts';
 
-/** What the delivery belongs to, and its siblings. */
+/** The delivery's event, subscription and replays. */
 export function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> }) {
   const { subscription, subscriptionId, eventId, replayId, others } = delivery;
   return (
@@ -38,7 +38,7 @@ export function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDeli
             replayId === 0
               ? null
               : {
-                  label: 'Made by',
+                  label: 'Created by',
                   value: (
                     <Link to="/replays/$id" params={{ id: replayId }}>
                       Replay {replayId}
@@ -49,14 +49,14 @@ export function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDeli
         />
       </Card>
       {others.length > 0 && (
-        <Card title="The same event, delivered again">
+        <Card title="Other deliveries of this event">
           <Stack gap="s">
             {others.map((one) => {
               const { tone, label } = stateOf(one);
               return (
                 <Row key={one.id} justify="space-between">
                   <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-                    {one.replayId === 0 ? 'The first delivery' : `Replay ${one.replayId}`}
+                    {one.replayId === 0 ? 'First delivery' : `Replay ${one.replayId}`}
                   </Link>
                   <Row>
                     <Quiet small>

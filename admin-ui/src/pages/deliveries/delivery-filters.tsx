@@ -15,7 +15,7 @@ interface DeliveryFiltersProps {
   readonly onChange: (search: DeliverySearch) => void;
 }
 
-/** What the log is narrowed to. The address of the page holds it, so a link shows the same. */
+/** The filters of the log. They are in the URL, so a link shows the same entries. */
 export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
@@ -109,7 +109,7 @@ interface NumberFieldProps {
   readonly onChange: (value: number | undefined) => void;
 }
 
-/** Takes effect when it is left or Enter is pressed, not with every digit. */
+/** Takes effect on Enter or when it loses the focus. */
 function NumberField({ label, value, onChange }: NumberFieldProps) {
   const take = (text: string): void => {
     const next = /^\d+$/.test(text) ? Number(text) : undefined;

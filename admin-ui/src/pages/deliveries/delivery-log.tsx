@@ -1,9 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RefreshCw, Send } from 'lucide-react';
+import { useSession } from '../../app/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Failed } from '../../ui/failed.tsx';
+import { plural } from '../../ui/format.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
@@ -11,10 +13,11 @@ import s from './delivery-log.module.css';
 import { DeliveryTable } from './delivery-table.tsx';
 import { deliveriesQuery } from './queries.ts';
 
-/** The log as filtered in the address, a page at a time. */
+/** The delivery log, filtered by the URL. */
 export function DeliveryLog() {
   const { view, dialog, ...search } = useSearch({ from: '/in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });
+  const { settings } = useSession();
   const query = useQuery({ ...deliveriesQuery(search), placeholderData: keepPreviousData });
   const { cursor, ...filters } = search;
   const filtered = Object.values(filters).some((value) => value !== undefined);
@@ -42,8 +45,8 @@ export function DeliveryLog() {
             deliveries={data?.deliveries}
             emptyState={
               older !== null ? (
-                <Empty title="Nothing found so far" icon={<Send />}>
-                  The search goes on further back; press Older.
+                <Empty title="No matches so far" icon={<Send />}>
+                  Choose Older to search further back.
                 </Empty>
               ) : filtered || cursor !== undefined ? (
                 <Empty
@@ -51,19 +54,19 @@ export function DeliveryLog() {
                   title="No delivery matches"
                   action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
                 >
-                  Deliveries are kept for 30 days.
+                  Deliveries are kept for {plural(settings.retentionDays, 'day')}.
                 </Empty>
               ) : (
                 <Empty
                   icon={<Send />}
-                  title="Nothing has been delivered yet"
+                  title="No deliveries yet"
                   action={
                     <Button onClick={() => void navigate({ to: '/subscriptions' })}>
                       Go to subscriptions
                     </Button>
                   }
                 >
-                  As soon as something happens that a subscription asked for, its delivery is listed here.
+                  Deliveries are listed here as soon as a matching event occurs.
                 </Empty>
               )
             }

@@ -84,10 +84,10 @@ export function DeliveryPage() {
   );
 }
 
-/** The next attempt of what is under way is due by itself, and what is held is its subscription's to release. */
-const notNow: Partial<Record<Delivery['state'], string>> = {
-  waiting: 'It is on its way already; its next attempt comes by itself',
-  held: 'It is held; release it where its subscription is switched on',
+/** Why a delivery in this state cannot be resent. */
+const resendRefusals: Partial<Record<Delivery['state'], string>> = {
+  waiting: 'This delivery is pending; it is retried automatically',
+  held: 'This delivery is held; enable its subscription to release it',
 };
 
 function Resend({ state }: { readonly state: Delivery['state'] }) {
@@ -100,7 +100,7 @@ function Resend({ state }: { readonly state: Delivery['state'] }) {
     onSuccess: ({ delivery }) => {
       void queryClient.invalidateQueries({ queryKey: ['listDeliveries'] });
       void queryClient.invalidateQueries({ queryKey: ['getDelivery'] });
-      toast('Sent once more');
+      toast('Delivery resent');
       void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
     },
     onError: toastError,
@@ -110,7 +110,7 @@ function Resend({ state }: { readonly state: Delivery['state'] }) {
       variant="primary"
       icon={<RotateCcw />}
       pending={resend.isPending}
-      disabledReason={refusal ?? notNow[state]}
+      disabledReason={refusal ?? resendRefusals[state]}
       onClick={() => resend.mutate()}
     >
       Resend

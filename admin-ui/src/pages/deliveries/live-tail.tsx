@@ -16,7 +16,7 @@ import { StatusBadge } from './attempt/attempt-view.tsx';
 import { pathOf } from './states.ts';
 import { type TailEntry, useTail } from './use-tail.ts';
 
-/** Attempts as they are made. Pausing keeps the picture still and counts what comes meanwhile. */
+/** Attempts as they happen. Pausing freezes the list and counts new attempts. */
 export function LiveTail() {
   const tail = useTail();
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
@@ -27,7 +27,7 @@ export function LiveTail() {
       title="Attempts as they happen"
       description={
         tail.dropped > 0
-          ? `${plural(tail.dropped, 'attempt')} were left out, as there were too many at once.`
+          ? `${plural(tail.dropped, 'attempt')} skipped: too many at once.`
           : undefined
       }
       actions={
@@ -47,7 +47,7 @@ export function LiveTail() {
             icon={tail.paused ? <Play /> : <Pause />}
             onClick={tail.paused ? tail.resume : tail.pause}
           >
-            {tail.paused ? `Go on${tail.waiting > 0 ? `, ${number(tail.waiting)} new` : ''}` : 'Pause'}
+            {tail.paused ? `Resume${tail.waiting > 0 ? `, ${number(tail.waiting)} new` : ''}` : 'Pause'}
           </Button>
         </Row>
       }
@@ -55,10 +55,10 @@ export function LiveTail() {
       {tail.state === 'closed' && (
         <Notice
           tone="warn"
-          title="The live view is not connected"
+          title="Live view disconnected"
           actions={
             <Button size="s" onClick={tail.reconnect}>
-              Connect again
+              Reconnect
             </Button>
           }
         >
@@ -72,7 +72,7 @@ export function LiveTail() {
         rowKey={(one) => `${one.eventId}-${one.subscriptionId}-${one.replayId}-${one.attempt}`}
         emptyState={
           <Empty icon={<Radio />} title="Waiting for the next delivery">
-            Attempts are listed here in the moment they end. A test delivery is none of them.
+            Attempts are listed here as they finish. Test deliveries are not included.
           </Empty>
         }
       />

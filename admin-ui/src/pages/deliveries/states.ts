@@ -7,10 +7,10 @@ export type ErrorClass = NonNullable<Delivery['lastErrorClass']>;
 
 export const deliveryStates: readonly { readonly value: DeliveryState; readonly label: string }[] = [
   { value: 'succeeded', label: 'Delivered' },
-  { value: 'waiting', label: 'On its way' },
+  { value: 'waiting', label: 'Pending' },
   { value: 'held', label: 'Held' },
-  { value: 'failed', label: 'Given up' },
-  { value: 'dropped', label: 'Dropped' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'dropped', label: 'Discarded' },
 ];
 
 const tones: Readonly<Record<DeliveryState, Tone>> = {
@@ -21,9 +21,9 @@ const tones: Readonly<Record<DeliveryState, Tone>> = {
   dropped: 'neutral',
 };
 
-/** A delivery's state in a word. One that waits after a failure is told apart from one that has just begun. */
+/** A delivery's state as a badge. A pending delivery that failed before shows as retrying. */
 export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone: Tone; label: string } => {
-  if (delivery.state === 'waiting' && delivery.attempts > 0) return { tone: 'warn', label: 'Will retry' };
+  if (delivery.state === 'waiting' && delivery.attempts > 0) return { tone: 'warn', label: 'Retrying' };
   const known = deliveryStates.find((one) => one.value === delivery.state);
   return { tone: tones[delivery.state], label: known?.label ?? delivery.state };
 };

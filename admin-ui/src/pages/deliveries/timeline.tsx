@@ -15,7 +15,7 @@ interface TimelineProps {
   readonly onChoose: (attempt: number) => void;
 }
 
-/** What was tried, in order, and what comes next. */
+/** The attempts in order, and what comes next. */
 export function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
   return (
     <ol className={s.list}>
@@ -55,7 +55,7 @@ function Next({ delivery }: { readonly delivery: Delivery }) {
     <li className={clsx(s.item, s.next)}>
       {state === 'waiting' &&
         (dueUtc === null || attempts === 0 ? (
-          'Its first attempt is about to be made.'
+          'The first attempt is about to start.'
         ) : (
           <>
             Next attempt <TimeAgo time={dueUtc} />{' '}
@@ -64,9 +64,9 @@ function Next({ delivery }: { readonly delivery: Delivery }) {
             </Quiet>
           </>
         ))}
-      {state === 'held' && 'Held: its subscription was switched off. Release it there, or resend it.'}
-      {state === 'failed' && 'Given up after the last attempt. Resend it when the receiver works again.'}
-      {state === 'dropped' && 'Dropped: it is not sent any more unless you resend it.'}
+      {state === 'held' && 'Held: its subscription is disabled. Enable the subscription to release it.'}
+      {state === 'failed' && 'Failed after the last attempt. Resend it when the receiver works again.'}
+      {state === 'dropped' && 'Discarded. Resend it to deliver it.'}
     </li>
   );
 }

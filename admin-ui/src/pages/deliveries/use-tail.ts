@@ -9,7 +9,7 @@ export type TailEntry = DeliveryTailEntry;
 
 const tailPath = '/deliveries/tail';
 
-/** Rows kept in sight and, while paused, in waiting. */
+/** Rows shown and, while paused, buffered. */
 const maxRows = 200;
 
 interface Tail {
@@ -28,7 +28,7 @@ interface Tail {
   readonly reconnect: () => void;
 }
 
-/** The company's live tail. It is let go of while the tab is hidden, and taken up again after. */
+/** The company's live attempts. Disconnects while the tab is hidden. */
 export const useTail = (): Tail => {
   const [state, setState] = useState<Tail['state']>('connecting');
   const [refusal, setRefusal] = useState<string | null>(null);

@@ -20,7 +20,7 @@ export function DevelopersPage() {
   return (
     <Page
       title="Developers"
-      description="How a program talks to your CRM, and how it checks what your CRM sends."
+      description="Call the API, and verify the webhooks you receive."
     >
       <Tabs
         label="Topics"

@@ -26,23 +26,22 @@ export function QuickStart() {
               },
               { label: 'Your keys begin with', value: <code>{`${keyPrefix}_${company.id}_`}</code> },
               {
-                label: 'Requests a minute',
-                value: `${limits.read} reading, ${limits.write} writing, ${limits.admin} for webhooks and tests`,
+                label: 'Requests per minute',
+                value: `${limits.read} read, ${limits.write} write, ${limits.admin} for webhooks and tests`,
               },
               {
                 label: 'Over the limit',
                 value: (
                   <>
-                    Answered with 429. <code>X-RateLimit-Remaining</code> on every answer says what is left.
+                    Requests get status 429. Every response carries <code>X-RateLimit-Remaining</code>.
                   </>
                 ),
               },
               {
-                label: 'Sent twice?',
+                label: 'Safe retries',
                 value: (
                   <>
-                    Give records an <code>external_id</code>: the same one again updates the record instead of
-                    making a second.
+                    Send an <code>external_id</code>: repeating it updates the record instead of creating a second one.
                   </>
                 ),
               },
@@ -54,8 +53,7 @@ export function QuickStart() {
       <Card title="Create your first lead">
         <Stack>
           <p>
-            Make an <Link to="/keys">API key</Link> that may create and change records, put it into the
-            environment as <code>CAUSEWAY_KEY</code>, and run this. It can be run again safely.
+            Create an <Link to="/keys">API key</Link> that can create and change records, set it as <code>CAUSEWAY_KEY</code> in the environment, and run this. It is safe to run again.
           </p>
           <SnippetTabs kind="start" />
         </Stack>

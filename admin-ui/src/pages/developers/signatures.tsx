@@ -16,19 +16,18 @@ export function Signatures() {
             <Facts
               columns={14}
               facts={[
-                { label: 'X-Webhook-Timestamp', value: 'When it was sent: seconds since 1970' },
+                { label: 'X-Webhook-Timestamp', value: 'Time of sending, in seconds since 1970' },
                 {
                   label: 'X-Webhook-Signature',
                   value: (
                     <>
-                      <code>sha256=</code> and the hash in hexadecimal; two of them, with a comma between,
-                      while a secret is renewed
+                      <code>sha256=</code> and the hash in hexadecimal; two, separated by a comma, during a secret rotation
                     </>
                   ),
                 },
                 {
                   label: 'X-Webhook-Id',
-                  value: 'The event; the same in every attempt, so that you can pass over one you had',
+                  value: 'The event ID; the same in every attempt, so that you can skip duplicates',
                 },
                 {
                   label: 'webhook-id, webhook-timestamp, webhook-signature',
@@ -37,11 +36,11 @@ export function Signatures() {
               ]}
             />
             <p>
-              It does not match? The{' '}
+              Signature does not match? The{' '}
               <Link to="/developers" search={{ tab: 'checker' }}>
                 signature checker
               </Link>{' '}
-              says which part is wrong.
+              finds the reason.
             </p>
           </Stack>
         </Card>
@@ -50,9 +49,7 @@ export function Signatures() {
       <Card title="A receiver that checks signatures">
         <Stack>
           <p>
-            Anybody can post to your receiver’s address. The signature shows that a delivery comes from here
-            and was not changed. Put the subscription’s secret into the environment as{' '}
-            <code>WEBHOOK_SECRET</code>.
+            Anyone can post to your receiver’s URL. The signature proves that a delivery comes from this service and was not changed. Set the subscription’s secret as <code>WEBHOOK_SECRET</code> in the environment.
           </p>
           <SnippetTabs kind="verify" />
         </Stack>

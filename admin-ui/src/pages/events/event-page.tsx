@@ -88,7 +88,7 @@ export function EventPage() {
 function Deliveries({ id }: { readonly id: number }) {
   const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });
   return (
-    <Card flush title="Its deliveries">
+    <Card flush title="Deliveries">
       {query.isError && !query.data ? (
         <Failed error={query.error} retry={() => void query.refetch()} />
       ) : (
@@ -97,8 +97,8 @@ function Deliveries({ id }: { readonly id: number }) {
           without="event"
           skeletonRows={2}
           emptyState={
-            <Empty title="It was delivered to nobody">
-              No subscription that was on asked for its type when it happened.
+            <Empty title="No deliveries">
+              No enabled subscription received this event type when the event occurred.
             </Empty>
           }
         />

@@ -3,11 +3,12 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
 import { operationQuery } from '../../api/query.ts';
 import type { Answer } from '../../api/types.ts';
-import { useRefusal } from '../../app/session.ts';
+import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Failed } from '../../ui/failed.tsx';
 import { Field, Select } from '../../ui/field.tsx';
+import { plural } from '../../ui/format.ts';
 import { Quiet } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
@@ -24,6 +25,7 @@ export function EventsPage() {
   const { type, cursor, dialog } = useSearch({ from: '/in/events' });
   const navigate = useNavigate({ from: '/events' });
   const refusal = useRefusal('developer');
+  const { settings } = useSession();
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const query = useQuery({
     ...operationQuery('listPortalEvents', { query: { type, cursor } }),
@@ -37,13 +39,13 @@ export function EventsPage() {
       disabledReason={refusal}
       onClick={() => void navigate({ search: { type, cursor, dialog: 'send' } })}
     >
-      Send a test event
+      Send test event
     </Button>
   );
   return (
     <Page
       title="Events"
-      description="What happened in your CRM, whether anything subscribed to it or not. Kept for 30 days."
+      description={`Everything that happened in your CRM, with or without a subscription. Kept for ${plural(settings.retentionDays, 'day')}.`}
       actions={send}
       refreshing={query.isPlaceholderData}
     >
@@ -77,11 +79,10 @@ export function EventsPage() {
             emptyState={
               <Empty
                 icon={<CalendarDays />}
-                title={type ? `No ${type} yet` : 'Nothing has happened yet'}
+                title={type ? `No ${type} yet` : 'No events yet'}
                 action={send}
               >
-                A new client, a paid invoice, a signed agreement: each is listed here in the moment it
-                happens.
+                New clients, paid invoices, signed agreements: events are listed here as they happen.
               </Empty>
             }
           />

@@ -14,7 +14,7 @@ import { eventTypesQuery } from '../subscriptions/queries.ts';
 import { parsePayload } from '../test/parse-payload.ts';
 import { PayloadField } from '../test/payload-field.tsx';
 
-/** Makes a real event, which goes to all that subscribe to its type. */
+/** Creates a real event, delivered to every subscription to its type. */
 export function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const [chosen, setChosen] = useState<string>();
@@ -36,7 +36,7 @@ export function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Dialog open onClose={onClose} title="Send a test event" size="l">
+    <Dialog open onClose={onClose} title="Send test event" size="l">
       <Form
         onSubmit={() => send.mutate()}
         pending={send.isPending}

@@ -19,7 +19,7 @@ interface CreateKeyProps {
   readonly onClose: () => void;
 }
 
-/** Name and scopes, then the key, once. The value is in this component's state and nowhere else. */
+/** Asks for name and scopes, then shows the key once. Only this component's state holds the value. */
 export function CreateKey({ open, onClose }: CreateKeyProps) {
   const [made, setMade] = useState<string | null>(null);
   const baseUrl = useBaseUrl();
@@ -41,7 +41,7 @@ export function CreateKey({ open, onClose }: CreateKeyProps) {
       open={open}
       onClose={onClose}
       title="Create an API key"
-      description="One key for each tool. Give it only what the tool needs."
+      description="Create one key for each tool, with only the permissions it needs."
     >
       <CreateForm
         onClose={onClose}

@@ -32,7 +32,7 @@ export function KeyTable({ keys, refusal, onRevoke, emptyState }: KeyTableProps)
     },
     {
       id: 'scopes',
-      header: 'May',
+      header: 'Permissions',
       grow: true,
       cell: (key) => (
         <Row gap="xs">
@@ -90,8 +90,7 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
     return (
       <Stack gap="xs">
         {apiKey.lastUsedUtc === null ? 'Never' : <MinuteAgo time={apiKey.lastUsedUtc} />}
-        <Quiet small>
-          revoked <TimeAgo time={apiKey.revokedUtc} />
+        <Quiet small> Revoked <TimeAgo time={apiKey.revokedUtc} />
         </Quiet>
       </Stack>
     );
@@ -104,7 +103,7 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
         tone={age < 86_400_000 ? 'good' : age > idleAfterMs ? 'warn' : 'neutral'}
         dot
         title={
-          age > idleAfterMs ? 'Unused for over 30 days. If nothing needs it any more, revoke it.' : undefined
+          age > idleAfterMs ? `Unused for over ${idleAfterMs / 86_400_000} days. Revoke it if nothing needs it.` : undefined
         }
       >
         <MinuteAgo time={apiKey.lastUsedUtc} />

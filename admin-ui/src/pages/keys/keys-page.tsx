@@ -38,7 +38,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      description={`Each tool that talks to your CRM gets a key of its own, so that you can see what it does and switch it off alone. A key may make ${limits.read} reading and ${limits.write} writing requests a minute.`}
+      description={`Create one key for each tool, so that you can see what it does and revoke it alone. Each key can make ${limits.read} read and ${limits.write} write requests a minute.`}
       actions={create}
       refreshing={keys.isRefetching}
     >
@@ -47,7 +47,7 @@ export function KeysPage() {
         title={show === 'revoked' ? 'Revoked keys' : 'Active keys'}
         actions={
           <Segmented
-            label="Which keys"
+            label="Keys"
             value={show ?? 'active'}
             options={[
               { value: 'active', label: 'Active' },
@@ -68,12 +68,12 @@ export function KeysPage() {
             onRevoke={(key) => open({ revoke: key.id })}
             emptyState={
               show === 'revoked' ? (
-                <Empty icon={<KeyRound />} title="No key was revoked">
-                  A key that you revoke stays listed here, so you can see when it last worked.
+                <Empty icon={<KeyRound />} title="No revoked keys">
+                  Revoked keys stay listed here, so that you can see when they were last used.
                 </Empty>
               ) : (
                 <Empty icon={<KeyRound />} title="No API keys yet" action={create}>
-                  Make one for the first tool you want to connect, such as Zapier, Make or your own website.
+                  Create a key for the first tool you want to connect, such as Zapier, Make or your website.
                 </Empty>
               )
             }

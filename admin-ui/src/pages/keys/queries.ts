@@ -1,6 +1,6 @@
 import { operationQuery } from '../../api/query.ts';
 
-/** All pages of the list, to be read anew after a change. */
+/** Matches every page of the list, for invalidation. */
 export const keysQuery = operationQuery('listApiKeys', {});
 
 export const keysPageQuery = ({

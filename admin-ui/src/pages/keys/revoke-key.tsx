@@ -40,10 +40,10 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
       <Stack gap="s">
         {recent && apiKey.lastUsedUtc !== null && (
           <Notice tone="warn" title="This key is in use">
-            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Whatever uses it stops working at once.
+            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at once.
           </Notice>
         )}
-        <p>From the moment you revoke it, no request with this key is accepted. This cannot be undone.</p>
+        <p>Requests with this key are refused at once. This cannot be undone.</p>
       </Stack>
     </ConfirmDialog>
   );

@@ -3,23 +3,23 @@ import type { Answer } from '../../api/types.ts';
 export type ApiKey = Answer<'listApiKeys'>['keys'][number];
 export type Scope = ApiKey['scopes'][number];
 
-/** What a key with the scope may do, in words for whoever runs the company. */
+/** What each scope allows, in words for non-developers. */
 export const scopeWords: Readonly<Record<Scope, { readonly label: string; readonly description: string }>> = {
   'integrations:read': {
-    label: 'Look records up',
+    label: 'Look up records',
     description: 'Read employees, affiliates and statuses; find leads and clients.',
   },
   'integrations:write': {
     label: 'Create and change records',
     description: 'Create and update leads, clients and affiliates, change a status, add notes.',
   },
-  'events:read': { label: 'Read events', description: 'Read the log of what happened, with its payloads.' },
+  'events:read': { label: 'Read events', description: 'Read the event log, with payloads.' },
   'webhooks:write': {
     label: 'Manage webhooks',
-    description: 'List, create, change and delete subscriptions, and renew their secrets.',
+    description: 'List, create, change and delete subscriptions, and rotate their secrets.',
   },
   admin: {
     label: 'Send tests',
-    description: 'Send test deliveries and test events. It does not include the other permissions.',
+    description: 'Send test deliveries and test events. Includes no other permission.',
   },
 };

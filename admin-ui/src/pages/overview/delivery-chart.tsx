@@ -7,7 +7,7 @@ import { Loaded, Skeleton } from '../../ui/states.tsx';
 
 export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
-    <Card title="Delivery attempts" description="Each try to deliver an event to a subscription.">
+    <Card title="Delivery attempts" description="Every HTTP request to a subscription.">
       <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <BarChart
@@ -16,7 +16,7 @@ export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer
             format={shortNumber}
             series={[
               {
-                label: 'Arrived',
+                label: 'Succeeded',
                 color: 'var(--good-mark)',
                 values: points.map((point) => point.succeeded),
               },

@@ -1,3 +1,4 @@
+import { failuresUntilProbing } from '@causeway/proto/delivery-states';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
@@ -16,7 +17,7 @@ import { nameOf } from '../subscriptions/state.ts';
 type Stats = Answer<'getDeliveryStats'>;
 type Endpoint = Stats['subscriptions'][number];
 
-/** The subscriptions by how they fare, those that need somebody first. */
+/** The subscriptions by health, failing ones first. */
 export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) {
   return (
     <Card
@@ -40,7 +41,7 @@ export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) 
               title="No subscriptions yet"
               action={<LinkButton to="/subscriptions/new">Add subscription</LinkButton>}
             >
-              How each one fares is shown here as soon as events are delivered.
+              Their health is shown here once events are delivered.
             </Empty>
           }
         />
@@ -66,13 +67,13 @@ const columns: readonly Column<Endpoint>[] = [
   { id: 'state', header: 'State', cell: (one) => <State endpoint={one} /> },
   {
     id: 'share',
-    header: 'Arrived',
+    header: 'Delivered',
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
   { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
-  { id: 'p50', header: 'Half within', align: 'end', cell: (one) => time(one.p50Ms) },
-  { id: 'p95', header: '95 % within', align: 'end', cell: (one) => time(one.p95Ms) },
-  { id: 'p99', header: '99 % within', align: 'end', cell: (one) => time(one.p99Ms) },
+  { id: 'p50', header: 'p50', align: 'end', cell: (one) => time(one.p50Ms) },
+  { id: 'p95', header: 'p95', align: 'end', cell: (one) => time(one.p95Ms) },
+  { id: 'p99', header: 'p99', align: 'end', cell: (one) => time(one.p99Ms) },
 ];
 
 const time = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
@@ -82,18 +83,16 @@ function State({ endpoint }: { readonly endpoint: Endpoint }) {
   if (!endpoint.enabled)
     return (
       <Badge tone={endpoint.consecutiveFailures > 0 ? 'bad' : 'neutral'} dot>
-        {endpoint.consecutiveFailures > 0 ? 'Switched off' : 'Off'}
+        {endpoint.consecutiveFailures > 0 ? 'Auto-disabled' : 'Disabled'}
       </Badge>
     );
   if (endpoint.consecutiveFailures > 0)
     return (
-      <Badge tone={endpoint.consecutiveFailures >= 5 ? 'bad' : 'warn'} dot>
+      <Badge tone={endpoint.consecutiveFailures >= failuresUntilProbing ? 'bad' : 'warn'} dot>
         {number(endpoint.consecutiveFailures)} failures in a row
       </Badge>
     );
   return (
-    <Badge tone="good" dot>
-      On
-    </Badge>
+    <Badge tone="good" dot> Enabled </Badge>
   );
 }

@@ -15,7 +15,7 @@ interface Step {
   readonly done: string | null;
 }
 
-/** What to do first, ticked off by what really happened. It goes when all is done. */
+/** A checklist for new companies, ticked off by real activity. Disappears when complete. */
 export const FirstSteps = memo(function FirstSteps() {
   const own = useQuery({ ...firstStepsQuery, refetchInterval: 15_000 }).data;
   const delivered = useQuery({ ...firstDeliveryStepsQuery, refetchInterval: 15_000 }).data;
@@ -23,7 +23,7 @@ export const FirstSteps = memo(function FirstSteps() {
   const steps: readonly Step[] = [
     { title: 'Create an API key', link: <Link to="/keys">API keys</Link>, done: own.keyCreatedUtc },
     {
-      title: 'Make a first call with it',
+      title: 'Make your first API call',
       link: <Link to="/developers">Quick start</Link>,
       done: own.firstCallUtc,
     },
@@ -33,12 +33,12 @@ export const FirstSteps = memo(function FirstSteps() {
       done: delivered.subscriptionCreatedUtc,
     },
     {
-      title: 'Send a test that arrives',
+      title: 'Send a successful test delivery',
       link: <Link to="/test">Test delivery</Link>,
       done: delivered.testSucceededUtc,
     },
     {
-      title: 'Receive a first real event',
+      title: 'Receive your first event',
       link: <Link to="/events">Events</Link>,
       done: delivered.deliverySucceededUtc,
     },

@@ -11,18 +11,18 @@ import { bucketLabels } from './usage-chart.tsx';
 type Usage = Answer<'getUsage'>;
 type KeyBucket = Usage['keys'][number]['buckets'][number];
 
-/** Each key's busiest minute beside its limit: what the limit is about. */
+/** Each key's busiest minute compared to its limit. */
 export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   return (
     <Card
-      title="API keys against their limits"
-      description="The busiest minute of each key, and the requests of the whole period."
+      title="API keys and their limits"
+      description="Each key’s busiest minute and its total requests."
       actions={<Link to="/keys">All keys</Link>}
     >
       <Loaded query={usage} skeleton={<SkeletonLines lines={6} />}>
         {({ keys }) =>
           keys.length === 0 ? (
-            <Empty icon={<KeyRound />} title="No key was used in this period" />
+            <Empty icon={<KeyRound />} title="No key used in this period" />
           ) : (
             <ul className={s.keys}>
               {keys.slice(0, 6).map((key) => (
@@ -58,7 +58,7 @@ function Bucket({ bucket }: { readonly bucket: KeyBucket }) {
       <span className={s.value}>
         {number(peakPerMinute)} of {number(limitPerMinute)} a minute
         <small>
-          {number(answered)} in all
+          {number(answered)} in total
           {limited > 0 && `, ${number(limited)} refused`}
         </small>
       </span>

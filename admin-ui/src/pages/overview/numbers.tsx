@@ -31,23 +31,23 @@ export function Numbers({ usage, stats }: NumbersProps) {
         failed={usage.isError}
       />
       <Tile
-        label="Deliveries that arrived"
+        label="Successful attempts"
         value={total && share(total.succeeded, tries)}
         note={total && (tries === 0 ? 'no attempts' : `of ${number(tries)} attempts`)}
         failed={stats.isError}
       />
       <Tile
-        label="Answered within"
+        label="Response time (p95)"
         value={total && (total.p95Ms === null ? '–' : milliseconds(total.p95Ms))}
         note={
-          total && (total.p50Ms === null ? 'no attempts' : `95 of 100; half in ${milliseconds(total.p50Ms)}`)
+          total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)
         }
         failed={stats.isError}
       />
       <Tile
         label="Failing now"
         value={failing === undefined ? undefined : number(failing)}
-        note={off > 0 ? `${number(off)} switched off` : 'none switched off'}
+        note={off > 0 ? `${number(off)} disabled` : 'none disabled'}
         bad={(failing ?? 0) > 0}
         failed={stats.isError}
       />
@@ -70,7 +70,7 @@ function Tile({ label, value, note, bad, failed }: TileProps) {
       <dt>{label}</dt>
       <dd className={s.value}>{value ?? (failed ? '–' : <Skeleton width="4rem" height="1.5rem" />)}</dd>
       <dd className={bad ? s.bad : s.note}>
-        {value === undefined ? (failed ? 'not known now' : '\u00a0') : note}
+        {value === undefined ? (failed ? 'not available' : '\u00a0') : note}
       </dd>
     </div>
   );

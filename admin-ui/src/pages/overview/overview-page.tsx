@@ -18,7 +18,7 @@ const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': 
 
 export function OverviewPage() {
   const { range: chosen = '24h' } = useSearch({ from: '/in/' });
-  // The choice is shown at once, the charts follow.
+  // The selection updates at once; the charts follow.
   const range = useDeferredValue(chosen);
   const navigate = useNavigate({ from: '/' });
   const { company } = useSession();
@@ -27,7 +27,7 @@ export function OverviewPage() {
   return (
     <Page
       title="Overview"
-      description={`How ${company.name} and its tools get along.`}
+      description={`API and webhook activity for ${company.name}.`}
       refreshing={range !== chosen || usage.isPlaceholderData || stats.isPlaceholderData}
       actions={
         <Segmented
@@ -44,7 +44,7 @@ export function OverviewPage() {
   );
 }
 
-/** Not built anew while only the choice changes. */
+/** Memoized, so that the charts do not render while only the selection changes. */
 const Charts = memo(function Charts({ range }: { readonly range: Range }) {
   const usage = useQuery(usageQuery(range));
   const stats = useQuery(statsQuery(range));

@@ -8,19 +8,19 @@ import { Loaded, Skeleton } from '../../ui/states.tsx';
 export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
     <Card
-      title="How fast receivers answer"
-      description="Half, 95 and 99 of 100 attempts were done within this time."
+      title="Response times of receivers"
+      description="The time within which 50 %, 95 % and 99 % of attempts finished."
     >
       <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <LineChart
-            label="How fast receivers answer"
+            label="Response times of receivers"
             times={points.map((point) => point.utc)}
             format={milliseconds}
             series={[
-              { label: 'Half', color: 'var(--accent)', values: points.map((point) => point.p50Ms) },
-              { label: '95 of 100', color: 'var(--info-mark)', values: points.map((point) => point.p95Ms) },
-              { label: '99 of 100', color: 'var(--warn-mark)', values: points.map((point) => point.p99Ms) },
+              { label: 'p50', color: 'var(--accent)', values: points.map((point) => point.p50Ms) },
+              { label: 'p95', color: 'var(--info-mark)', values: points.map((point) => point.p95Ms) },
+              { label: 'p99', color: 'var(--warn-mark)', values: points.map((point) => point.p99Ms) },
             ]}
           />
         )}

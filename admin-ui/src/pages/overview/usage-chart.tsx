@@ -9,8 +9,8 @@ type Usage = Answer<'getUsage'>;
 type Bucket = Usage['buckets'][number]['bucket'];
 
 export const bucketLabels: Readonly<Record<Bucket, string>> = {
-  read: 'Reading',
-  write: 'Writing',
+  read: 'Read',
+  write: 'Write',
   admin: 'Webhooks and tests',
   lookup: 'Lookups',
 };
@@ -23,7 +23,7 @@ const colors: Readonly<Record<Bucket, string>> = {
 
 export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   return (
-    <Card title="API requests" description="By kind, and those refused because a limit was reached.">
+    <Card title="API requests" description="By kind, with requests refused by rate limits.">
       <Loaded query={usage} skeleton={<Skeleton height="14.75rem" />}>
         {({ buckets }) => {
           const points = buckets[0]?.points ?? [];

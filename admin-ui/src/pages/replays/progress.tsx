@@ -2,7 +2,7 @@ import { number } from '../../ui/format.ts';
 import s from './progress.module.css';
 import type { Replay } from './replay.ts';
 
-/** How far a replay is: arrived, failed, made and still under way, and yet to be made. */
+/** The progress of a replay: delivered, failed, in progress, and not created yet. */
 export function Progress({ replay }: { readonly replay: Replay }) {
   const { total, made, succeeded, failed } = replay;
   const underWay = Math.max(made - succeeded - failed, 0);

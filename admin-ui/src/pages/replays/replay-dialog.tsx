@@ -21,7 +21,7 @@ type Body = Input<'createReplay'>['body'];
 type Kind = Body['kind'];
 
 interface ReplayDialogProps {
-  /** What the log shows now: the replay begins from there. */
+  /** The filters of the log, which the replay starts from. */
   readonly filters: DeliverySearch;
   readonly onClose: () => void;
 }
@@ -34,7 +34,7 @@ const periods = [
   { hours: 720, label: 'the last 30 days' },
 ];
 
-/** What to deliver again, counted before it is begun. */
+/** Chooses what to replay, and counts it first. */
 export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const [subscriptionId, setSubscriptionId] = useState(filters.subscription);
@@ -49,7 +49,7 @@ export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
       open
       onClose={onClose}
       title="Replay deliveries"
-      description="Events are delivered again with the same ID, to the present URL and signed with the present secret."
+      description="Events are delivered again with the same ID, to the current URL, signed with the current secret."
     >
       <ReplayForm body={body} onClose={onClose}>
         <Field label="To">
@@ -61,27 +61,25 @@ export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
             ))}
           </Select>
         </Field>
-        <Fieldset legend="What">
+        <Fieldset legend="Deliveries">
           <Radio
             name="kind"
             checked={kind === 'failed'}
             onChange={() => setKind('failed')}
-            label="What failed"
-            description="Deliveries that were given up, and have not arrived since."
+            label="Failed deliveries" description="All attempts failed, and no replay succeeded since."
           />
           <Radio
             name="kind"
             checked={kind === 'missed'}
             onChange={() => setKind('missed')}
-            label="What was missed"
-            description="Events of its types that were never tried, because it was off or did not exist yet."
+            label="Missed events" description="Never sent, because the subscription was disabled or did not exist yet."
           />
           <Radio
             name="kind"
             checked={kind === 'filter'}
             onChange={() => setKind('filter')}
             label="Everything"
-            description="Also what has arrived already. The receiver gets it a second time."
+            description="Includes successful deliveries. The receiver gets them again."
           />
         </Fieldset>
         {filters.since === undefined && (
@@ -148,11 +146,11 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
       submit={count ? `Replay ${plural(count, 'delivery', 'deliveries')}` : 'Replay'}
       submitDisabledReason={
         body === null
-          ? 'There is no subscription to deliver to'
+          ? 'Add a subscription first'
           : count === 0
             ? 'There is nothing to replay'
             : count === undefined
-              ? 'Counting first'
+              ? 'Counting deliveries'
               : undefined
       }
       secondary={<Button onClick={onClose}>Cancel</Button>}
@@ -164,11 +162,11 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
         ) : count === undefined ? (
           <Skeleton width="60%" />
         ) : count === 0 ? (
-          <p>There is nothing of that kind to replay.</p>
+          <p>Nothing matches.</p>
         ) : (
           <p>
             <strong>{plural(count, 'delivery', 'deliveries')}</strong>, in about{' '}
-            {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed by it.
+            {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed.
           </p>
         )}
       </div>

@@ -34,8 +34,8 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
           rows={query.data?.replays}
           rowKey={(replay) => replay.id}
           emptyState={
-            <Empty icon={<RotateCcw />} title="Nothing was replayed yet">
-              A replay delivers events again that failed or were missed, at a pace that leaves new ones alone.
+            <Empty icon={<RotateCcw />} title="No replays yet">
+              A replay delivers failed or missed events again, without delaying new ones.
             </Empty>
           }
         />
@@ -74,8 +74,8 @@ const columns: readonly Column<Replay>[] = [
       );
     },
   },
-  { id: 'arrived', header: 'Arrived', align: 'end', cell: (replay) => number(replay.succeeded) },
+  { id: 'arrived', header: 'Delivered', align: 'end', cell: (replay) => number(replay.succeeded) },
   { id: 'failed', header: 'Failed', align: 'end', cell: (replay) => number(replay.failed) },
   { id: 'by', header: 'By', cell: (replay) => replay.createdBy ?? 'An API key' },
-  { id: 'begun', header: 'Begun', align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
+  { id: 'begun', header: 'Started', align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
 ];

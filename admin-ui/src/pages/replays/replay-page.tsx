@@ -81,7 +81,7 @@ function Details({ replay }: { readonly replay: Replay }) {
         <Facts
           columns={11}
           facts={[
-            made || replay.kind === 'release' ? { label: 'Arrived', value: number(replay.succeeded) } : null,
+            made || replay.kind === 'release' ? { label: 'Delivered', value: number(replay.succeeded) } : null,
             made || replay.kind === 'release' ? { label: 'Failed', value: number(replay.failed) } : null,
             {
               label: 'Subscription',
@@ -99,7 +99,7 @@ function Details({ replay }: { readonly replay: Replay }) {
               : { label: 'Events until', value: <Moment time={filter.until} /> },
             filter.types === undefined ? null : { label: 'Types', value: filter.types.join(', ') },
             filter.states === undefined ? null : { label: 'States', value: filter.states.join(', ') },
-            { label: 'Begun', value: <Moment time={replay.createdUtc} /> },
+            { label: 'Started', value: <Moment time={replay.createdUtc} /> },
             replay.finishedUtc === null
               ? null
               : { label: 'Ended', value: <Moment time={replay.finishedUtc} /> },
@@ -109,11 +109,11 @@ function Details({ replay }: { readonly replay: Replay }) {
         {made && (
           <div>
             <LinkButton to="/deliveries" search={{ replay: replay.id }} size="s">
-              Its deliveries
+              View deliveries
             </LinkButton>{' '}
             {replay.failed > 0 && (
               <LinkButton to="/deliveries" search={{ replay: replay.id, state: 'failed' }} size="s">
-                Those that failed
+                View failed deliveries
               </LinkButton>
             )}
           </div>

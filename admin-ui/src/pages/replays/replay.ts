@@ -4,14 +4,14 @@ import type { Tone } from '../../ui/badge.tsx';
 
 export type Replay = Answer<'getReplay'>;
 
-/** Asked again every second while it runs. */
+/** Polls while the replay runs. */
 export const replayQuery = (id: number) => ({
   ...operationQuery('getReplay', { params: { id } }),
   refetchInterval: ({ state }: { readonly state: { readonly data?: Replay | undefined } }) =>
     state.data?.state === 'running' || isUnsettled(state.data) ? 1000 : false,
 });
 
-/** All were made, and some have no result yet. */
+/** All deliveries were created, and some have no result yet. */
 const isUnsettled = (replay: Replay | undefined): boolean =>
   replay !== undefined &&
   replay.state === 'done' &&
@@ -20,12 +20,12 @@ const isUnsettled = (replay: Replay | undefined): boolean =>
   Date.now() - Date.parse(replay.finishedUtc ?? replay.createdUtc) < 60_000;
 
 export const kindLabels: Readonly<Record<Replay['kind'], string>> = {
-  resend: 'One delivery resent',
-  failed: 'What had failed',
-  missed: 'What was missed',
+  resend: 'Resent delivery',
+  failed: 'Failed deliveries',
+  missed: 'Missed events',
   filter: 'Chosen deliveries',
   release: 'Held deliveries released',
-  drop: 'Held deliveries dropped',
+  drop: 'Held deliveries discarded',
 };
 
 export const replayStates: Readonly<

@@ -14,10 +14,10 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** What a person would call the browser of a User-Agent header: `Chrome on Mac`. */
+/** A readable name for a User-Agent header: `Chrome on Mac`. */
 export const browserName = (userAgent: string): string => {
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
-  if (!browser) return userAgent.slice(0, 60) || 'An unknown program';
+  if (!browser) return userAgent.slice(0, 60) || 'Unknown browser';
   return system ? `${browser} on ${system}` : browser;
 };

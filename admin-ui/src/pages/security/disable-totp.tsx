@@ -22,7 +22,7 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
       open
       onClose={onClose}
       title="Turn off two-factor sign-in?"
-      description="Your password alone will then sign you in. Your other sessions end."
+      description="You will sign in with your password alone. Your other sessions end."
       size="s"
     >
       <PasswordForm

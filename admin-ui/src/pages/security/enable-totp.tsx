@@ -20,7 +20,7 @@ interface EnableTotpProps {
   readonly onClose: () => void;
 }
 
-/** Password, then the code to scan, then the first code of the app, then the recovery codes. */
+/** Asks for the password, shows the QR code, checks the app's first code, then shows the recovery codes. */
 export function EnableTotp({ open, onClose }: EnableTotpProps) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const queryClient = useQueryClient();
@@ -85,7 +85,7 @@ function Confirm({ started, onClose, onDone }: ConfirmProps) {
       submit="Turn on"
       secondary={<Button onClick={onClose}>Cancel</Button>}
     >
-      <p>Scan this with the app, or type the secret into it:</p>
+      <p>Scan this QR code with the app, or enter the secret by hand:</p>
       <QrCode text={started.uri} secret={started.secret} />
       <Field label="The code that the app shows" error={fieldError(confirm.error, 'code')}>
         <TextInput

@@ -30,7 +30,7 @@ export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
       open={open}
       onClose={onClose}
       title="Create new recovery codes?"
-      description="Your present recovery codes stop working."
+      description="Your current recovery codes stop working."
       size="s"
     >
       <PasswordForm

@@ -21,7 +21,7 @@ export function SecurityPage() {
   const close = (): void => void navigate({ search: {}, replace: true });
   const { user, company, otherCompanies } = useSession();
   return (
-    <Page title="Your security" description="Your own account: how you sign in, and where you are signed in.">
+    <Page title="Your security" description="How you sign in, and where you are signed in.">
       <Card
         title="Profile"
         actions={
@@ -33,7 +33,7 @@ export function SecurityPage() {
         <Facts
           columns={12}
           facts={[
-            { label: 'Name', value: user.name || <Quiet>Not given yet</Quiet> },
+            { label: 'Name', value: user.name || <Quiet>Not set</Quiet> },
             { label: 'Email', value: user.email },
             { label: 'Role', value: <Badge tone="accent">{user.role}</Badge> },
           ]}
@@ -41,7 +41,7 @@ export function SecurityPage() {
       </Card>
       <Card
         title="Password"
-        description={`Changing it ends your other sessions${otherCompanies.length > 0 ? ` in ${company.name}, and your passwords in other companies stay as they are` : ''}.`}
+        description={`Changing it ends your other sessions${otherCompanies.length > 0 ? ` in ${company.name}. Your passwords in other companies do not change` : ''}.`}
         actions={
           <Button size="s" onClick={() => open('password')}>
             Change password
@@ -50,7 +50,7 @@ export function SecurityPage() {
       />
       <Card
         title="Two-factor sign-in"
-        description="Asks for a code from an app on your phone after your password, so a stolen password alone cannot sign in."
+        description="After your password, you enter a code from an app on your phone. A stolen password alone is then not enough to sign in."
         actions={
           user.totpEnabled ? (
             <Row>

@@ -18,7 +18,7 @@ import { sessionsQuery } from './queries.ts';
 type Session = Answer<'listSessions'>['sessions'][number];
 
 interface SessionsProps {
-  /** Whether ending all others is being asked about. */
+  /** Whether the confirmation dialog is open. */
   readonly asking: boolean;
   readonly onAsk: () => void;
   readonly onClose: () => void;
@@ -43,10 +43,10 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
       actions={
         <Button
           size="s"
-          disabledReason={others === 0 ? 'You are signed in nowhere else' : undefined}
+          disabledReason={others === 0 ? 'You have no other sessions' : undefined}
           onClick={onAsk}
         >
-          End all others…
+          End other sessions…
         </Button>
       }
     >
@@ -59,21 +59,20 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
           rows={query.data?.sessions}
           rowKey={(session) => session.id}
           skeletonRows={2}
-          emptyState={<Empty title="No sessions are open" />}
+          emptyState={<Empty title="No sessions" />}
         />
       )}
       <ConfirmDialog
         open={asking && others > 0}
         onClose={onClose}
         title="End all other sessions?"
-        confirm="End them"
+        confirm="End sessions"
         danger
         pending={endOthers.isPending}
         error={endOthers.error}
         onConfirm={() => endOthers.mutate()}
       >
-        Every other browser has to sign in again. Do this when you see one that is not yours, and change your
-        password then.
+        Every other browser has to sign in again. If you do not recognize a session, also change your password.
       </ConfirmDialog>
     </Card>
   );
@@ -88,7 +87,7 @@ const columns: readonly Column<Session>[] = [
       <Stack gap="xs">
         <Row gap="s">
           <strong title={session.userAgent}>{browserName(session.userAgent)}</strong>
-          {session.current && <Badge tone="good">this one</Badge>}
+          {session.current && <Badge tone="good">This browser</Badge>}
         </Row>
         <Quiet small>{session.address}</Quiet>
       </Stack>
@@ -112,7 +111,7 @@ function End({ session }: { readonly session: Session }) {
     mutationFn: () => call('revokeSession', { params: { id: session.id } }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      toast('The session has ended');
+      toast('Session ended');
     },
     onError: toastError,
   });

@@ -14,7 +14,7 @@ interface ChooseCompanyProps {
   readonly onDone: (session: Session) => void;
 }
 
-/** After a sign-in that opened several companies. The first is the one that was used last. */
+/** Shown after a sign-in to several companies. The company used last comes first. */
 export function ChooseCompany({ session, onDone }: ChooseCompanyProps) {
   const [asked, setAsked] = useState<OtherCompany | null>(null);
   const change = useSwitchCompany(onDone);
@@ -31,7 +31,7 @@ export function ChooseCompany({ session, onDone }: ChooseCompanyProps) {
             <Company
               name={one.name}
               role={one.role}
-              note={one.codeRequired ? 'Asks for a code' : undefined}
+              note={one.codeRequired ? 'Code required' : undefined}
               pending={change.isPending && change.variables === one.id}
               onChoose={() => (one.codeRequired ? setAsked(one) : change.mutate(one.id))}
             />

@@ -35,7 +35,7 @@ export function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
       error={signIn.error}
       fields={['totp', 'recoveryCode']}
       submit={wait > 0 ? `Wait ${wait} s` : 'Continue'}
-      submitDisabledReason={wait > 0 ? `Too many tries; the next is possible in ${wait} seconds` : undefined}
+      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
       secondary={
         <Button variant="ghost" onClick={onBack}>
           Back

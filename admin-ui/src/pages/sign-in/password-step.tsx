@@ -35,7 +35,7 @@ export function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
       error={signIn.error}
       fields={['email', 'password']}
       submit={wait > 0 ? `Wait ${wait} s` : 'Sign in'}
-      submitDisabledReason={wait > 0 ? `Too many tries; the next is possible in ${wait} seconds` : undefined}
+      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
       wide
     >
       <Field label="Email" error={fieldError(signIn.error, 'email')}>

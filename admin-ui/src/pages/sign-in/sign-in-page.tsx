@@ -8,7 +8,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { type Credentials, PasswordStep } from './password-step.tsx';
 import s from './sign-in-page.module.css';
 
-/** What comes after the password, if anything, loads when it is needed. */
+/** The steps after the password load on demand. */
 const CodeStep = lazyPart(
   () => import('./code-step.tsx'),
   (part) => part.CodeStep,
@@ -26,7 +26,7 @@ export function SignInPage() {
   const [choices, setChoices] = useState<Session | null>(null);
   const start = (session: Session): void => {
     enter(queryClient, session);
-    // A path with an id in it belongs to the company that it was seen in.
+    // A path may contain an id of the company it was opened in.
     const sameCompany = choices === null || choices.company.id === session.company.id;
     router.history.push(`/portal${(sameCompany && next) || '/'}`);
   };
@@ -45,7 +45,7 @@ export function SignInPage() {
   return (
     <PublicFrame title={credentials ? 'One more step' : 'Sign in'}>
       {why === 'ended' && !credentials && (
-        <Notice tone="info">Your session has ended. Sign in to continue where you left off.</Notice>
+        <Notice tone="info">Your session ended. Sign in to continue where you left off.</Notice>
       )}
       {why === 'new-password' && !credentials && (
         <Notice tone="good">Your new password is set. Sign in with it.</Notice>

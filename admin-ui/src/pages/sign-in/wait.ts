@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../errors.ts';
 
-/** Seconds until the server takes another try, counted down. */
+/** Seconds until the server accepts another attempt, counted down. */
 export const useWait = (error: unknown): number => {
   const [left, setLeft] = useState(0);
   useEffect(() => {

@@ -24,7 +24,7 @@ export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps)
     onSuccess: async () => {
       await navigate({ to: '/subscriptions' });
       cache.deleted(id);
-      toast(`“${nameOf(subscription)}” is deleted`);
+      toast(`“${nameOf(subscription)}” deleted`);
     },
   });
   const traffic = health.succeeded24h + health.failed24h;
@@ -48,12 +48,12 @@ export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps)
             {traffic > 0
               ? `It had ${plural(traffic, 'attempt')} in the last 24 hours.`
               : 'It has received deliveries before.'}
-            {pending > 0 && ` ${plural(pending, 'delivery', 'deliveries')} still to be sent will be dropped.`}
+            {pending > 0 && ` ${plural(pending, 'delivery', 'deliveries')} that are not sent yet will be discarded.`}
           </Notice>
         )}
-        {managedBy !== null && <p>{managedBy} made this subscription and may make it again.</p>}
+        {managedBy !== null && <p>{managedBy} created this subscription and may create it again.</p>}
         <p>
-          Nothing is sent to this address any more. Its past deliveries stay readable. This cannot be undone.
+          Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.
         </p>
       </Stack>
     </ConfirmDialog>

@@ -18,7 +18,7 @@ export function DisableDialog({ open, subscription, onClose }: DisableDialogProp
     mutationFn: () => call('disablePortalSubscription', { params: { id: subscription.id } }),
     onSuccess: (changed) => {
       cache.changed(changed);
-      toast(`“${nameOf(changed)}” is switched off`);
+      toast(`“${nameOf(changed)}” disabled`);
       onClose();
     },
   });
@@ -26,15 +26,15 @@ export function DisableDialog({ open, subscription, onClose }: DisableDialogProp
     <ConfirmDialog
       open={open && subscription.enabled}
       onClose={onClose}
-      title={`Switch “${nameOf(subscription)}” off?`}
-      confirm="Switch off"
+      title={`Disable “${nameOf(subscription)}”?`}
+      confirm="Disable subscription"
       pending={disable.isPending}
       error={disable.error}
       onConfirm={() => disable.mutate()}
     >
       <Stack gap="s">
-        <p>What waits to be sent is held until you decide about it.</p>
-        <p>What happens from now on is not sent; you can replay it when you switch it on again.</p>
+        <p>Pending deliveries are held until you release or discard them.</p>
+        <p>New events are not delivered; you can replay them when you enable the subscription again.</p>
       </Stack>
     </ConfirmDialog>
   );

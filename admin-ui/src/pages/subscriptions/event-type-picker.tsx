@@ -17,7 +17,7 @@ interface EventTypePickerProps {
   readonly error: string | undefined;
 }
 
-/** Every event type with what it means and what it carries, searched by any of its words. */
+/** Every event type with its description and a sample; searchable. */
 export function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
   const [text, setText] = useState('');
   const query = useQuery(eventTypesQuery);
@@ -88,7 +88,7 @@ export function EventTypePicker({ value, onChange, error }: EventTypePickerProps
                   </details>
                 </li>
               ))}
-              {shown.length === 0 && <li className={s.none}>No event type has these words.</li>}
+              {shown.length === 0 && <li className={s.none}>No event type matches.</li>}
             </ul>
           )}
         </Loaded>

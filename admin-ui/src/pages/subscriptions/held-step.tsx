@@ -10,7 +10,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { subscriptionQuery } from './queries.ts';
 
-/** What waited when the subscription went off: deliver it now, or give it up. */
+/** The held deliveries: release or discard them. */
 export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }) {
   const params = { id: subscriptionId };
   const held = useQuery({
@@ -35,13 +35,13 @@ export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }
       <p>
         {count === 0
           ? 'No deliveries are held.'
-          : `${plural(count, 'delivery was', 'deliveries were')} on the way when it went off, and ${count === 1 ? 'is' : 'are'} held.`}
+          : `${plural(count, 'delivery', 'deliveries')} from before it was disabled ${count === 1 ? 'is' : 'are'} held.`}
       </p>
       {begun ? (
         <p>
-          {begun.kind === 'drop' ? 'They are being dropped. ' : 'They are being delivered. '}
+          {begun.kind === 'drop' ? 'They are being discarded. ' : 'They are being delivered. '}
           <Link to="/replays/$id" params={{ id: begun.id }}>
-            Watch it
+            View progress
           </Link>
         </p>
       ) : (
@@ -53,14 +53,14 @@ export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }
               pending={decide.isPending && decide.variables === 'releaseHeld'}
               onClick={() => decide.mutate('releaseHeld')}
             >
-              Deliver them
+              Release deliveries
             </Button>
             <Button
               size="s"
               pending={decide.isPending && decide.variables === 'dropHeld'}
               onClick={() => decide.mutate('dropHeld')}
             >
-              Drop them
+              Discard deliveries
             </Button>
           </Row>
         )

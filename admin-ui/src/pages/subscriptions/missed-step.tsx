@@ -15,7 +15,7 @@ interface MissedStepProps {
   readonly since: string;
 }
 
-/** What happened while the subscription was off, and was never on its way to it. */
+/** The events that occurred while the subscription was disabled. */
 export function MissedStep({ subscriptionId, since }: MissedStepProps) {
   const [until] = useState(() => new Date().toISOString());
   const body = { kind: 'missed' as const, subscriptionId, since, until };
@@ -24,24 +24,23 @@ export function MissedStep({ subscriptionId, since }: MissedStepProps) {
   if (preview.isError) return <Notice tone="bad">{errorText(preview.error)}</Notice>;
   if (!preview.data) return <Skeleton width="50%" />;
   const { count, estimateSeconds } = preview.data;
-  if (count === 0) return <p>Nothing was missed while it was off.</p>;
+  if (count === 0) return <p>No events were missed while it was disabled.</p>;
   return (
     <Stack gap="s">
       <p>
-        {plural(count, 'event')} of its types happened while it was off. Delivering{' '}
-        {count === 1 ? 'it' : 'them'} takes about {span(Math.max(estimateSeconds, 1) * 1000)}.
+        {plural(count, 'event')} occurred while it was disabled. Delivering{' '} {count === 1 ? 'it' : 'them'} takes about {span(Math.max(estimateSeconds, 1) * 1000)}.
       </p>
       {replay.data ? (
         <p>
-          The replay has begun.{' '}
+          Replay started.{' '}
           <Link to="/replays/$id" params={{ id: replay.data.id }}>
-            Watch it
+            View progress
           </Link>
         </p>
       ) : (
         <div>
           <Button size="s" pending={replay.isPending} onClick={() => replay.mutate()}>
-            Deliver what was missed
+            Deliver missed events
           </Button>
         </div>
       )}

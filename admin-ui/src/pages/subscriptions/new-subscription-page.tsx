@@ -64,9 +64,9 @@ export function NewSubscriptionPage() {
           onClose={() => void navigate({ to: '/subscriptions/$id', params: { id: made.id } })}
         >
           <p>
-            Your receiver uses it to check that a delivery really comes from here.{' '}
+            Your receiver uses it to verify that a delivery comes from this service.{' '}
             <Link to="/developers" search={{ tab: 'signatures' }} target="_blank">
-              How to check a signature
+              How to verify a signature
             </Link>
           </p>
         </SecretDialog>

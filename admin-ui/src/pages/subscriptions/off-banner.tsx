@@ -1,3 +1,4 @@
+import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { sentence } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
@@ -12,18 +13,17 @@ interface OffBannerProps {
   readonly onRepair: () => void;
 }
 
-/** Why it is off, since when, what has piled up, and the way back; or that it is on its way there. */
+/** Why the subscription is disabled and how to enable it, or a warning that it is failing. */
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   const { enabled, disabledReason, disabledUtc, health, consecutiveFailures } = subscription;
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
   if (enabled) {
-    if (consecutiveFailures < 5) return null;
+    if (consecutiveFailures < failuresUntilProbing) return null;
     return (
       <Notice tone="warn" title={`The last ${plural(consecutiveFailures, 'attempt')} failed`}>
-        The subscription gets one attempt at a time until one succeeds. After 20 counted failures in a row it
-        is disabled. Attempts that were already under way at the fifth failure are not counted.
-        {health.waiting > 0 && ` ${plural(health.waiting, 'delivery', 'deliveries')} wait.`}
+        It gets one attempt at a time until one succeeds. After {failuresUntilDisabled} counted failures in a row it is disabled. Attempts that were in flight at failure {failuresUntilProbing} are not counted.
+        {health.waiting > 0 && ` ${plural(health.waiting, 'pending delivery', 'pending deliveries')}.`}
       </Notice>
     );
   }
@@ -31,10 +31,10 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   return (
     <Notice
       tone={auto ? 'bad' : 'info'}
-      title={auto ? 'This subscription was switched off by itself' : 'This subscription is off'}
+      title={auto ? 'This subscription was disabled after repeated failures' : 'This subscription is disabled'}
       actions={
         <Button size="s" variant="primary" disabledReason={refusal} onClick={onRepair}>
-          {auto ? 'Repair…' : 'Switch on…'}
+          {auto ? 'Repair…' : 'Enable…'}
         </Button>
       }
     >
@@ -42,14 +42,14 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
       <p>
         {disabledUtc !== null && (
           <>
-            Off since <Moment time={disabledUtc} /> (<TimeAgo time={disabledUtc} />
+            Disabled since <Moment time={disabledUtc} /> (<TimeAgo time={disabledUtc} />
             ).{' '}
           </>
         )}
         {health.held > 0
-          ? `${plural(health.held, 'delivery is', 'deliveries are')} held until you decide about ${health.held === 1 ? 'it' : 'them'}.`
+          ? `${plural(health.held, 'delivery is', 'deliveries are')} held until you release or discard ${health.held === 1 ? 'it' : 'them'}.`
           : 'No deliveries are held.'}{' '}
-        What happened since then was not sent.
+        Events since then were not delivered.
       </p>
     </Notice>
   );

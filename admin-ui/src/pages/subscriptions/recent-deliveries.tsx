@@ -28,8 +28,8 @@ export function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: 
           deliveries={query.data?.deliveries}
           without="subscription"
           emptyState={
-            <Empty title="Nothing was delivered yet">
-              The next event of its types will be the first. To try it now, send a test.
+            <Empty title="No deliveries yet">
+              The next matching event is delivered here. To try it now, send a test delivery.
             </Empty>
           }
         />

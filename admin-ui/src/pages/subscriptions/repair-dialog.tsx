@@ -20,14 +20,14 @@ interface RepairDialogProps {
   readonly onClose: () => void;
 }
 
-/** The way back for a subscription that is off: test it, switch it on, decide about what piled up. */
+/** Enables a disabled subscription: test it, enable it, then handle held and missed deliveries. */
 export function RepairDialog({ open, subscription, onClose }: RepairDialogProps) {
   return (
     <Dialog
       open={open}
       onClose={onClose}
-      title={`Switch “${nameOf(subscription)}” on`}
-      description="In three steps; each but the second can be left out."
+      title={`Enable “${nameOf(subscription)}”`}
+      description="Steps 1 and 3 are optional."
     >
       {open && <Steps subscription={subscription} onClose={onClose} />}
     </Dialog>
@@ -35,14 +35,14 @@ export function RepairDialog({ open, subscription, onClose }: RepairDialogProps)
 }
 
 function Steps({ subscription, onClose }: Omit<RepairDialogProps, 'open'>) {
-  // Switching on clears it, and the missed events are those since then.
+  // Enabling clears this time, which the missed events start from.
   const [offSince] = useState(subscription.disabledUtc);
   return (
     <Stack gap="l">
       <ol>
         <TestStep subscription={subscription} />
         <EnableStep subscription={subscription} />
-        <RepairStep number={3} title="Decide about what piled up" waiting={!subscription.enabled}>
+        <RepairStep number={3} title="Handle held and missed events" waiting={!subscription.enabled}>
           <Stack>
             <HeldStep subscriptionId={subscription.id} />
             {offSince !== null && <MissedStep subscriptionId={subscription.id} since={offSince} />}
@@ -64,14 +64,14 @@ function TestStep({ subscription }: { readonly subscription: Subscription }) {
   });
   const cause = test.data && causeOf(test.data);
   return (
-    <RepairStep number={1} title="Test whether it answers" done={test.data?.success ?? false}>
+    <RepairStep number={1} title="Test the endpoint" done={test.data?.success ?? false}>
       <Stack gap="s">
         <Row>
           <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
-            Send a test
+            Send test delivery
           </Button>
           {test.data && <StatusBadge attempt={test.data} />}
-          {test.data?.success && <span>It answers.</span>}
+          {test.data?.success && <span>It works.</span>}
         </Row>
         {cause && (
           <Notice tone="bad" title={cause.title}>
@@ -91,9 +91,9 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
     onSuccess: cache.changed,
   });
   return (
-    <RepairStep number={2} title="Switch it on" done={subscription.enabled}>
+    <RepairStep number={2} title="Enable it" done={subscription.enabled}>
       {subscription.enabled ? (
-        <p>It is on. New events are delivered from now on.</p>
+        <p>Enabled. New events are delivered.</p>
       ) : (
         <Stack gap="s">
           {subscription.verification !== null && (
@@ -101,8 +101,7 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
           )}
           <div>
             <Button size="s" variant="primary" pending={enable.isPending} onClick={() => enable.mutate()}>
-              Switch on
-            </Button>
+              Enable subscription </Button>
           </div>
           {enable.isError && <Notice tone="bad">{errorText(enable.error)}</Notice>}
         </Stack>

@@ -19,13 +19,13 @@ interface RotateDialogProps {
   readonly onClose: () => void;
 }
 
-/** A new signing secret, beside the old one for a while or in its place at once. */
+/** Rotates the signing secret, with or without an overlap. */
 export function RotateDialog({ open, subscription, onClose }: RotateDialogProps) {
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) {
     return (
       <SecretDialog
-        title="The new signing secret"
+        title="New signing secret"
         name="signing secret"
         value={secret}
         onClose={() => setSecret(null)}
@@ -36,8 +36,8 @@ export function RotateDialog({ open, subscription, onClose }: RotateDialogProps)
     <Dialog
       open={open}
       onClose={onClose}
-      title="Renew the signing secret"
-      description="Do this when the secret may have been seen by others, or as a habit."
+      title="Rotate the signing secret"
+      description="Rotate it if it may have leaked, or on a schedule."
     >
       <RotateForm
         subscription={subscription}
@@ -80,14 +80,13 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
       pending={rotate.isPending}
       error={rotate.error}
       fields={['overlapHours']}
-      submit="Renew secret"
+      submit="Rotate secret"
       danger={!overlap}
       secondary={<Button onClick={onClose}>Cancel</Button>}
     >
       {overlapUntil !== null && (
         <Notice tone="info">
-          The secret of the last renewal’s overlap is valid until <Moment time={overlapUntil} />. Renew after
-          that to get another overlap, or end all earlier secrets now.
+          The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get another overlap, or end all earlier secrets now.
         </Notice>
       )}
       <Fieldset legend="The old secret">
@@ -96,20 +95,20 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
             name="overlap"
             checked={overlap}
             onChange={() => setOverlap(true)}
-            label="keeps working for a while"
-            description="Deliveries carry the signatures of both secrets, so nothing fails while you change your receiver."
+            label="Keeps working for a while"
+            description="Deliveries carry both signatures, so nothing fails while you update your receiver."
           />
         )}
         <Radio
           name="overlap"
           checked={!overlap}
           onChange={() => setOverlap(false)}
-          label="ends at once"
-          description="Right when it has leaked. Your receiver refuses deliveries until it knows the new one."
+          label="Stops working at once"
+          description="Choose this if it leaked. Your receiver refuses deliveries until it has the new secret."
         />
       </Fieldset>
       {overlap && (
-        <Field label="Both are signed with for" error={fieldError(rotate.error, 'overlapHours')}>
+        <Field label="Sign with both secrets for" error={fieldError(rotate.error, 'overlapHours')}>
           <Select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
             <option value={1}>1 hour</option>
             <option value={6}>6 hours</option>

@@ -1,3 +1,4 @@
+import { failuresUntilProbing } from '@causeway/proto/delivery-states';
 import type { Answer } from '../../api/types.ts';
 import type { Tone } from '../../ui/badge.tsx';
 
@@ -7,23 +8,23 @@ export type EventType = Subscription['eventTypes'][number];
 export const nameOf = (subscription: { readonly name: string | null; readonly url: string }): string =>
   subscription.name ?? shortUrl(subscription.url);
 
-/** Without the scheme, which says little. */
+/** The URL without its scheme. */
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//i, '').replace(/\/$/, '');
 
-/** Whether it was switched off by the service, not by a person. */
+/** Whether the service disabled it, not a person. */
 export const isAutoDisabled = ({ enabled, autoDisabled }: Subscription): boolean => !enabled && autoDisabled;
 
-/** How it fares, in a word. From five failures in a row on, it gets one attempt at a time. */
+/** Its health as a badge. */
 export const stateOf = (subscription: Subscription): { readonly tone: Tone; readonly label: string } => {
   if (subscription.verification?.state === 'pending')
     return { tone: 'warn', label: 'Waiting for verification' };
-  if (isAutoDisabled(subscription)) return { tone: 'bad', label: 'Switched off' };
-  if (!subscription.enabled) return { tone: 'neutral', label: 'Off' };
-  if (subscription.consecutiveFailures >= 5) return { tone: 'bad', label: 'Failing' };
-  if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: 'Has trouble' };
-  return { tone: 'good', label: 'On' };
+  if (isAutoDisabled(subscription)) return { tone: 'bad', label: 'Auto-disabled' };
+  if (!subscription.enabled) return { tone: 'neutral', label: 'Disabled' };
+  if (subscription.consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: 'Failing' };
+  if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: 'Recent failures' };
+  return { tone: 'good', label: 'Enabled' };
 };
 
-/** Why a person cannot edit what a tool manages. */
+/** Why a subscription that a tool manages cannot be edited here. */
 export const managedReason = ({ managedBy }: Subscription): string | undefined =>
   managedBy === null ? undefined : `${managedBy} manages this subscription; change it there`;

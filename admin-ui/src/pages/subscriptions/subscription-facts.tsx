@@ -9,12 +9,12 @@ import type { Subscription } from './state.ts';
 
 interface SubscriptionFactsProps {
   readonly subscription: Subscription;
-  /** Why the secret cannot be renewed. */
+  /** Why the secret cannot be rotated. */
   readonly refusal: string | undefined;
   readonly onRotate: () => void;
 }
 
-/** What is set, beside how it fares. */
+/** The settings and the signing secret. */
 export function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFactsProps) {
   const until = subscription.previousSecretUntilUtc;
   return (
@@ -61,7 +61,7 @@ export function SubscriptionFacts({ subscription, refusal, onRotate }: Subscript
         <Stack gap="s">
           <p>
             {until === null ? (
-              'Every delivery is signed with it. It is never shown again.'
+              'Signs every delivery. It cannot be shown again.'
             ) : (
               <>
                 Deliveries carry the signatures of the new and the old secret until <Moment time={until} />.
@@ -70,7 +70,7 @@ export function SubscriptionFacts({ subscription, refusal, onRotate }: Subscript
           </p>
           <div>
             <Button size="s" icon={<KeyRound />} disabledReason={refusal} onClick={onRotate}>
-              Renew secret…
+              Rotate secret…
             </Button>
           </div>
         </Stack>

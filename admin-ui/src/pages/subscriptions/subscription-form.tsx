@@ -20,7 +20,7 @@ export const emptyDraft: Draft = { name: '', url: '', description: '', eventType
 
 interface SubscriptionFormProps {
   readonly initial: Draft;
-  /** Asks whether it should begin at once; for new ones only. */
+  /** Asks whether to enable it at once; for new subscriptions only. */
   readonly asksEnabled: boolean;
   readonly submit: string;
   readonly pending: boolean;
@@ -47,7 +47,7 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
         <Field
           label="Name"
           optional
-          hint="What you call it in this portal, such as “Billing”."
+          hint="Shown in this portal, such as “Billing”."
           error={fieldError(error, 'name')}
         >
           <TextInput
@@ -65,15 +65,15 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
           <TextArea
             rows={2}
             maxLength={2000}
-            placeholder="Who looks after it, what depends on it…"
+            placeholder="Who owns it, what depends on it…"
             value={draft.description}
             onChange={(event) => set({ description: event.target.value })}
           />
         </Field>
         {asksEnabled && (
           <Checkbox
-            label="Start at once"
-            description="Without this it is made switched off. What happens while it is off is not sent later by itself."
+            label="Enable at once"
+            description="Otherwise it starts disabled. Events that occur while it is disabled are not delivered later automatically."
             checked={draft.enabled}
             onChange={(event) => set({ enabled: event.target.checked })}
           />

@@ -16,7 +16,7 @@ export function SubscriptionHealth({ subscription: { health } }: { readonly subs
           facts={[
             { label: 'Succeeded', value: number(health.succeeded24h) },
             { label: 'Failed', value: number(health.failed24h) },
-            { label: 'Waiting', value: number(health.waiting) },
+            { label: 'Pending', value: number(health.waiting) },
             { label: 'Held', value: number(health.held) },
             { label: 'Last success', value: when(health.lastSuccessUtc) },
             { label: 'Last failure', value: when(health.lastFailureUtc) },

@@ -86,8 +86,7 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
         disabledReason={refusal}
         onClick={() => void navigate({ to: '/test', search: { subscription: id } })}
       >
-        Send a test
-      </Button>
+        Send test delivery </Button>
       <Button
         icon={<Pencil />}
         disabledReason={refusal ?? managedReason(subscription)}
@@ -99,7 +98,7 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
         trigger={<IconButton variant="secondary" label="More actions" icon={<Ellipsis />} />}
         actions={[
           {
-            label: enabled ? 'Switch off…' : 'Switch on…',
+            label: enabled ? 'Disable…' : 'Enable…',
             icon: <Power />,
             disabledReason: refusal,
             onSelect: () => open(enabled ? 'disable' : 'repair'),

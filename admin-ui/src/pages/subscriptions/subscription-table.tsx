@@ -101,13 +101,13 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
       label={nameOf(subscription)}
       actions={[
         {
-          label: 'Send a test',
+          label: 'Send test delivery',
           icon: <FlaskConical />,
           disabledReason: refusal,
           onSelect: () => void navigate({ to: '/test', search: { subscription: id } }),
         },
         {
-          label: 'Its deliveries',
+          label: 'View deliveries',
           icon: <Send />,
           onSelect: () => void navigate({ to: '/deliveries', search: { subscription: id } }),
         },
@@ -118,7 +118,7 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
           onSelect: () => void navigate({ to: '/subscriptions/$id/edit', params: { id } }),
         },
         {
-          label: enabled ? 'Switch off…' : 'Switch on…',
+          label: enabled ? 'Disable…' : 'Enable…',
           icon: <Power />,
           disabledReason: refusal,
           onSelect: () => dialog(enabled ? 'disable' : 'repair'),

@@ -28,7 +28,7 @@ export function SubscriptionsPage() {
   return (
     <Page
       title="Subscriptions"
-      description="When something happens in your CRM, it is sent to the address of each subscription that asked for it."
+      description="Each subscription sends events from your CRM to a URL."
       actions={add}
       refreshing={query.isRefetching}
     >
@@ -40,7 +40,7 @@ export function SubscriptionsPage() {
             subscriptions={query.data?.subscriptions}
             emptyState={
               <Empty icon={<Webhook />} title="No subscriptions yet" action={add}>
-                Add the address of a tool that should hear of new clients, payments or signed agreements.
+                Add the URL of a tool to notify about new clients, payments or signed agreements.
               </Empty>
             }
           />

@@ -12,7 +12,7 @@ interface UrlFieldProps {
   readonly error: string | undefined;
 }
 
-/** The target address, checked against the installation's rules while it is typed. */
+/** The target URL, checked by the server while it is typed. */
 export function UrlField({ value, onChange, error }: UrlFieldProps) {
   const { features } = useSession();
   const url = useDebounced(value.trim(), 400);
@@ -25,13 +25,13 @@ export function UrlField({ value, onChange, error }: UrlFieldProps) {
   });
   const problem = settled && check.data ? check.data.problem : null;
   const usual = features.allowHttp
-    ? 'Where the events are sent, as POST requests.'
-    : 'Where the events are sent, as POST requests. It has to begin with https://.';
+    ? 'Events are sent here as POST requests.'
+    : 'Events are sent here as POST requests. Must start with https://.';
   return (
     <Field
       label="URL"
       error={problem === null ? error : sentence(problem)}
-      hint={settled && check.data?.problem === null ? '✓ This address can be used.' : usual}
+      hint={settled && check.data?.problem === null ? '✓ This URL can be used.' : usual}
     >
       <TextInput
         type="url"

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { subscriptionQuery, subscriptionsQuery } from './queries.ts';
 import type { Subscription } from './state.ts';
 
-/** What has to be known anew after a subscription changed. */
+/** Updates the cache after a subscription changed. */
 export const useSubscriptionCache = () => {
   const queryClient = useQueryClient();
   return {

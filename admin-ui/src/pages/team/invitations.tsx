@@ -16,7 +16,7 @@ type Invitation = Answer<'listTeam'>['invitations'][number];
 
 export function Invitations({ invitations }: { readonly invitations: readonly Invitation[] }) {
   return (
-    <Card flush title="Open invitations" description="Each link works once, for seven days.">
+    <Card flush title="Open invitations" description="Each link works once.">
       <Table
         label="Open invitations"
         columns={columns}
@@ -36,7 +36,7 @@ const columns: readonly Column<Invitation>[] = [
     cell: (invitation) => (
       <Stack gap="xs">
         <strong>{invitation.email}</strong>
-        <Quiet small>invited by {invitation.invitedBy}</Quiet>
+        <Quiet small>Invited by {invitation.invitedBy}</Quiet>
       </Stack>
     ),
   },

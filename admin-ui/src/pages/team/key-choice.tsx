@@ -10,18 +10,18 @@ import s from './key-choice.module.css';
 
 interface KeyChoiceProps {
   readonly memberId: number;
-  /** Those that are to stay; all others are revoked. */
+  /** The keys to keep; all others are revoked. */
   readonly keep: readonly number[];
   readonly onChange: (keep: readonly number[]) => void;
 }
 
-/** The keys that a member created: whoever has seen a key's value can still use it without the portal. */
+/** The keys a member created. They know the values, so they can use the keys without the portal. */
 export function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
   const { data, error } = useQuery(memberKeysQuery(memberId));
   if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
-  if (!data) return <Quiet small>Looking for API keys they created…</Quiet>;
+  if (!data) return <Quiet small>Loading the API keys they created…</Quiet>;
   const { keys } = data;
-  if (keys.length === 0) return <Quiet small>They created no API keys that are active.</Quiet>;
+  if (keys.length === 0) return <Quiet small>They created no active API keys.</Quiet>;
   return (
     <Fieldset
       legend={`Revoke ${plural(keys.length, 'API key')} they created`}

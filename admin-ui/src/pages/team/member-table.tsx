@@ -24,7 +24,7 @@ export function MemberTable({ members, onChangeRole, onPassword, onRemove }: Mem
   const refusalOver = (member: Member): string | undefined =>
     adminRefusal ??
     (member.role === 'owner' && !roleAtLeast(role, 'owner')
-      ? 'Only an owner can change an owner'
+      ? 'Only an owner can change another owner'
       : undefined);
   const refusalFor = (member: Member): string | undefined => {
     const refusal = refusalOver(member);
@@ -114,7 +114,7 @@ export function MemberTable({ members, onChangeRole, onPassword, onRemove }: Mem
       columns={columns}
       rows={members}
       rowKey={(member) => member.id}
-      emptyState={<Empty title="There are no members" />}
+      emptyState={<Empty title="No members" />}
     />
   );
 }

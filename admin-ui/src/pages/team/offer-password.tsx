@@ -4,6 +4,7 @@ import { call } from '../../api/client.ts';
 import { nameOfMember } from '../../app/session.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Moment } from '../../ui/time-ago.tsx';
 import type { Member } from './member-table.tsx';
 
 interface OfferPasswordProps {
@@ -11,23 +12,22 @@ interface OfferPasswordProps {
   readonly onClose: () => void;
 }
 
-/** For a member who lost the password: a link, to be handed over, by which they choose a new one. */
+/** Creates a password reset link for a member who forgot their password. */
 export function OfferPassword({ member, onClose }: OfferPasswordProps) {
-  const [link, setLink] = useState<string | null>(null);
+  const [link, setLink] = useState<{ readonly url: string; readonly expiresUtc: string } | null>(null);
   const offer = useMutation({
     mutationFn: (id: number) => call('offerPasswordReset', { params: { id } }),
     gcTime: 0,
     onSuccess: (answer) => {
-      setLink(`${location.origin}${answer.link}`);
+      setLink({ url: `${location.origin}${answer.link}`, expiresUtc: answer.expiresUtc });
       onClose();
     },
   });
   if (link !== null) {
     return (
-      <SecretDialog title="Password reset link" name="link" value={link} onClose={() => setLink(null)}>
+      <SecretDialog title="Password reset link" name="link" value={link.url} onClose={() => setLink(null)}>
         <p>
-          Send this link to the person privately: anyone who opens it can choose the password. It works once,
-          for one hour.
+          Send this link to the person privately: anyone who opens it can choose the password. It works once, until <Moment time={link.expiresUtc} />.
         </p>
       </SecretDialog>
     );
@@ -44,9 +44,8 @@ export function OfferPassword({ member, onClose }: OfferPasswordProps) {
       onConfirm={() => offer.mutate(member.id)}
     >
       <p>
-        You get a link to hand over. When they use it, their sessions in this company end, and they sign in
-        with the new password{member.totpEnabled && ' and a code from their app'}. Their present password
-        works until then.
+        You get a link to send to them. When they use it, their sessions in this company end and they sign in
+        with the new password{member.totpEnabled && ' and a code from their app'}. Their current password works until then.
       </p>
     </ConfirmDialog>
   );

@@ -4,9 +4,9 @@ export const parsePayload = (text: string): Record<string, unknown> => {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error('The payload is not valid JSON; the editor marks the place');
+    throw new Error('The payload is not valid JSON. The editor marks the error');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error('The payload has to be a JSON object, in braces');
+    throw new Error('The payload must be a JSON object');
   return value as Record<string, unknown>;
 };

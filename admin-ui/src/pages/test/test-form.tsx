@@ -44,7 +44,7 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
   if (!subscription) return null;
   return (
     <Grid min={26}>
-      <Card title="What is sent">
+      <Card title="Request">
         <Form
           onSubmit={() => send.mutate(subscription.id)}
           pending={send.isPending}
@@ -94,7 +94,7 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
             optional
             hint={
               <>
-                Is sent as <code>metadata.status</code>, for receivers that branch on it.
+                Sent as <code>metadata.status</code>, for receivers that branch on it.
               </>
             }
             error={fieldError(send.error, 'statusOverride')}
@@ -103,15 +103,15 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
           </Field>
         </Form>
       </Card>
-      <Card title="What came back">
+      <Card title="Result">
         <div aria-live="polite" aria-busy={send.isPending}>
           {send.isPending ? (
             <SkeletonLines lines={8} />
           ) : send.data ? (
             <AttemptView attempt={send.data.attempt} when={<ClockTime time={send.data.at} />} />
           ) : (
-            <Empty title="Nothing was sent yet">
-              The answer of your receiver, how long it took, and every byte that was sent will be shown here.
+            <Empty title="No test sent yet">
+              Your receiver’s response, the timings and the full request are shown here.
             </Empty>
           )}
         </div>

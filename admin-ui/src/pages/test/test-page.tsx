@@ -15,7 +15,7 @@ export function TestPage() {
   return (
     <Page
       title="Test delivery"
-      description="Sends a delivery that is signed and posted like a real one and marked as a test. It counts as no failure and enters no log."
+      description="Sends a signed delivery marked as a test. It does not count as a failure and is not logged."
     >
       {refusal ? (
         <Notice tone="info">{refusal}</Notice>
@@ -33,14 +33,14 @@ export function TestPage() {
               <Card>
                 <Empty
                   icon={<FlaskConical />}
-                  title="There is nothing to test yet"
+                  title="No subscriptions yet"
                   action={
                     <LinkButton to="/subscriptions/new" variant="primary">
                       Add subscription
                     </LinkButton>
                   }
                 >
-                  A test goes to a subscription’s address, so add one first.
+                  Test deliveries go to a subscription’s URL. Add a subscription first.
                 </Empty>
               </Card>
             ) : (

@@ -14,14 +14,14 @@ import { Timings } from './timings.tsx';
 
 type Tested = Answer<'testPortalSubscription'>;
 
-/** Of a test, or of a delivery; there the body may be kept no longer. */
+/** An attempt of a test or of a delivery. The body of an old delivery may be deleted. */
 export type Attempt = Omit<Tested, 'request'> & {
   readonly request: Omit<Tested['request'], 'body'> & { readonly body: string | null };
 };
 
 type Tab = 'response' | 'request' | 'timings';
 
-/** One attempt, whole: how it went and why, what came back, and exactly what was sent. */
+/** One attempt: its result and cause, the response, and the request as sent. */
 export function AttemptView({ attempt, when }: { readonly attempt: Attempt; readonly when?: ReactNode }) {
   const [tab, setTab] = useState<Tab>('response');
   return (
@@ -63,7 +63,7 @@ export const classLabels: Readonly<Record<NonNullable<Attempt['errorClass']>, st
   connect: 'No connection',
   tls: 'TLS failed',
   timeout: 'Timed out',
-  reset: 'Broken off',
+  reset: 'Connection lost',
   redirect: 'Redirect',
   blocked_address: 'Blocked address',
   status: 'Refused',
@@ -95,28 +95,28 @@ function Outcome({ attempt, when }: { readonly attempt: Attempt; readonly when: 
           )}
         </Notice>
       ) : (
-        <Notice tone="good">The receiver has taken the delivery.</Notice>
+        <Notice tone="good">The receiver accepted the delivery.</Notice>
       )}
     </Stack>
   );
 }
 
 function Response({ response }: { readonly response: Attempt['response'] }) {
-  if (!response) return <p>No answer came back.</p>;
+  if (!response) return <p>No response.</p>;
   return (
     <Stack>
       {response.body === '' ? (
-        <Quiet>The answer had no body.</Quiet>
+        <Quiet>The response had no body.</Quiet>
       ) : (
         <CodeBlock
           code={prettyJson(response.body)}
           language={/^\s*[[{]/.test(response.body) ? 'json' : 'text'}
           label="response body"
-          title={response.bodyBase64 ? 'Body, as base64: it is not text' : 'Body'}
+          title={response.bodyBase64 ? 'Body, as base64 (not text)' : 'Body'}
           wrap
         />
       )}
-      {response.truncated && <Quiet small>It was longer; the first 16 KiB are kept.</Quiet>}
+      {response.truncated && <Quiet small>The body was longer; only its beginning is stored.</Quiet>}
       <Headers headers={response.headers} label="Response headers" />
     </Stack>
   );
@@ -135,13 +135,13 @@ function Request({ request }: { readonly request: Attempt['request'] }) {
         )}
       </Row>
       {body === null ? (
-        <Quiet>The event is kept no longer, so the body is gone.</Quiet>
+        <Quiet>The event was deleted after its retention time, so its body is gone.</Quiet>
       ) : (
         <CodeBlock
           code={body}
           language="json"
           label="request body"
-          title={`Body, byte for byte as it was signed and sent (${bytes(new TextEncoder().encode(body).length)})`}
+          title={`Body as signed and sent (${bytes(new TextEncoder().encode(body).length)})`}
           wrap
         />
       )}

@@ -9,7 +9,7 @@ interface Cause {
   readonly advice: string;
 }
 
-/** Why an attempt failed, in plain words, and what helps. Null for one that did not fail. */
+/** Why an attempt failed and what to do; null if it succeeded. */
 export const causeOf = ({ errorClass, statusCode }: Failure): Cause | null => {
   if (errorClass === null) return null;
   return errorClass === 'status' ? ofStatus(statusCode ?? 0) : classes[errorClass];
@@ -19,14 +19,14 @@ type OtherClass = Exclude<NonNullable<Failure['errorClass']>, 'status'>;
 
 const classes: Readonly<Record<OtherClass, Cause>> = {
   dns: {
-    title: 'The host name could not be found',
+    title: 'Host name not found',
     advice:
       'Check the spelling of the URL, and that the domain still exists and has a public address in DNS.',
   },
   connect: {
-    title: 'No connection could be made',
+    title: 'Could not connect',
     advice:
-      'The server may be down, or a firewall keeps us out. Check that it listens on the port of the URL.',
+      'The server may be down, or a firewall blocks us. Check that it listens on the port of the URL.',
   },
   tls: {
     title: 'The secure connection could not be set up',
@@ -34,17 +34,17 @@ const classes: Readonly<Record<OtherClass, Cause>> = {
       'Most often the certificate has expired, is for another name, or lacks its intermediate certificate.',
   },
   timeout: {
-    title: 'There was no answer in time',
-    advice: 'Answer with 200 as soon as the delivery has arrived, and do the work afterwards.',
+    title: 'Timed out',
+    advice: 'Answer with 200 as soon as you receive the delivery, and process it afterwards.',
   },
   reset: {
-    title: 'The connection broke off',
+    title: 'Connection lost',
     advice:
-      'The receiver, or a proxy before it, closed the connection without an answer. Look into its logs.',
+      'The receiver, or a proxy in front of it, closed the connection without an answer. Check its logs.',
   },
   redirect: {
     title: 'The receiver answered with a redirect',
-    advice: 'Redirects are not followed. Put the final address into the subscription.',
+    advice: 'Redirects are not followed. Set the subscription to the final URL.',
   },
   blocked_address: {
     title: 'Deliveries do not go to this URL',
@@ -56,35 +56,35 @@ const classes: Readonly<Record<OtherClass, Cause>> = {
 const statuses: Readonly<Record<number, Cause>> = {
   400: {
     title: 'The receiver did not understand the delivery (400)',
-    advice: 'Its answer below may say what it missed. Compare it with the body that was sent.',
+    advice: 'Its answer below may say why. Compare it with the body that was sent.',
   },
   401: {
     title: 'The receiver refused the delivery (401)',
-    advice: 'It probably checks the signature with another secret. Compare it, or renew the secret.',
+    advice: 'It probably checks the signature with another secret. Compare the secrets, or rotate the secret.',
   },
   403: {
     title: 'The receiver refused the delivery (403)',
-    advice: 'It checks the signature with another secret, or a firewall rule refuses us.',
+    advice: 'It checks the signature with another secret, or a firewall rule blocks us.',
   },
   404: {
-    title: 'There is nothing at this address (404)',
+    title: 'Not found (404)',
     advice: 'The path of the URL may be mistyped, or the tool’s hook was deleted.',
   },
   405: {
-    title: 'The receiver takes no POST requests here (405)',
+    title: 'The URL does not accept POST requests (405)',
     advice: 'The URL probably leads to a page and not to a webhook.',
   },
   410: {
     title: 'The receiver wants no more deliveries (410)',
-    advice: 'The hook was removed at the receiver, so the subscription is switched off.',
+    advice: 'The hook was removed at the receiver, so the subscription was disabled.',
   },
   413: {
     title: 'The delivery was too large for the receiver (413)',
-    advice: 'Raise its limit for request bodies; a payload has at most 256 KiB.',
+    advice: 'Raise its limit for request bodies.',
   },
   429: {
-    title: 'The receiver takes no more for now (429)',
-    advice: 'It is tried again later, after the time it asked for. Nothing needs to be done.',
+    title: 'The receiver is rate limiting (429)',
+    advice: 'The delivery is retried after the time it asked for. No action is needed.',
   },
 };
 
@@ -93,7 +93,7 @@ const ofStatus = (status: number): Cause =>
   (status >= 500
     ? {
         title: `The receiver failed (${status})`,
-        advice: 'Something went wrong on its side. Its logs of the time of the attempt say what.',
+        advice: 'Check the receiver’s logs at the time of the attempt.',
       }
     : {
         title: `The receiver answered ${status}`,

@@ -12,11 +12,11 @@ export function Timings({
   const setUp = (dnsMs ?? 0) + (connectMs ?? 0) + (tlsMs ?? 0);
   const wait = firstByteMs === null ? null : Math.max(firstByteMs - setUp, 0);
   const steps = [
-    { label: 'Find the host', ms: dnsMs },
+    { label: 'DNS lookup', ms: dnsMs },
     { label: 'Connect', ms: connectMs },
-    { label: 'Secure the connection', ms: tlsMs },
-    { label: 'Wait for the answer', ms: wait },
-    { label: 'Read the answer', ms: firstByteMs === null ? null : Math.max(elapsedMs - firstByteMs, 0) },
+    { label: 'TLS handshake', ms: tlsMs },
+    { label: 'Wait for response', ms: wait },
+    { label: 'Read response', ms: firstByteMs === null ? null : Math.max(elapsedMs - firstByteMs, 0) },
   ];
   let start = 0;
   const total = Math.max(elapsedMs, 1);
@@ -45,7 +45,7 @@ export function Timings({
           );
         })}
         <tr className={s.total}>
-          <th scope="row">All together</th>
+          <th scope="row">Total</th>
           <td className={s.track} />
           <td className={s.value}>{milliseconds(elapsedMs)}</td>
         </tr>

@@ -18,12 +18,12 @@ export function SignatureChecker() {
     gcTime: 0,
   });
   if (!globalThis.crypto?.subtle)
-    return <Notice tone="warn">This works only where the portal is reached by https or on localhost.</Notice>;
+    return <Notice tone="warn">This works only over https or on localhost.</Notice>;
   return (
     <Grid min={24}>
       <Card
-        title="A delivery as your receiver has it"
-        description="Everything stays in this browser: nothing you paste is sent or kept."
+        title="A delivery as your receiver got it"
+        description="Runs in this browser: nothing you paste is sent or stored."
       >
         <Form
           onSubmit={() => check.mutate()}
@@ -38,7 +38,7 @@ export function SignatureChecker() {
               onChange={(event) => setSecret(event.target.value)}
             />
           </Field>
-          <Field label="Headers" hint="One a line. Those that begin with X-Webhook- or webhook- are enough.">
+          <Field label="Headers" hint="One per line. Those starting with X-Webhook- or webhook- are enough.">
             <TextArea
               mono
               rows={5}
@@ -48,7 +48,7 @@ export function SignatureChecker() {
               onChange={(event) => setHeaders(event.target.value)}
             />
           </Field>
-          <Field label="Body" hint="Raw, byte for byte, as it came in.">
+          <Field label="Body" hint="The raw bytes, exactly as received.">
             <TextArea
               mono
               rows={7}
@@ -60,7 +60,7 @@ export function SignatureChecker() {
           </Field>
         </Form>
       </Card>
-      <Card title="What is wrong, if anything">
+      <Card title="Result">
         <div aria-live="polite">
           {check.data ? (
             <Stack gap="s">
@@ -71,9 +71,8 @@ export function SignatureChecker() {
               ))}
             </Stack>
           ) : (
-            <Empty title="Nothing was checked yet">
-              Paste the secret, the headers and the body of one delivery. You find what was sent on the
-              delivery’s page, under “Request as sent”, and what arrived in your receiver’s logs.
+            <Empty title="Nothing checked yet">
+              Paste the secret, the headers and the body of one delivery. What was sent is on the delivery’s page, under “Request as sent”; what arrived is in your receiver’s logs.
             </Empty>
           )}
         </div>
