@@ -215,7 +215,9 @@ describe('A subscription', () => {
     });
     await subscriber.createClients(2);
     await visit(page, `subscriptions/${id}`, 'Billing');
-    await see(page.getByRole('alert')).toContainText('This subscription was disabled after repeated failures');
+    await see(page.getByRole('alert')).toContainText(
+      'This subscription was disabled after repeated failures',
+    );
     await see(page.getByRole('alert')).toContainText('20 consecutive failures');
     await see(page.getByRole('alert')).toContainText('3 deliveries are held');
     await page.getByRole('button', { name: 'Repair…' }).click();

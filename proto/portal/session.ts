@@ -52,7 +52,8 @@ export const sessionFacts = z.object({
   features: z.object({
     allowHttp: z.boolean().meta({ description: 'Subscriptions may have plain http URLs.' }),
     allowPrivate: z.boolean().meta({ description: 'Subscriptions may lead to private addresses.' }),
-  }),  settings: z.object({
+  }),
+  settings: z.object({
     retentionDays: z.int().min(1).meta({ description: 'How long events and deliveries are kept.' }),
     retryForMs: z.int().min(0).meta({ description: 'How long a failing delivery is retried.' }),
   }),

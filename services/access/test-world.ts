@@ -29,7 +29,8 @@ export const testPortal: PortalSettings = {
   sessionTimeoutMs: 24 * 3_600_000,
   limits: { read: 60, write: 100, admin: 200, lookup: null },
   features: { allowHttp: false, allowPrivate: false },
-  baseUrl: null,  retentionDays: 30,
+  baseUrl: null,
+  retentionDays: 30,
   retryForMs: 55_625_000,
 };
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });

@@ -41,7 +41,10 @@ const send = async (
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError({ status: 0, message: 'The server could not be reached. Check your connection and try again.' });
+    throw new ApiError({
+      status: 0,
+      message: 'The server could not be reached. Check your connection and try again.',
+    });
   }
 };
 

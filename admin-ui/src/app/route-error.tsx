@@ -18,5 +18,4 @@ export function RouteError({ error, reset }: ErrorComponentProps) {
 }
 
 /** The page was already reloaded once (by `lazyPart`, or by the router). */
-const outdated =
-  'The portal may be updating, or unreachable. Try again in a moment.';
+const outdated = 'The portal may be updating, or unreachable. Try again in a moment.';

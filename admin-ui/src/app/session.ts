@@ -37,7 +37,8 @@ const nobody: Session = {
   session: { id: 0, createdUtc: '', expiresUtc: '', idleTimeoutMs: 1 },
   keyPrefix: '',
   scopes: [],
-  limits: { read: 1, write: 1, admin: 1, lookup: null },  features: { allowHttp: false, allowPrivate: false },
+  limits: { read: 1, write: 1, admin: 1, lookup: null },
+  features: { allowHttp: false, allowPrivate: false },
   settings: { retentionDays: 1, retryForMs: 0 },
   baseUrl: null,
 };

@@ -17,9 +17,7 @@ export function Failed({ error, retry }: FailedProps) {
       <div className={s.icon}>
         <CircleAlert />
       </div>
-      <p className={s.title}>
-        {missing ? 'This does not exist or was deleted' : 'This could not be loaded'}
-      </p>
+      <p className={s.title}>{missing ? 'This does not exist or was deleted' : 'This could not be loaded'}</p>
       {!missing && <p className={s.text}>{errorText(error)}</p>}
       {id !== null && !missing && (
         <p className={s.text}>

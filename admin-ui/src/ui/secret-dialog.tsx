@@ -32,7 +32,8 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
     <Dialog open onClose={close} title={title} initialFocus={copy} keep>
       <Stack>
         <p>
-          This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a password manager.
+          This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a
+          password manager.
         </p>
         <div className={s.value}>
           <code>{value}</code>

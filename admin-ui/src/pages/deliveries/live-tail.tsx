@@ -26,9 +26,7 @@ export function LiveTail() {
       flush
       title="Attempts as they happen"
       description={
-        tail.dropped > 0
-          ? `${plural(tail.dropped, 'attempt')} skipped: too many at once.`
-          : undefined
+        tail.dropped > 0 ? `${plural(tail.dropped, 'attempt')} skipped: too many at once.` : undefined
       }
       actions={
         <Row>

@@ -18,10 +18,7 @@ export function DevelopersPage() {
   const navigate = useNavigate({ from: '/developers' });
   const tab = search.tab ?? 'start';
   return (
-    <Page
-      title="Developers"
-      description="Call the API, and verify the webhooks you receive."
-    >
+    <Page title="Developers" description="Call the API, and verify the webhooks you receive.">
       <Tabs
         label="Topics"
         value={tab}

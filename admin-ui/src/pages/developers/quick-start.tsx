@@ -41,7 +41,8 @@ export function QuickStart() {
                 label: 'Safe retries',
                 value: (
                   <>
-                    Send an <code>external_id</code>: repeating it updates the record instead of creating a second one.
+                    Send an <code>external_id</code>: repeating it updates the record instead of creating a
+                    second one.
                   </>
                 ),
               },
@@ -53,7 +54,8 @@ export function QuickStart() {
       <Card title="Create your first lead">
         <Stack>
           <p>
-            Create an <Link to="/keys">API key</Link> that can create and change records, set it as <code>CAUSEWAY_KEY</code> in the environment, and run this. It is safe to run again.
+            Create an <Link to="/keys">API key</Link> that can create and change records, set it as{' '}
+            <code>CAUSEWAY_KEY</code> in the environment, and run this. It is safe to run again.
           </p>
           <SnippetTabs kind="start" />
         </Stack>

@@ -21,7 +21,8 @@ export function Signatures() {
                   label: 'X-Webhook-Signature',
                   value: (
                     <>
-                      <code>sha256=</code> and the hash in hexadecimal; two, separated by a comma, during a secret rotation
+                      <code>sha256=</code> and the hash in hexadecimal; two, separated by a comma, during a
+                      secret rotation
                     </>
                   ),
                 },
@@ -49,7 +50,9 @@ export function Signatures() {
       <Card title="A receiver that checks signatures">
         <Stack>
           <p>
-            Anyone can post to your receiver’s URL. The signature proves that a delivery comes from this service and was not changed. Set the subscription’s secret as <code>WEBHOOK_SECRET</code> in the environment.
+            Anyone can post to your receiver’s URL. The signature proves that a delivery comes from this
+            service and was not changed. Set the subscription’s secret as <code>WEBHOOK_SECRET</code> in the
+            environment.
           </p>
           <SnippetTabs kind="verify" />
         </Stack>

@@ -77,11 +77,7 @@ export function EventsPage() {
             rowKey={(event) => event.id}
             skeletonRows={10}
             emptyState={
-              <Empty
-                icon={<CalendarDays />}
-                title={type ? `No ${type} yet` : 'No events yet'}
-                action={send}
-              >
+              <Empty icon={<CalendarDays />} title={type ? `No ${type} yet` : 'No events yet'} action={send}>
                 New clients, paid invoices, signed agreements: events are listed here as they happen.
               </Empty>
             }

@@ -90,7 +90,9 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
     return (
       <Stack gap="xs">
         {apiKey.lastUsedUtc === null ? 'Never' : <MinuteAgo time={apiKey.lastUsedUtc} />}
-        <Quiet small> Revoked <TimeAgo time={apiKey.revokedUtc} />
+        <Quiet small>
+          {' '}
+          Revoked <TimeAgo time={apiKey.revokedUtc} />
         </Quiet>
       </Stack>
     );
@@ -103,7 +105,9 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
         tone={age < 86_400_000 ? 'good' : age > idleAfterMs ? 'warn' : 'neutral'}
         dot
         title={
-          age > idleAfterMs ? `Unused for over ${idleAfterMs / 86_400_000} days. Revoke it if nothing needs it.` : undefined
+          age > idleAfterMs
+            ? `Unused for over ${idleAfterMs / 86_400_000} days. Revoke it if nothing needs it.`
+            : undefined
         }
       >
         <MinuteAgo time={apiKey.lastUsedUtc} />

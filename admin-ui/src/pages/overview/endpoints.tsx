@@ -93,6 +93,9 @@ function State({ endpoint }: { readonly endpoint: Endpoint }) {
       </Badge>
     );
   return (
-    <Badge tone="good" dot> Enabled </Badge>
+    <Badge tone="good" dot>
+      {' '}
+      Enabled{' '}
+    </Badge>
   );
 }

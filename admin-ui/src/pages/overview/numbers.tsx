@@ -39,9 +39,7 @@ export function Numbers({ usage, stats }: NumbersProps) {
       <Tile
         label="Response time (p95)"
         value={total && (total.p95Ms === null ? '–' : milliseconds(total.p95Ms))}
-        note={
-          total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)
-        }
+        note={total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)}
         failed={stats.isError}
       />
       <Tile

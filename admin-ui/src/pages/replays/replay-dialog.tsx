@@ -66,13 +66,15 @@ export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
             name="kind"
             checked={kind === 'failed'}
             onChange={() => setKind('failed')}
-            label="Failed deliveries" description="All attempts failed, and no replay succeeded since."
+            label="Failed deliveries"
+            description="All attempts failed, and no replay succeeded since."
           />
           <Radio
             name="kind"
             checked={kind === 'missed'}
             onChange={() => setKind('missed')}
-            label="Missed events" description="Never sent, because the subscription was disabled or did not exist yet."
+            label="Missed events"
+            description="Never sent, because the subscription was disabled or did not exist yet."
           />
           <Radio
             name="kind"

@@ -81,7 +81,9 @@ function Details({ replay }: { readonly replay: Replay }) {
         <Facts
           columns={11}
           facts={[
-            made || replay.kind === 'release' ? { label: 'Delivered', value: number(replay.succeeded) } : null,
+            made || replay.kind === 'release'
+              ? { label: 'Delivered', value: number(replay.succeeded) }
+              : null,
             made || replay.kind === 'release' ? { label: 'Failed', value: number(replay.failed) } : null,
             {
               label: 'Subscription',

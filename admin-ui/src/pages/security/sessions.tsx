@@ -72,7 +72,8 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         error={endOthers.error}
         onConfirm={() => endOthers.mutate()}
       >
-        Every other browser has to sign in again. If you do not recognize a session, also change your password.
+        Every other browser has to sign in again. If you do not recognize a session, also change your
+        password.
       </ConfirmDialog>
     </Card>
   );

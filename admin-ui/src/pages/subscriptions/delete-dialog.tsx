@@ -48,13 +48,12 @@ export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps)
             {traffic > 0
               ? `It had ${plural(traffic, 'attempt')} in the last 24 hours.`
               : 'It has received deliveries before.'}
-            {pending > 0 && ` ${plural(pending, 'delivery', 'deliveries')} that are not sent yet will be discarded.`}
+            {pending > 0 &&
+              ` ${plural(pending, 'delivery', 'deliveries')} that are not sent yet will be discarded.`}
           </Notice>
         )}
         {managedBy !== null && <p>{managedBy} created this subscription and may create it again.</p>}
-        <p>
-          Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.
-        </p>
+        <p>Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.</p>
       </Stack>
     </ConfirmDialog>
   );

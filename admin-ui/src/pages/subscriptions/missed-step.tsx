@@ -28,7 +28,8 @@ export function MissedStep({ subscriptionId, since }: MissedStepProps) {
   return (
     <Stack gap="s">
       <p>
-        {plural(count, 'event')} occurred while it was disabled. Delivering{' '} {count === 1 ? 'it' : 'them'} takes about {span(Math.max(estimateSeconds, 1) * 1000)}.
+        {plural(count, 'event')} occurred while it was disabled. Delivering {count === 1 ? 'it' : 'them'}{' '}
+        takes about {span(Math.max(estimateSeconds, 1) * 1000)}.
       </p>
       {replay.data ? (
         <p>

@@ -22,7 +22,8 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
     if (consecutiveFailures < failuresUntilProbing) return null;
     return (
       <Notice tone="warn" title={`The last ${plural(consecutiveFailures, 'attempt')} failed`}>
-        It gets one attempt at a time until one succeeds. After {failuresUntilDisabled} counted failures in a row it is disabled. Attempts that were in flight at failure {failuresUntilProbing} are not counted.
+        It gets one attempt at a time until one succeeds. After {failuresUntilDisabled} counted failures in a
+        row it is disabled. Attempts that were in flight at failure {failuresUntilProbing} are not counted.
         {health.waiting > 0 && ` ${plural(health.waiting, 'pending delivery', 'pending deliveries')}.`}
       </Notice>
     );
@@ -31,7 +32,9 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   return (
     <Notice
       tone={auto ? 'bad' : 'info'}
-      title={auto ? 'This subscription was disabled after repeated failures' : 'This subscription is disabled'}
+      title={
+        auto ? 'This subscription was disabled after repeated failures' : 'This subscription is disabled'
+      }
       actions={
         <Button size="s" variant="primary" disabledReason={refusal} onClick={onRepair}>
           {auto ? 'Repair…' : 'Enable…'}

@@ -101,7 +101,8 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
           )}
           <div>
             <Button size="s" variant="primary" pending={enable.isPending} onClick={() => enable.mutate()}>
-              Enable subscription </Button>
+              Enable subscription{' '}
+            </Button>
           </div>
           {enable.isError && <Notice tone="bad">{errorText(enable.error)}</Notice>}
         </Stack>

@@ -86,7 +86,8 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
     >
       {overlapUntil !== null && (
         <Notice tone="info">
-          The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get another overlap, or end all earlier secrets now.
+          The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get another
+          overlap, or end all earlier secrets now.
         </Notice>
       )}
       <Fieldset legend="The old secret">

@@ -86,7 +86,8 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
         disabledReason={refusal}
         onClick={() => void navigate({ to: '/test', search: { subscription: id } })}
       >
-        Send test delivery </Button>
+        Send test delivery{' '}
+      </Button>
       <Button
         icon={<Pencil />}
         disabledReason={refusal ?? managedReason(subscription)}

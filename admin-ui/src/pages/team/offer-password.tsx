@@ -27,7 +27,8 @@ export function OfferPassword({ member, onClose }: OfferPasswordProps) {
     return (
       <SecretDialog title="Password reset link" name="link" value={link.url} onClose={() => setLink(null)}>
         <p>
-          Send this link to the person privately: anyone who opens it can choose the password. It works once, until <Moment time={link.expiresUtc} />.
+          Send this link to the person privately: anyone who opens it can choose the password. It works once,
+          until <Moment time={link.expiresUtc} />.
         </p>
       </SecretDialog>
     );
@@ -45,7 +46,8 @@ export function OfferPassword({ member, onClose }: OfferPasswordProps) {
     >
       <p>
         You get a link to send to them. When they use it, their sessions in this company end and they sign in
-        with the new password{member.totpEnabled && ' and a code from their app'}. Their current password works until then.
+        with the new password{member.totpEnabled && ' and a code from their app'}. Their current password
+        works until then.
       </p>
     </ConfirmDialog>
   );

@@ -25,8 +25,7 @@ const classes: Readonly<Record<OtherClass, Cause>> = {
   },
   connect: {
     title: 'Could not connect',
-    advice:
-      'The server may be down, or a firewall blocks us. Check that it listens on the port of the URL.',
+    advice: 'The server may be down, or a firewall blocks us. Check that it listens on the port of the URL.',
   },
   tls: {
     title: 'The secure connection could not be set up',
@@ -60,7 +59,8 @@ const statuses: Readonly<Record<number, Cause>> = {
   },
   401: {
     title: 'The receiver refused the delivery (401)',
-    advice: 'It probably checks the signature with another secret. Compare the secrets, or rotate the secret.',
+    advice:
+      'It probably checks the signature with another secret. Compare the secrets, or rotate the secret.',
   },
   403: {
     title: 'The receiver refused the delivery (403)',

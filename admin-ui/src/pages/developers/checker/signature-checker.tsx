@@ -72,7 +72,8 @@ export function SignatureChecker() {
             </Stack>
           ) : (
             <Empty title="Nothing checked yet">
-              Paste the secret, the headers and the body of one delivery. What was sent is on the delivery’s page, under “Request as sent”; what arrived is in your receiver’s logs.
+              Paste the secret, the headers and the body of one delivery. What was sent is on the delivery’s
+              page, under “Request as sent”; what arrived is in your receiver’s logs.
             </Empty>
           )}
         </div>
