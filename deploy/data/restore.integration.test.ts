@@ -106,7 +106,7 @@ test.runIf(mysqld)(
      WHERE state = 'waiting' AND url LIKE '%/down' ORDER BY event_id`,
     );
     expect(waiting.length).toBe(known.length);
-    expect(restoring.run('4. Make it fit to be worked on', {})).toContain('nothing to apply');
+    expect(restoring.run('4. Move ids and sequences ahead', {})).toContain('nothing to apply');
 
     // It goes on.
     receiver.forget();

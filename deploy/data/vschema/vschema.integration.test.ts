@@ -31,10 +31,10 @@ const directory = read('directory');
 
 /** In the keyspace that is not sharded. */
 const unsharded: Readonly<Record<string, string>> = {
-  schema_migrations: 'says what was done to the schema, which is one',
+  schema_migrations: 'records the migrations of the one schema',
   sealed_keys: 'holds a handful of keys of the service itself',
-  sign_in_delays: 'knows digests of addresses and accounts, and no company',
-  statuses: 'is read with every company’s rows: it is small, and each shard holds a copy of all of it',
+  sign_in_delays: 'holds digests of addresses and accounts, and no company',
+  statuses: 'is joined with every company’s rows; it is small, and each shard holds a full copy',
 };
 
 const { query, name: database } = await testDatabase({
