@@ -70,11 +70,11 @@ describe('The signature checker', () => {
     const sent: string[] = [];
     page.on('request', (request) => sent.push(request.postData() ?? ''));
     const wrong: [Partial<typeof right>, string][] = [
-      [{}, 'X-Webhook-Signature is right'],
-      [{ secret: `${secret} ` }, 'The secret has blanks or a line break around it'],
+      [{}, 'X-Webhook-Signature is valid'],
+      [{ secret: `${secret} ` }, 'The secret has spaces or a line break around it'],
       [{ secret: secret.replace('whsec_', '') }, 'The secret does not begin with whsec_'],
-      [{ body: JSON.stringify(JSON.parse(right.body), null, 2) }, 'The body was parsed and written again'],
-      [{ body: right.body.replace('Käthe', 'Kathe') }, 'X-Webhook-Signature does not fit'],
+      [{ body: JSON.stringify(JSON.parse(right.body), null, 2) }, 'The body was parsed and serialized again'],
+      [{ body: right.body.replace('Käthe', 'Kathe') }, 'X-Webhook-Signature does not match'],
       [
         {
           headers: right.headers

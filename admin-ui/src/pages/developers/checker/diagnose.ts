@@ -14,7 +14,7 @@ export interface Finding {
   readonly advice?: string;
 }
 
-/** Looks at a delivery as its receiver has it, and says whether the signature fits, and if not, which part is wrong. */
+/** Checks a delivery as the receiver got it: whether its signature matches and, if not, which part is wrong. */
 export const diagnose = async (given: Given): Promise<readonly Finding[]> => {
   const headers = parseHeaders(given.headers);
   const timestamp = headers.get('x-webhook-timestamp') ?? headers.get('webhook-timestamp');
@@ -24,18 +24,18 @@ export const diagnose = async (given: Given): Promise<readonly Finding[]> => {
   if (timestamp === undefined)
     return [
       ...findings,
-      bad('X-Webhook-Timestamp is missing', 'Paste all headers of the delivery, one a line.'),
+      bad('X-Webhook-Timestamp is missing', 'Paste all headers of the delivery, one per line.'),
     ];
   if (!/^\d+$/.test(timestamp))
     return [
       ...findings,
-      bad('X-Webhook-Timestamp is no number', 'It is the time in seconds since 1970, as it was sent.'),
+      bad('X-Webhook-Timestamp is not a number', 'It must be the sending time in seconds since 1970.'),
     ];
   findings.push(...aboutAge(Number(timestamp), given.now));
   if (signature === undefined && standard === undefined)
     return [
       ...findings,
-      bad('There is no signature', 'Paste the line X-Webhook-Signature, or webhook-signature.'),
+      bad('The signature is missing', 'Paste the X-Webhook-Signature or webhook-signature header.'),
     ];
   if (signature !== undefined) findings.push(...(await aboutHex(given, timestamp, signature)));
   if (standard !== undefined)
@@ -57,16 +57,16 @@ const aboutSecret = (secret: string): Finding[] => {
   if (secret !== secret.trim())
     return [
       bad(
-        'The secret has blanks or a line break around it',
-        'Cut them off; this often happens in environment files.',
+        'The secret has spaces or a line break around it',
+        'Remove them. This often happens in environment files.',
       ),
     ];
   if (!secret.startsWith('whsec_'))
-    return [bad('The secret does not begin with whsec_', 'The whole text is the key, whsec_ included.')];
+    return [bad('The secret does not begin with whsec_', 'Use the whole text, including whsec_.')];
   return [];
 };
 
-/** Receivers usually allow five minutes. */
+/** The tolerance that receivers commonly use. */
 const toleranceSeconds = 300;
 
 const aboutAge = (timestamp: number, now: number): Finding[] => {
@@ -77,7 +77,7 @@ const aboutAge = (timestamp: number, now: number): Finding[] => {
       tone: 'warn',
       title: `The timestamp is ${Math.abs(age)} seconds ${age > 0 ? 'old' : 'in the future'}`,
       advice:
-        'Fine for a delivery of a while ago. If your receiver sees this right as a delivery comes in, its clock is wrong.',
+        'This is fine for an older delivery. If your receiver sees it when a delivery arrives, its clock is wrong.',
     },
   ];
 };
@@ -90,46 +90,48 @@ const aboutHex = async (given: Given, timestamp: string, signature: string): Pro
   };
   const { secret, body } = given;
   if (await matches(secret, `${timestamp}.${body}`))
-    return [{ tone: 'good', title: 'X-Webhook-Signature is right' }];
+    return [{ tone: 'good', title: 'X-Webhook-Signature is valid' }];
   if (!signatures.every((one) => /^sha256=[0-9a-f]{64}$/.test(one)))
     return [
       bad(
-        'X-Webhook-Signature is not of the form sha256=<64 hexadecimal digits>',
-        'It was cut or changed on its way.',
+        'X-Webhook-Signature does not have the form sha256=<64 hexadecimal digits>',
+        'It was truncated or changed in transit.',
       ),
     ];
   for (const [text, title, advice] of bodiesToTry(body)) {
     if (await matches(secret, `${timestamp}.${text}`)) return [bad(title, advice)];
   }
   if (await matches(secret.trim(), `${timestamp}.${body}`))
-    return [bad('It fits without the blanks around the secret', 'Cut them off.')];
+    return [bad('The signature matches without the spaces around the secret', 'Remove them.')];
   if (await matches(`whsec_${secret}`, `${timestamp}.${body}`))
-    return [bad('It fits with whsec_ before the secret', 'The key is the whole text.')];
+    return [
+      bad('The signature matches with whsec_ before the secret', 'Use the whole text, including whsec_.'),
+    ];
   return [
     bad(
-      'X-Webhook-Signature does not fit',
-      'Either the secret is another one (of another subscription, or from before it was renewed), or the body is not the one that was sent, byte for byte.',
+      'X-Webhook-Signature does not match',
+      'Either the secret belongs to another subscription or was rotated, or the body differs from what was sent. Every byte counts.',
     ),
   ];
 };
 
-/** Bodies that would fit if something had changed the one that was sent. */
+/** Bodies whose signature matches if something changed the body on its way. */
 const bodiesToTry = (body: string): readonly (readonly [text: string, title: string, advice: string])[] => {
-  const raw = 'Check the raw bytes of the request, before any parsing.';
+  const raw = 'Verify the raw bytes of the request, before any parsing.';
   const tries: [string, string, string][] = [
-    [body.replace(/\r?\n$/, ''), 'The body has a line break too many at its end', raw],
-    [body.trim(), 'The body has blanks around it that were not sent', raw],
-    [body.replaceAll('\r\n', '\n'), 'The line breaks of the body were changed', raw],
+    [body.replace(/\r?\n$/, ''), 'The body has an extra line break at its end', raw],
+    [body.trim(), 'The body has spaces around it that were not sent', raw],
+    [body.replaceAll('\r\n', '\n'), 'The line breaks in the body were changed', raw],
   ];
   try {
     const compact = JSON.stringify(JSON.parse(body));
     tries.push([
       compact,
-      'The body was parsed and written again',
-      `It fits once the blanks are gone. ${raw}`,
+      'The body was parsed and serialized again',
+      `The signature matches without the added spaces. ${raw}`,
     ]);
   } catch {
-    // What is no JSON cannot have been written again.
+    // A body that is not JSON cannot have been serialized again.
   }
   return tries.filter(([text]) => text !== body);
 };
@@ -140,15 +142,14 @@ const aboutStandard = async (
   standard: string,
   id: string | undefined,
 ): Promise<Finding[]> => {
-  if (id === undefined)
-    return [bad('webhook-id is missing', 'It is a part of what webhook-signature is made over.')];
+  if (id === undefined) return [bad('webhook-id is missing', 'webhook-signature is computed over it.')];
   const key = fromBase64(given.secret.replace(/^whsec_/, ''));
-  if (!key) return [bad('The secret is not base64 after whsec_', 'It was cut or changed.')];
+  if (!key) return [bad('The secret is not base64 after whsec_', 'It was truncated or changed.')];
   const expected = toBase64(await hmacSha256(key, `${id}.${timestamp}.${given.body}`));
   const right = standard.split(' ').some((one) => one === `v1,${expected}`);
   return right
-    ? [{ tone: 'good', title: 'webhook-signature (Standard Webhooks) is right' }]
-    : [bad('webhook-signature (Standard Webhooks) does not fit', 'The secret or the body is another one.')];
+    ? [{ tone: 'good', title: 'webhook-signature (Standard Webhooks) is valid' }]
+    : [bad('webhook-signature (Standard Webhooks) does not match', 'The secret or the body is different.')];
 };
 
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {

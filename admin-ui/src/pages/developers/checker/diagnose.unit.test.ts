@@ -17,48 +17,52 @@ const titles = async (given: Partial<Parameters<typeof diagnose>[0]>): Promise<s
 
 describe('the signature checker', () => {
   it('finds a genuine delivery right', async () => {
-    expect(await titles({})).toEqual(['X-Webhook-Signature is right']);
+    expect(await titles({})).toEqual(['X-Webhook-Signature is valid']);
   });
   it('takes either of two signatures', async () => {
     const both = `${signatureOf(body, 'whsec_new')}, ${signatureOf(body)}`;
-    expect(await titles({ headers: headersOf(both) })).toEqual(['X-Webhook-Signature is right']);
+    expect(await titles({ headers: headersOf(both) })).toEqual(['X-Webhook-Signature is valid']);
   });
   it('says that the body was parsed and written again', async () => {
     const pretty = JSON.stringify(JSON.parse(body), null, 2);
-    expect(await titles({ body: pretty })).toEqual(['The body was parsed and written again']);
+    expect(await titles({ body: pretty })).toEqual(['The body was parsed and serialized again']);
   });
   it('says that a line break was added', async () => {
-    expect(await titles({ body: `${body}\n` })).toEqual(['The body has a line break too many at its end']);
+    expect(await titles({ body: `${body}\n` })).toEqual(['The body has an extra line break at its end']);
   });
   it('says that the secret has blanks around it', async () => {
     expect(await titles({ secret: `${secret}\n` })).toEqual([
-      'The secret has blanks or a line break around it',
-      'It fits without the blanks around the secret',
+      'The secret has spaces or a line break around it',
+      'The signature matches without the spaces around the secret',
     ]);
   });
   it('says that whsec_ was left out', async () => {
-    expect(await titles({ secret: secret.slice(6) })).toContain('It fits with whsec_ before the secret');
+    expect(await titles({ secret: secret.slice(6) })).toContain(
+      'The signature matches with whsec_ before the secret',
+    );
   });
   it('says that the secret or the body is another one', async () => {
-    expect(await titles({ secret: 'whsec_b3RoZXI=' })).toEqual(['X-Webhook-Signature does not fit']);
+    expect(await titles({ secret: 'whsec_b3RoZXI=' })).toEqual(['X-Webhook-Signature does not match']);
   });
   it('says that a timestamp is old, and that the signature is right nevertheless', async () => {
     expect(await titles({ now: now + 3_600_000 })).toEqual([
       'The timestamp is 3600 seconds old',
-      'X-Webhook-Signature is right',
+      'X-Webhook-Signature is valid',
     ]);
   });
   it('names what is missing', async () => {
     expect(await titles({ headers: '' })).toEqual(['X-Webhook-Timestamp is missing']);
-    expect(await titles({ headers: `X-Webhook-Timestamp: ${timestamp}` })).toEqual(['There is no signature']);
+    expect(await titles({ headers: `X-Webhook-Timestamp: ${timestamp}` })).toEqual([
+      'The signature is missing',
+    ]);
   });
   it('checks the signature of Standard Webhooks too', async () => {
     const key = Buffer.from(secret.slice(6), 'base64');
     const mac = createHmac('sha256', key).update(`7.${timestamp}.${body}`).digest('base64');
     const headers = `webhook-id: 7\nwebhook-timestamp: ${timestamp}\nwebhook-signature: v1,${mac}`;
-    expect(await titles({ headers })).toEqual(['webhook-signature (Standard Webhooks) is right']);
+    expect(await titles({ headers })).toEqual(['webhook-signature (Standard Webhooks) is valid']);
     expect(await titles({ headers, body: `${body} ` })).toEqual([
-      'webhook-signature (Standard Webhooks) does not fit',
+      'webhook-signature (Standard Webhooks) does not match',
     ]);
   });
 });
