@@ -1,4 +1,4 @@
-/** What `package-lock.json` says of one folder; the parts of it that are used here. */
+/** The parts of a `package-lock.json` entry that are used here. */
 interface LockEntry {
   readonly version?: string;
   readonly resolved?: string;
@@ -14,18 +14,18 @@ export interface Lock {
   readonly packages: Readonly<Record<string, LockEntry>>;
 }
 
-/** A package of somebody else's that an image contains. */
+/** A third-party package in an image. */
 export interface ForeignPackage {
   readonly name: string;
   readonly version: string;
-  /** As the package names it: an SPDX expression. */
+  /** The SPDX expression that the package states. */
   readonly licence: string;
   readonly integrity: string | undefined;
   readonly hasInstallScript: boolean;
 }
 
 /**
- * What is installed of these workspaces without development's and optional dependencies
+ * The packages that these workspaces install without dev and optional dependencies
  * (`npm ci --omit=dev --omit=optional --workspace …`), by name.
  */
 export const closureOf = (lock: Lock, workspaces: readonly string[]): readonly ForeignPackage[] => {
@@ -53,7 +53,7 @@ const needs = ({ dependencies = {}, peerDependencies = {}, peerDependenciesMeta 
   ...Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional),
 ];
 
-/** As Node looks for it: in the folder itself, then in each above. */
+/** Resolves like Node: in the folder itself, then in each parent. */
 const lookUp = (lock: Lock, from: string, name: string): string | undefined => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const candidate = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;

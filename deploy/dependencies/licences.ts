@@ -5,7 +5,7 @@ const root = new URL('../../', import.meta.url);
 
 export const licencesFile = new URL('LICENCES.md', import.meta.url);
 
-/** What the images are built of (deploy/docker). */
+/** The workspaces in each image (deploy/docker). */
 export const imageWorkspaces = {
   'causeway/services': [
     'proto',
@@ -26,7 +26,7 @@ export const readLock = (): Lock =>
 export const packagesOf = (image: ImageName): readonly ForeignPackage[] =>
   closureOf(readLock(), imageWorkspaces[image]);
 
-/** Renders the list of everybody else's work in the images, from the lock file. */
+/** Renders the list of third-party packages in the images, from the lock file. */
 export const renderLicences = (): string =>
   [
     '# Licences',

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { licencesFile, renderLicences } from './licences.ts';
 
-// Writes the list of licences anew: after a change of the dependencies.
+// Regenerates the list of licences. Run it after changing dependencies.
 writeFileSync(licencesFile, renderLicences());

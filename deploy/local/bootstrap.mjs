@@ -1,8 +1,8 @@
-// The way into every command: `node deploy/local/bootstrap.mjs <entry.ts> [arguments]`.
+// Runs every command: `node deploy/local/bootstrap.mjs <entry.ts> [arguments]`.
 //
-// Plain JavaScript for the host's Node 20 or newer, and nothing from node_modules: it has to work in a
-// fresh clone. It installs the packages, finds or makes the programs the cluster runs on (kept in a cache,
-// so that only the first run takes time), and hands over to the entry on a Node that runs TypeScript.
+// Plain JavaScript for the host's Node 20 or newer, without node_modules, so that it works in a fresh clone. It
+// installs the packages, finds or creates the programs that the cluster needs (cached, so only the first run is
+// slow), and runs the entry on a Node that supports TypeScript.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ try {
   );
   await ensurePackages(root, cache);
   const { MYSQL_URL, NATS_URL } = process.env;
-  // Tests kill and hang NATS servers, so they start their own even where one is given for the rest.
+  // Tests kill and hang NATS servers, so they start their own even if NATS_URL is set.
   const given = { mysql: Boolean(MYSQL_URL), nats: Boolean(NATS_URL) && !/\btest\.ts$/.test(entry) };
   const toolchain = await ensureToolchain(root, cache, given);
   handOver(toolchain, resolve(root, entry), args);
@@ -50,12 +50,12 @@ function requirePlatform() {
 
 function handOver(toolchainFile, entry, args) {
   const { node } = JSON.parse(readFileSync(toolchainFile, 'utf8'));
-  // setpriv: should this process be killed outright, the entry is told to end too.
+  // setpriv sends the entry SIGTERM if this process is killed outright.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', node, entry, ...args], {
     stdio: 'inherit',
     env: { ...process.env, CAUSEWAY_TOOLCHAIN: toolchainFile },
   });
-  // A terminal's Ctrl-C reaches the entry by itself; a signal sent to this process alone has to be passed on.
+  // The terminal sends Ctrl-C to the entry too; a signal to this process alone is forwarded.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', giveUp);
   child.on('exit', (code, signal) => {

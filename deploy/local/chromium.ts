@@ -3,13 +3,13 @@ import type { Report } from './report.ts';
 import { onPath, run } from './toolchain/run.mjs';
 import { Unprovided } from './unprovided.ts';
 
-/** Names under which systems install it. */
+/** The program's names on different systems. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 /**
- * Finds a Chromium for the portal's tests, or installs Debian's package where that may be done.
+ * Finds a Chromium for the portal's tests, or installs Debian's package if this user may.
  * @returns the path of the program.
- * @throws Unprovided with the way out.
+ * @throws Unprovided with a way out.
  */
 export const provideChromium = async (report: Report): Promise<string> => {
   const found = find();
@@ -31,7 +31,7 @@ const install = async (): Promise<void> => {
     await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], { env });
   } catch (error) {
     throw new Unprovided(
-      'Chromium could not be installed (the words of apt-get are above): install it, and run the command again.',
+      'Chromium could not be installed (the output of apt-get is above): install it, and run the command again.',
       { cause: (error as { output?: string }).output ?? (error as Error).message },
     );
   }

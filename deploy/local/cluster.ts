@@ -24,21 +24,21 @@ export interface ClusterContext {
   /** The repository. */
   readonly root: string;
   readonly home: string;
-  /** The environment of whoever starts the cluster; what the services are given comes from it. */
+  /** The starter's environment; the services' settings come from it. */
   readonly env: NodeJS.ProcessEnv;
   readonly toolchain: Toolchain;
   readonly options: StartOptions;
   readonly report: Report;
-  /** Aborted when the start is called off. */
+  /** Aborted to cancel the start. */
   readonly signal: AbortSignal;
   readonly wiring?: Wiring;
 }
 
 export interface Cluster {
   readonly stack: Stack;
-  /** Restarts every process of a service, from the source files as they are now. */
+  /** Restarts every process of a service from the current source files. */
   restart(service: string): Promise<void>;
-  /** Ends everything: the edge first, then the services, then the servers. */
+  /** Stops everything: the edge first, then the services, then the servers. */
   stop(): Promise<void>;
 }
 
@@ -46,9 +46,9 @@ const host = '127.0.0.1';
 const leftoversGraceMs = 10_000;
 
 /**
- * Starts the whole cluster and resolves when it is ready; from then on its processes are kept running and
- * `stack.json` in the home tells of them.
- * @throws Unprovided for what a person can mend. Nothing is left running after a failure.
+ * Starts the whole cluster and resolves when it is ready. From then on it keeps the processes running and lists them
+ * in `stack.json` in the home.
+ * @throws Unprovided for problems that the user can fix. Nothing is left running after a failure.
  */
 export const startCluster = async (context: ClusterContext): Promise<Cluster> => {
   const kept: Kept[] = [];
@@ -130,7 +130,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     ]),
   );
   await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl()), signal));
-  // Who brings a MySQL of their own need not be allowed to make users there.
+  // The user of an external MySQL may not be allowed to create users there.
   const own = mysqlUsers(root, secrets);
   if (!env.MYSQL_URL) await report.step('users', () => orAborted(own.make(mysqlUrl()), signal));
 
@@ -176,12 +176,12 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   return stack();
 };
 
-/** A key ring of one key. The key is derived, as a home's secrets are not of a key's length. */
+/** A key ring of one key, derived because a home's secrets do not have a key's length. */
 const keyRing = (secret: string): string => `local:${createHash('sha256').update(secret).digest('base64')}`;
 
 const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
 
-/** Every setting of the environment, but for what belongs to the command that started us. */
+/** Every setting of the environment except those of the command that started us. */
 const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
   const own = /^(npm_|MYSQL_URL$|NATS_URL$|PORT$|HOST$|INSTANCE$|METRICS_)/;
   const settings = Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));
@@ -204,7 +204,7 @@ const stopInOrder = async (kept: readonly Kept[]): Promise<void> => {
   await stopAll(kept.filter(isServer));
 };
 
-/** Waits for all, also when one fails, so that whoever cleans up finds everything in its place. */
+/** Waits for all even if one fails, so that nothing starts during the cleanup after a failure. */
 const all = async (parts: readonly Promise<void>[]): Promise<void> => {
   await Promise.all(parts);
 };

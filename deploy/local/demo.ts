@@ -6,7 +6,7 @@ import { seedDemo } from '../../services/crm/demo/seed-demo.ts';
 import { openOperator } from './operator.ts';
 import type { Report } from './report.ts';
 
-/** What a person is shown to try the cluster with. */
+/** Addresses and credentials for trying the cluster. */
 export interface Demo {
   readonly apiKey: string;
   readonly portalEmail: string;
@@ -16,7 +16,7 @@ export interface Demo {
 const companyNames = ['Brightwater Partners', 'Northgate Advisory', 'Solano Group'];
 const portalEmail = 'owner@brightwater.example';
 
-/** What has been seeded so far: a start that was killed in the middle goes on from there. */
+/** What has been seeded so far: the next start continues after an interrupted one. */
 interface Progress {
   readonly companyIds: readonly number[];
   readonly apiKey?: string;
@@ -25,7 +25,7 @@ interface Progress {
   readonly peopleSeeded?: boolean;
 }
 
-/** Seeds demo data on a home's first start; later ones only read what was made then. */
+/** Seeds demo data on a home's first start; later starts only read what the first created. */
 export const seedDemoOnce = async (options: SeedOptions): Promise<Demo> => {
   const file = join(options.home, 'demo.json');
   const progress: Progress = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { companyIds: [] };
@@ -55,7 +55,7 @@ const seed = async (options: SeedOptions, file: string, from: Progress): Promise
       note({ apiKey: value });
     }
     if (!progress.ownerMade) {
-      // Noted before it is used: a start that dies in between finds the owner made, and knows the password.
+      // Stored before it is used: if this start dies in between, the next one still knows the owner's password.
       if (!progress.portalPassword) note({ portalPassword: randomBytes(12).toString('base64url') });
       const password = progress.portalPassword ?? '';
       await operator.ask('createPortalOwner', { company_id, email: portalEmail, password }).catch(unlessMade);
@@ -78,7 +78,7 @@ const unlessMade = (error: unknown): void => {
 interface SeedOptions {
   readonly home: string;
   readonly mysqlUrl: string;
-  /** The operator's. */
+  /** With the operator's user. */
   readonly natsUrl: string;
   readonly report: Report;
   readonly signal: AbortSignal;

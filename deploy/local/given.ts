@@ -2,11 +2,11 @@ import { connectBus } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
 import { Unprovided } from './unprovided.ts';
 
-/** Makes sure that the server of MYSQL_URL lets us in. @throws Unprovided when it does not. */
+/** Checks that the server of MYSQL_URL accepts us. @throws Unprovided if it does not */
 export const answersMysql = async (url: string): Promise<void> => {
   try {
     const server = new URL(url);
-    // The database may be made by the first migration.
+    // The first migration may still have to create the database.
     server.pathname = '/';
     const connection = await createConnection({ uri: server.href, connectTimeout: 5000 });
     await connection.end();
@@ -15,7 +15,7 @@ export const answersMysql = async (url: string): Promise<void> => {
   }
 };
 
-/** Makes sure that the server of NATS_URL lets us in. @throws Unprovided when it does not. */
+/** Checks that the server of NATS_URL accepts us. @throws Unprovided if it does not */
 export const answersNats = async (url: string): Promise<void> => {
   try {
     const bus = await connectBus({ url, name: 'operator' });
@@ -27,6 +27,6 @@ export const answersNats = async (url: string): Promise<void> => {
 
 const refused = (variable: string, server: string, error: unknown): Unprovided =>
   new Unprovided(
-    `The ${server} that ${variable} names does not let us in (${(error as Error).message}): ` +
+    `The ${server} that ${variable} names did not accept the connection (${(error as Error).message}): ` +
       `start it, correct ${variable}, or unset it to have a server started here.`,
   );

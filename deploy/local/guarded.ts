@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server program that does not outlive the process that started it. */
+/** A server program that ends with the process that started it. */
 export interface Guarded {
   readonly pid: number;
   /** Settles when the program has ended, for whatever reason. */
   readonly exited: Promise<Exit>;
   hasExited(): boolean;
-  /** Asks it to end (SIGTERM), and after `graceMs` makes it. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -18,9 +18,9 @@ export interface Exit {
 }
 
 /**
- * Starts a program in a session of its own, so that a terminal's Ctrl-C does not reach it and the order of
- * stopping is ours. The kernel sends it SIGTERM when this process dies, also by SIGKILL.
- * @param logFile appended to with both outputs.
+ * Starts a program in its own session, so that a terminal's Ctrl-C does not reach it and we decide the order of
+ * stopping. The kernel sends it SIGTERM when this process dies, even by SIGKILL.
+ * @param logFile receives both outputs, appended.
  */
 export const spawnGuarded = async ({ command, args, logFile }: GuardedOptions): Promise<Guarded> => {
   const log = openSync(logFile, 'a', 0o600);
@@ -59,9 +59,9 @@ interface GuardedOptions {
 }
 
 /**
- * Waits for a program that an earlier, killed start may have left on its way out.
- * @param pidFile where it wrote its process id.
- * @param mark text of its command line, so that a process id used anew is not mistaken for it.
+ * Waits for a program that an earlier, killed start may have left behind while it stops.
+ * @param pidFile the file with its process id.
+ * @param mark text in its command line, so that a reused process id is not mistaken for it.
  */
 export const outwait = async (pidFile: string, mark: string, graceMs: number): Promise<void> => {
   const pid = readPid(pidFile);

@@ -5,14 +5,14 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Unprovided } from './unprovided.ts';
 
-/** Where a stack keeps its data, logs and `stack.json`. */
+/** The folder of a stack's data, logs and `stack.json`. */
 export const homeOf = (env: NodeJS.ProcessEnv, root: string): string =>
   resolve(root, env.STACK_HOME || '.stack');
 
-/** The variable by which a stack's processes are known, whatever became of who started them. */
+/** The variable that marks a stack's processes, even after their parent has died. */
 export const stackMark = 'CAUSEWAY_STACK';
 
-/** @throws Unprovided when the folder cannot be made. */
+/** @throws Unprovided if the folder cannot be created */
 export const prepareHome = (home: string): void => {
   try {
     for (const folder of ['logs', 'mysql', 'nats'])
@@ -25,8 +25,8 @@ export const prepareHome = (home: string): void => {
 };
 
 /**
- * Takes the stack for this process, or answers undefined when another has it. The lock is the kernel's:
- * it goes with this process however that ends.
+ * Locks the stack for this process; undefined if another process holds it. The kernel owns the lock and releases it
+ * however this process ends.
  */
 export const claim = async (home: string): Promise<(() => void) | undefined> => {
   const holder = spawn('flock', ['--nonblock', join(home, 'lock'), 'sh', '-c', 'echo held; exec cat'], {
@@ -45,7 +45,7 @@ export const claim = async (home: string): Promise<(() => void) | undefined> => 
 export const supervisorOf = (home: string): number =>
   Number(readFileSync(join(home, 'supervisor.pid'), 'utf8'));
 
-/** Ends what a killed supervisor's services have not yet ended by themselves. */
+/** Stops services that a killed supervisor has left running. */
 export const endLeftovers = async (home: string, graceMs: number): Promise<void> => {
   const endMs = Date.now() + graceMs;
   for (let left = processesOf(home); left.length > 0; left = processesOf(home)) {
@@ -60,7 +60,7 @@ export const endLeftovers = async (home: string, graceMs: number): Promise<void>
   }
 };
 
-/** Process ids of the services started for this home. */
+/** Process ids of the services that were started for this home. */
 export const processesOf = (home: string): number[] =>
   readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];

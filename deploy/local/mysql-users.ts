@@ -4,9 +4,9 @@ import { applyGrants, makeUsers, userOf } from '../mysql/grants.ts';
 import type { MysqlService } from '../mysql/privileges.ts';
 import type { Secrets } from './secrets.ts';
 
-/** Each service enters MySQL as itself here too, with no more rights than in production. */
+/** Each service has its own MySQL user here too, with the same privileges as in production. */
 export interface MysqlUsers {
-  /** To be done after the migrations, with an administrator's URL. */
+  /** Creates the users. Call it after the migrations, with an administrator's URL. */
   make(adminUrl: string): Promise<void>;
   urlFor(service: MysqlService, adminUrl: string): string;
 }

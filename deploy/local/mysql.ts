@@ -10,7 +10,7 @@ import type { MysqldProgram } from './toolchain.ts';
 import { Unprovided } from './unprovided.ts';
 
 export interface MysqlServer {
-  /** `mysql://causeway:<password>@127.0.0.1:<port>/<database>`; the user may do everything. */
+  /** `mysql://causeway:<password>@127.0.0.1:<port>/<database>`; the user has all privileges. */
   readonly url: string;
   readonly pid: number;
   readonly port: number;
@@ -19,12 +19,12 @@ export interface MysqlServer {
 }
 
 export interface MysqlOptions {
-  /** Holds data, log and password; made when missing. */
+  /** Holds data, log and password; created if missing. */
   readonly home: string;
   readonly program: MysqldProgram;
-  /** Made when missing. */
+  /** Created if missing. */
   readonly database?: string;
-  /** To come back on after a crash; otherwise a free one. */
+  /** The port to reuse after a crash; otherwise a free one. */
   readonly port?: number;
   readonly bufferPoolMiB?: number;
   /** Writes a binary log into the data folder, as `binlog.000001` and so on. */
@@ -36,9 +36,9 @@ const stopGraceMs = 60_000;
 const startTimeoutMs = 120_000;
 
 /**
- * Starts a MySQL server of its own on the loopback, with full durability: what it has committed survives
- * the death of anything. Recovers a home whose last server was killed.
- * @throws Unprovided when the disk is full; Error with the server's own words when it does not start.
+ * Starts a MySQL server on the loopback with full durability: what it has committed survives any crash. It recovers a
+ * home whose last server was killed.
+ * @throws Unprovided if the disk is full; Error with the server's own message if it does not start.
  */
 export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> => {
   const home = resolve(options.home);
@@ -73,7 +73,7 @@ export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> =>
 };
 
 const layout = (home: string) => {
-  // A socket's path may have 107 characters and MySQL insists on a socket; nobody here uses it.
+  // A socket path may have at most 107 characters, and MySQL insists on a socket, although nobody here uses it.
   const socketDir = join(
     tmpdir(),
     `causeway-${createHash('sha256').update(home).digest('hex').slice(0, 16)}`,
@@ -90,7 +90,7 @@ const layout = (home: string) => {
 };
 type Layout = ReturnType<typeof layout>;
 
-/** Made aside and moved into place: a data folder that exists is whole. */
+/** Initializes aside and moves into place, so that an existing data folder is complete. */
 const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> => {
   const disk = statfsSync(paths.home);
   const freeMiB = Math.floor((disk.bavail * disk.bsize) / 2 ** 20);
@@ -109,7 +109,7 @@ const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> 
     `CREATE USER 'causeway'@'%' IDENTIFIED BY '${password}';`,
     "GRANT ALL ON *.* TO 'causeway'@'%' WITH GRANT OPTION;",
     'CREATE DATABASE causeway;',
-    // Root has no password after this kind of initialization; nobody needs it.
+    // This kind of initialization leaves root without a password, and nobody needs root.
     "ALTER USER 'root'@'localhost' ACCOUNT LOCK;",
   ];
   writeFileSync(statements, `${sql.join('\n')}\n`, { mode: 0o600 });
@@ -157,13 +157,13 @@ const serverArguments = (options: MysqlOptions, paths: Layout, port: number): st
   ...(options.binaryLog ? ['--log-bin=binlog', '--server-id=1'] : ['--skip-log-bin']),
 ];
 
-/** Only called when no server of ours runs: what is left of its socket would stop a new one. */
+/** Only call it when none of our servers runs: a leftover socket would stop a new one. */
 const clearSocket = (paths: Layout): void => {
   rmSync(paths.socketDir, { recursive: true, force: true });
   mkdirSync(paths.socketDir, { mode: 0o700 });
 };
 
-/** True once the server lets us in; false when it has ended instead. */
+/** True once the server accepts us; false if it has ended instead. */
 const answers = async (server: Guarded, url: string): Promise<boolean> => {
   const admin = new URL(url);
   const database = admin.pathname.slice(1);

@@ -10,32 +10,32 @@ export interface NatsServer {
   readonly url: string;
   readonly port: number;
   readonly monitorPort: number;
-  /** Of the monitoring endpoint (`/healthz`, `/varz`, `/jsz` …), on the loopback. */
+  /** The monitoring endpoint (`/healthz`, `/varz`, `/jsz` …) on the loopback. */
   readonly monitorUrl: string;
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** The URL for one of the users given at the start. */
+  /** The URL for one of the configured users. */
   urlFor(user: string): string;
   stop(): Promise<void>;
 }
 
 export interface NatsOptions {
-  /** Holds the JetStream store, the log and the configuration; made when missing. */
+  /** Holds the JetStream store, the log and the configuration; created if missing. */
   readonly home: string;
   readonly program: Program;
-  /** Without any, everybody may do everything. */
+  /** Without users, everybody may do everything. */
   readonly users?: readonly NatsUser[];
-  /** To come back on after a crash; otherwise free ones. */
+  /** The ports to reuse after a crash; otherwise free ones. */
   readonly port?: number;
   readonly monitorPort?: number;
-  /** Makes it one of several. It is healthy when they have found together. */
+  /** Makes it a member of a cluster. It is healthy once the members have found each other. */
   readonly cluster?: NatsMember;
 }
 
 const stopGraceMs = 15_000;
 const startTimeoutMs = 60_000;
 
-/** Starts a NATS server with JetStream on the loopback. @throws with its own words when it does not start. */
+/** Starts a NATS server with JetStream on the loopback. @throws with the server's own message if it does not start */
 export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   const home = resolve(options.home);
   const pidFile = join(home, 'nats-server.pid');
@@ -82,7 +82,7 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
 
 const portFiles = (home: string): string[] => readdirSync(home).filter((name) => name.endsWith('.ports'));
 
-/** Where the server says which free ports it took. */
+/** The file in which the server announces its free ports. */
 const readPorts = async (server: Guarded, home: string): Promise<{ port: number; monitorPort: number }> => {
   for (const endMs = Date.now() + startTimeoutMs; ; await sleep(10)) {
     for (const name of portFiles(home)) {

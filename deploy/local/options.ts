@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { Unprovided } from './unprovided.ts';
 
-/** How many of each service, by the name of its folder. */
+/** How many processes of each service, by the name of its folder. */
 export interface Counts {
   readonly gateway: number;
   readonly access: number;
@@ -13,10 +13,10 @@ export interface Counts {
 export interface StartOptions {
   readonly port: number;
   readonly counts: Counts;
-  /** NATS servers; from three on, what they store is kept three times. */
+  /** NATS servers; from three on, each stream has three copies. */
   readonly nats: number;
   readonly detach: boolean;
-  /** Whether a change of a source file restarts what runs it. */
+  /** Whether a changed source file restarts the processes that run it. */
   readonly watch: boolean;
   readonly help: boolean;
 }
@@ -55,7 +55,7 @@ const flags = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** @throws Unprovided naming the option that is wrong and what it takes. */
+/** @throws Unprovided naming the invalid option and the values it takes */
 export const parseOptions = (args: readonly string[]): StartOptions => {
   const { values } = parse(args);
   const number = (name: keyof typeof values, min: number, max: number): number => {

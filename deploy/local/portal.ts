@@ -8,8 +8,8 @@ import { withLock } from './toolchain/lock.mjs';
 import { Unprovided } from './unprovided.ts';
 
 /**
- * Builds the portal's pages where what they are made of has changed since the last time; gateways serve the
- * folder. Two starts at once take turns.
+ * Builds the portal's pages if their sources have changed since the last build; gateways serve the folder. Concurrent
+ * starts take turns.
  * @returns the folder.
  */
 export const buildPortal = async (root: string, report: Report): Promise<string> => {
@@ -39,7 +39,7 @@ const markOf = (folder: string): string | undefined => {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 };
 
-/** Of every file that the pages are made of: its name, its size, and when it was written. */
+/** Covers every source file of the pages: its name, size and modification time. */
 const fingerprint = (root: string): string => {
   const hash = createHash('sha256');
   const folders = ['admin-ui/src', 'admin-ui/static', 'admin-ui/scripts', 'proto'];

@@ -8,18 +8,18 @@ import { freePorts } from './ports.ts';
 import type { Run } from './supervisor.ts';
 import type { Program, Toolchain } from './toolchain.ts';
 
-/** A service of the cluster and what it is given. */
+/** A service of the cluster and its credentials. */
 export interface ServiceSpec {
   readonly name: keyof Counts;
-  /** As whom it enters MySQL; absent where it does not. */
+  /** Its MySQL user; absent if it does not use MySQL. */
   readonly mysqlUser?: MysqlService;
-  /** Whether it is given the keys that signing secrets are sealed with. */
+  /** Whether it gets the keys that seal signing secrets. */
   readonly keepsSecrets?: boolean;
-  /** Whether it is given those that members' second factors are sealed with. */
+  /** Whether it gets the keys that seal members' second factors. */
   readonly keepsMembers?: boolean;
 }
 
-/** In the order in which they start; they stop in the opposite one, so that the edge goes first. */
+/** In start order; they stop in reverse, so that the edge stops first. */
 export const serviceSpecs: readonly ServiceSpec[] = [
   { name: 'access', mysqlUser: 'access', keepsMembers: true },
   { name: 'crm', mysqlUser: 'crm' },
@@ -28,10 +28,10 @@ export const serviceSpecs: readonly ServiceSpec[] = [
   { name: 'gateway' },
 ];
 
-/** A server of ours as something to keep running: it comes back on the ports it had. */
+/** A server of ours that the supervisor keeps running: it restarts on the same ports. */
 export interface ServerLauncher<Server> {
   launch(): Promise<Run>;
-  /** Of the run that is going on. @throws before the first. */
+  /** The server of the current run. @throws before the first */
   server(): Server;
 }
 
@@ -42,7 +42,7 @@ export const mysqlLauncher = (toolchain: Toolchain, home: string) =>
     return startMysql(last ? { ...place, port: last.port } : place);
   });
 
-/** One NATS server by the name `nats`, or several, `nats-1` and on, that make a cluster. */
+/** One NATS server named `nats`, or a cluster of several: `nats-1`, `nats-2` and so on. */
 export const natsLaunchers = async (options: NatsLaunchOptions): Promise<readonly NatsLauncher[]> => {
   const { count, home, routesPassword: password, wiring } = options;
   if (count === 1) return [natsLauncher(options, 'nats', join(home, 'nats'), async () => undefined)];
@@ -89,18 +89,18 @@ interface NatsLaunchOptions {
   readonly toolchain: Toolchain;
   readonly home: string;
   readonly users: readonly NatsUser[];
-  /** What the servers of a cluster let each other in with. */
+  /** The password between the servers of a cluster. */
   readonly routesPassword: string;
   readonly wiring?: Wiring | undefined;
 }
 
-/** What a test puts between the parts of a cluster; each is asked whenever a part is started. */
+/** What a test inserts between the parts of a cluster; called whenever a part starts. */
 export interface Wiring {
-  /** The environment a service's process gets in place of `env`. */
+  /** The environment of a service's process, instead of `env`. */
   environment?(name: string, env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv>;
-  /** The port at which the NATS server `from` shall reach the one of `to`. */
+  /** The port at which the NATS server `from` reaches the server `to`. */
   routePort?(from: string, to: string, port: number): Promise<number>;
-  /** The program that is to run as a NATS server. */
+  /** The program to run as a NATS server. */
   natsProgram?(name: string, home: string, program: Program): Program;
 }
 

@@ -4,15 +4,15 @@ import { freePort, isPortFree } from './ports.ts';
 import { runService } from './service-run.ts';
 import type { Run } from './supervisor.ts';
 
-/** A receiver of webhooks beside the cluster, so that a first subscription has somewhere to lead. */
+/** A webhook receiver beside the cluster, as a target for a first subscription. */
 export interface OfferedReceiver {
   readonly url: string;
   launch(): Promise<Run>;
 }
 
 /**
- * It keeps its port from one start of a home to the next, as subscriptions to it are kept too; where that has
- * been taken meanwhile, it moves.
+ * Keeps its port across starts of a home, because subscriptions to it are kept too; if the port is taken, it uses
+ * another.
  */
 export const offerReceiver = async ({ root, home, host, env }: ReceiverPlace): Promise<OfferedReceiver> => {
   const port = await portOf(join(home, 'receiver.port'), host);

@@ -1,17 +1,17 @@
 import { step } from './toolchain/terminal.mjs';
 
-/** Where a start tells how it gets on. */
+/** Receives the progress of a start. */
 export interface Report {
   step<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
   line(text: string): void;
 }
 
-/** To the terminal this process has. */
+/** Writes to this process's terminal. */
 export const terminalReport: Report = { step, line: (text) => process.stderr.write(`${text}\n`) };
 
 type Message = { readonly type: 'step'; readonly title: string } | { readonly type: 'stepEnded' };
 
-/** To the process that waits for this one (`--detach`); once it has gone, to this one's own log. */
+/** Sends to the process that waits for this one (`--detach`); after that one has ended, to this one's log. */
 export const remoteReport: Report = {
   step: async (title, work) => {
     send({ type: 'step', title });

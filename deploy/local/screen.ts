@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { styleText } from 'node:util';
 import type { Stack } from './stack.ts';
 
-/** What a person needs once the cluster runs. */
+/** The addresses and credentials that a person needs once the cluster runs. */
 export const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenOptions): string => {
   const dim = (text: string) => styleText('dim', text, { stream: process.stdout });
   const bold = (text: string) => styleText('bold', text, { stream: process.stdout });
@@ -35,7 +35,7 @@ export const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenO
   ].join('\n');
 };
 
-/** Every new client to the receiver beside the cluster. */
+/** Sends every new client to the receiver beside the cluster. */
 const subscription = ({ receiverUrl }: Stack): string =>
   JSON.stringify({ url: `${receiverUrl}hook`, eventTypes: ['client.created'] });
 

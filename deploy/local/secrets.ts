@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Generated once for a home and kept in it, readable by its owner only. */
+/** Generated once per home and stored in it, readable by its owner only. */
 export type Secrets = (name: string) => string;
 
 export const openSecrets = (home: string): Secrets => {

@@ -3,13 +3,13 @@ import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs
 import type { Run } from './supervisor.ts';
 import { Unprovided } from './unprovided.ts';
 
-/** A service may drain this long before it is killed; it ends itself well before (DRAIN_TIMEOUT_MS). */
+/** A service may drain this long before it is killed; it normally ends well before (DRAIN_TIMEOUT_MS). */
 const stopGraceMs = 35_000;
 const readyTimeoutMs = 60_000;
 
 /**
- * Runs one process of a service on this Node. The process says over IPC when it is ready, and ends by
- * itself when this process is gone; the kernel reminds it (SIGTERM) should it be too busy to notice.
+ * Runs one process of a service on this Node. The process reports over IPC when it is ready. It ends by itself when
+ * this process is gone; if it is too busy to notice, the kernel sends it SIGTERM.
  */
 export const runService = async ({
   name,
@@ -22,7 +22,7 @@ export const runService = async ({
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, entry, ...args], {
     env,
-    // A session of its own: a terminal's Ctrl-C goes to the supervisor, which knows the order of stopping.
+    // In its own session: a terminal's Ctrl-C goes to the supervisor, which knows the order of stopping.
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   });

@@ -8,24 +8,24 @@ export interface Stack {
   readonly apiKey: string;
   readonly portalEmail: string;
   readonly portalPassword: string;
-  /** A receiver of webhooks to try subscriptions with. */
+  /** A webhook receiver for trying subscriptions. */
   readonly receiverUrl: string;
   readonly mysqlUrl: string;
-  /** With the operator's user, who may do everything. */
+  /** With the operator's user, which has all permissions. */
   readonly natsUrl: string;
   readonly processes: readonly StackProcess[];
 }
 
 export interface StackProcess {
   readonly name: string;
-  /** Null while it is being started again. */
+  /** Null while it restarts. */
   readonly pid: number | null;
   readonly metricsUrl: string | null;
 }
 
 const fileIn = (home: string): string => join(home, 'stack.json');
 
-/** Never seen half-written; readable by its owner only. */
+/** Written atomically; readable by its owner only. */
 export const writeStack = (home: string, stack: Stack): void => {
   const fresh = `${fileIn(home)}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify(stack, undefined, 2)}\n`, { mode: 0o600 });

@@ -15,7 +15,7 @@ import { explainDisk, Unprovided } from './unprovided.ts';
 import { watchSources } from './watch.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** Tells the process that stays from the one that `--detach` started it for. */
+/** Marks the background process that `--detach` starts. */
 const stays = '--stay';
 
 const main = async (): Promise<void> => {
@@ -28,16 +28,16 @@ const main = async (): Promise<void> => {
   await run(home, options, staying ? remoteReport : terminalReport);
 };
 
-/** Holds the cluster until it is told to stop. */
+/** Runs the cluster until it is told to stop. */
 const run = async (home: string, options: StartOptions, report: Report): Promise<void> => {
   const startedMs = performance.now();
   prepareHome(home);
   const release = await claim(home).catch((error) => Promise.reject(explainDisk(error, home)));
   if (!release) throw new Unprovided(alreadyRuns(home));
 
-  // A log on a full disk, or a terminal that has gone, is no reason to end the cluster.
+  // A log on a full disk, or a closed terminal, must not end the cluster.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  // A first signal calls the start off or ends the cluster; more of them change nothing.
+  // The first signal cancels the start or stops the cluster; further ones change nothing.
   const stopAsked = new AbortController();
   const asked = new Promise<void>((done) => stopAsked.signal.addEventListener('abort', () => done()));
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopAsked.abort());
@@ -78,7 +78,7 @@ const announce = (stack: Stack, home: string, elapsedMs: number): void => {
   }
 };
 
-/** Starts a process that stays, shows how it gets on, and returns when it is ready. */
+/** Starts a background process, shows its progress, and returns when it is ready. */
 const startDetached = async (home: string, args: readonly string[]): Promise<void> => {
   prepareHome(home);
   const log = openSync(join(home, 'logs', 'supervisor.log'), 'a', 0o600);
@@ -112,7 +112,7 @@ const alreadyRuns = (home: string): string => {
     : 'This stack is being started or stopped by another command; try again in a moment.';
 };
 
-/** To the person, or to the process that waits for this one and tells the person. */
+/** Shows the error to the person, or sends it to the process that waits for this one. */
 const fail = (error: Error): void => {
   if (!process.connected) giveUp(error);
   const detail = error instanceof Unprovided ? error.cause : error.stack;

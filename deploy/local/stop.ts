@@ -23,7 +23,7 @@ const main = async (): Promise<void> => {
   process.stdout.write('Stopped; everything is kept for the next start.\n');
 };
 
-/** The lock is let go when the last process has ended. */
+/** The lock is released when the last process has ended. */
 const untilFree = async (home: string): Promise<void> => {
   for (const endMs = Date.now() + timeoutMs; ; await sleep(100)) {
     const release = await claim(home);

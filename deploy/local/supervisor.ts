@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One run of a program, from its start to its end. */
+/** One run of a program, from start to end. */
 export interface Run {
   readonly pid: number;
-  /** Where its metrics are once it is ready; null where it has none. */
+  /** The address of its metrics once it is ready; null if it has none. */
   readonly ready: Promise<string | null>;
   readonly exited: Promise<string>;
-  /** Asks it to end and resolves when it has. */
+  /** Stops it; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface Kept {
   readonly ready: Promise<void>;
   pid(): number | null;
   metricsUrl(): string | null;
-  /** Ends the present run; the next one starts at once. Resolves when the present one has ended. */
+  /** Stops the current run; the next one starts at once. Resolves when the current one has ended. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,7 +31,10 @@ export interface KeepOptions {
   readonly delays?: Delays;
 }
 
-/** Pause before a restart: doubles from `firstMs` to `lastMs`, back to `firstMs` after `healthyMs` of running. */
+/**
+ * The delay before a restart: doubles from `firstMs` to `lastMs`, and resets to `firstMs` after `healthyMs` of
+ * running.
+ */
 export interface Delays {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -41,8 +44,8 @@ export interface Delays {
 const usualDelays: Delays = { firstMs: 100, lastMs: 5_000, healthyMs: 10_000 };
 
 /**
- * Starts a program and starts it again whenever it ends. A first run that ends before it is ready fails
- * `ready` and is the last: what never worked is not tried over and over.
+ * Starts a program and restarts it whenever it ends. If the first run ends before it is ready, `ready` fails and the
+ * program is not restarted.
  */
 export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepOptions): Kept => {
   const stopping = new AbortController();
@@ -54,7 +57,7 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
     run = undefined;
     metricsUrl = null;
     run = await launch();
-    // A stop or restart that came meanwhile found nothing to stop.
+    // A stop or restart during the launch found nothing to stop.
     if (stopping.signal.aborted || restarting.signal.aborted) return run.stop();
     changed();
     metricsUrl = await run.ready;
@@ -69,7 +72,7 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
       if (stopping.signal.aborted) return;
       if (Date.now() - startedMs >= delays.healthyMs) delayMs = delays.firstMs;
       if (!restarting.signal.aborted) {
-        say(`${name} ended (${how}); starting it again in ${delayMs} ms`);
+        say(`${name} ended (${how}); restarting in ${delayMs} ms`);
         const signal = AbortSignal.any([stopping.signal, restarting.signal]);
         await sleep(delayMs, undefined, { signal }).catch(() => {});
         if (stopping.signal.aborted) return;
@@ -80,7 +83,7 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
       await start().catch(
         (error: Error) => stopping.signal.aborted || restarting.signal.aborted || say(error.message),
       );
-      // Neither ready nor ended: nothing would come of waiting for it.
+      // A run that failed to get ready may never end by itself, so it is stopped.
       if (metricsUrl === null) await readyOrStopped(run);
     }
   };

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 
-/** The test files of each vitest project; the names say what a file needs. */
+/** The test files of each vitest project; their names say what they need. */
 export const testFiles = {
   unit: ['{proto,services,deploy,admin-ui,e2e}/**/*.unit.test.ts'],
   integration: ['{proto,services,deploy,admin-ui}/**/*.integration.test.ts'],
@@ -11,7 +11,7 @@ export const testFiles = {
   faults: ['e2e/faults/**/*.test.ts'],
 } as const;
 
-/** Tests of these names are too slow for every run: only `npm run test:nightly` and a call by name run them. */
+/** Tests with these names are too slow for every run: only `npm run test:nightly` or naming them runs them. */
 export const nightlyFiles = '**/*.nightly.*';
 
 export interface Choice {
@@ -22,9 +22,9 @@ export interface Choice {
 }
 
 /**
- * Chooses the tests that a person names. A word is a path, a part of one, or, where no path has it, a part of
- * a test's name; what begins with a dash goes to vitest, with everything after it.
- * @returns undefined where nothing matches.
+ * Chooses the tests that the arguments name. A word is a path, part of a path, or, if no path contains it, part of a
+ * test's name. Arguments from the first dash on go to vitest.
+ * @returns undefined if nothing matches.
  */
 export const chooseTests = (root: string, args: readonly string[]): Choice | undefined => {
   const dash = args.findIndex((arg) => arg.startsWith('-'));

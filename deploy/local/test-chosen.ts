@@ -7,9 +7,9 @@ import { chooseTests } from './test-choice.ts';
 import { Unprovided } from './unprovided.ts';
 
 /**
- * Runs the tests that a person named, and shows them as vitest does.
+ * Runs the named tests with vitest's own output.
  * @returns the exit code.
- * @throws Unprovided when nothing has the name: a run of no test must not read as green.
+ * @throws Unprovided if nothing matches: a run without tests must not look green.
  */
 export const testChosen = async (root: string, args: readonly string[]): Promise<number> => {
   const choice = chooseTests(root, args);

@@ -15,29 +15,29 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The cluster the API tests run against. */
     stack: Stack;
-    /** Its home: `stack.json` there tells of its processes as they change. */
+    /** Its home: `stack.json` there lists its current processes. */
     stackHome: string;
   }
 }
 
-/** The true schedule takes sixteen hours; a unit test walks it on an injected clock. */
+/** The real schedule takes sixteen hours; a unit test walks it on an injected clock. */
 const settings = {
   WEBHOOKS_RETRY_SCHEDULE: '200ms,400ms,800ms,1s,1s,1s,1s,1s,1s,1s',
   WEBHOOKS_PROBE_INTERVAL: '100ms',
   // Each file's browsers come from an address of their own, as failed sign-ins are counted by address.
   TRUSTED_PROXIES: '1',
-  // Fuzzing asks more in a minute than a member may.
+  // Fuzzing sends more requests a minute than a member may.
   RATE_LIMIT_PORTAL: '1000000',
 };
 
 /**
- * A whole cluster for the run, in a home of its own and on a free port: four gateways, to see limits and
- * revocations hold over all of them, and two of crm and access, of which one can stop.
+ * A whole cluster for the run, in its own home and on a free port: four gateways, to see limits and revocations hold
+ * across them, and two of crm and access, of which one can stop.
  */
 export default (project: TestProject): Promise<() => Promise<void>> =>
   startTestCluster(project, '--gateways 4 --crm 2 --access 2 --webhooks 2 --dispatchers 2'.split(' '));
 
-/** @param counts how many of what, as `npm start` takes it; one of each where nothing is said. */
+/** @param counts how many of what, as in the options of `npm start`; one of each by default. */
 export const startTestCluster = async (
   { provide }: TestProject,
   counts: readonly string[],

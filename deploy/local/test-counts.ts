@@ -13,8 +13,8 @@ export const add = (a: Counts, b: Counts): Counts => ({
 });
 
 /**
- * Counts a report of vitest's JSON reporter. What failed outside of any test (a file that cannot be loaded,
- * an error nobody caught, a run that was cut off) counts as one failure: nothing red may read as green.
+ * Counts the results in a report of vitest's JSON reporter. A failure outside of any test (a file that cannot be
+ * loaded, an uncaught error, an aborted run) counts as one failure: nothing red may look green.
  */
 export const countsOfReport = (report: unknown, exitedWell: boolean): Counts => {
   const numbers = (report ?? {}) as Partial<Report>;

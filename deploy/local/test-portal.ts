@@ -5,7 +5,7 @@ import { startTestCluster } from './test-cluster.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The browser's program. */
+    /** The path of the browser's program. */
     chromium: string;
   }
 }

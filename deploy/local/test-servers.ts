@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { startMysql } from './mysql.ts';
 import { readToolchain } from './toolchain.ts';
 
-/** One MySQL for the run, and the nats-server program of which tests start their own. */
+/** One MySQL for the run, and the nats-server program, of which tests start their own. */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const env = readEnv();
   const toolchain = readToolchain(env);
@@ -34,7 +34,7 @@ export default async ({ provide }: TestProject): Promise<() => Promise<void>> =>
 const memory = '/dev/shm';
 const neededBytes = 3 * 2 ** 30;
 
-/** Memory where there is plenty: the tests' databases are thrown away, so nobody needs them on disk. */
+/** In memory if there is plenty: the tests' databases need no disk. */
 export const scratch = (): string => {
   try {
     const { bavail, bsize } = statfsSync(memory);

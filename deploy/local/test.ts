@@ -74,7 +74,7 @@ const tell = (results: readonly Counts[]): number => {
   return failed === 0 ? 0 : 1;
 };
 
-/** A program whose exit code is the verdict: one test. */
+/** A program whose exit code is the verdict counts as one test. */
 const check = (title: string, args: readonly string[], boundS: number): Promise<Counts> =>
   judged(title, args, boundS, ({ code }) => (code === 0 ? { ...none, passed: 1 } : { ...none, failed: 1 }));
 
@@ -103,7 +103,7 @@ const vitest = async (
   }
 };
 
-/** Runs one step; what it printed is shown only when it failed. */
+/** Runs one step and shows its output only if it failed. */
 const judged = async (
   title: string,
   args: readonly string[],
@@ -139,7 +139,7 @@ interface Run {
   readonly output: string;
 }
 
-/** Runs a script on this Node, never longer than its bound. */
+/** Runs a script on this Node, with a time limit. */
 const runNode = (args: readonly string[], boundS: number): Promise<Run> =>
   new Promise((done, reject) => {
     const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, ...args], {
@@ -152,14 +152,14 @@ const runNode = (args: readonly string[], boundS: number): Promise<Run> =>
         output += text;
       });
     }
-    // Servers that it started end with it, as the kernel tells them to.
+    // The kernel ends the servers that it started with it.
     const bound = setTimeout(() => {
       output += `\nStopped: it took longer than ${boundS} s.\n`;
       child.kill('SIGKILL');
     }, boundS * 1000);
     child.once('error', reject);
     child.once('exit', () => {
-      // A process left behind that holds the pipes must not keep the run from ending.
+      // A process left behind that holds the pipes must not block the run.
       setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), 2000).unref();
     });
     child.once('close', (code) => {

@@ -8,12 +8,12 @@ import type { Report } from './report.ts';
 const services = serviceSpecs.map(({ name }) => name as string);
 const folders = ['proto', 'services', 'admin-ui/src', 'admin-ui/static'];
 
-/** Editors write a file in several steps, and a change of branch writes many. */
+/** Editors write a file in several steps, and switching branches writes many files. */
 const settleMs = 150;
 
 /**
- * What a changed file makes necessary: the services to restart, and `portal` for a build of the pages.
- * Empty for tests and for what only a new start reads.
+ * What a changed file requires: the services to restart, and `portal` for a build of the pages. Empty for tests and
+ * for files that only a new start reads.
  */
 export const targetsOf = (file: string): readonly string[] => {
   if (!/\.(tsx?|css|svg|html)$/.test(file) || /\.test\.tsx?$|(^|\/)(testing|node_modules)\//.test(file))
@@ -25,7 +25,7 @@ export const targetsOf = (file: string): readonly string[] => {
   return services.includes(room) ? [room] : [];
 };
 
-/** Restarts what runs a changed source file, until the signal comes. */
+/** Restarts what runs a changed source file, until the signal aborts. */
 export const watchSources = ({ root, cluster, report, signal }: WatchOptions): void => {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export const watchSources = ({ root, cluster, report, signal }: WatchOptions): v
     const targets = [...pending];
     pending.clear();
     report.line(`changed: ${targets.join(', ')}`);
-    // Gateways read the pages once, so they follow the build.
+    // Gateways read the pages once, so they restart after the build.
     const restarted = new Set(targets.filter((target) => target !== 'portal'));
     if (targets.includes('portal')) {
       await buildPortal(root, report);
@@ -48,7 +48,7 @@ export const watchSources = ({ root, cluster, report, signal }: WatchOptions): v
     for (const target of targetsOf(file)) pending.add(target);
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // One after the other: a build that has begun is followed by one of what changed meanwhile.
+      // One at a time: changes during a build cause another build after it.
       work = work.then(apply).catch((error: Error) => report.line(`${error.message}\n${error.cause ?? ''}`));
     }, settleMs);
   };

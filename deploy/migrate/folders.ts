@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { MigrationFolder } from '@causeway/runtime';
 
-/** Who owns tables, in the order in which they are made. */
+/** The services that own tables, in the order of creation. */
 const owners = ['access', 'crm', 'webhooks'] as const;
 
 /** The migrations of the whole system. @param root the repository, or its copy in the image. */

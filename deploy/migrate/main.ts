@@ -4,8 +4,8 @@ import { applyGrants } from '../mysql/grants.ts';
 import { migrateConfig } from './config.ts';
 import { migrationFolders } from './folders.ts';
 
-// Brings the database up to date and ends. Any number may run at once; they take turns. Exits 78 (EX_CONFIG)
-// for a wrong configuration and 1 for a migration that failed; run it again once that is mended.
+// Migrates the database and exits. Any number may run at once; they take turns. Exits 78 (EX_CONFIG) for an invalid
+// setting and 1 for a failed migration; run it again once the cause is fixed.
 try {
   const { MYSQL_URL, MYSQL_GRANTS } = parseConfig(migrateConfig, readEnv());
   const root = resolve(import.meta.dirname, '../..');

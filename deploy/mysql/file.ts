@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { grantStatements } from './grants.ts';
 
-/** Where the rendered statements lie, for administrators who let no job give rights. */
+/** The rendered statements, for administrators who do not let a job grant privileges. */
 export const grantsFile = new URL('./grants.sql', import.meta.url);
 
 export const renderGrantsFile = (): string => {

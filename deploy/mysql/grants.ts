@@ -2,20 +2,20 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { everyPrivilege, type MysqlService, mysqlServices, privileges } from './privileges.ts';
 
-/** A service's user, as administrators make it. */
+/** The name of a service's user. */
 export const userOf = (service: MysqlService, prefix = 'causeway'): string => `${prefix}_${service}`;
 
 interface GrantOptions {
   /** The repository, or its copy in the image. */
   readonly root: string;
   readonly database: string;
-  /** What the users' names begin with; `causeway` unless given. */
+  /** The prefix of the users' names; `causeway` by default. */
   readonly prefix?: string;
 }
 
 /**
- * The statements that leave each service's user with what it needs of the database's tables, whatever it had of them
- * before. Nothing is taken away for a moment and given back, so services may go on meanwhile.
+ * The statements that give each service's user exactly the privileges it needs, whatever it had before. They never
+ * revoke a needed privilege in between, so services may keep running.
  */
 export const grantStatements = ({ root, database, prefix }: GrantOptions): readonly string[] => {
   const allowed = privileges(root);
@@ -33,8 +33,8 @@ export const grantStatements = ({ root, database, prefix }: GrantOptions): reado
 };
 
 /**
- * Gives the services' users what they need of the tables as they are now. The user of the URL needs the same rights
- * itself, and to be allowed to give them on.
+ * Grants the services' users their privileges on the current tables. The URL's user needs the same privileges with
+ * grant option.
  */
 export const applyGrants = async (mysqlUrl: string, root: string, prefix?: string): Promise<void> => {
   const address = parseMysqlUrl(mysqlUrl);
@@ -47,7 +47,7 @@ export const applyGrants = async (mysqlUrl: string, root: string, prefix?: strin
   }
 };
 
-/** Makes the users where they are missing, and gives each its password; an administrator's work. */
+/** Creates missing users and sets each password; requires an administrator. */
 export const makeUsers = async (
   connection: Connection,
   passwordOf: (service: MysqlService) => string,

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { grantsFile, renderGrantsFile } from './file.ts';
 
-// Writes the grants anew: after a migration that makes a table, or a change of the privileges.
+// Regenerates the grants. Run it after a migration that creates a table, or a change of the privileges.
 writeFileSync(grantsFile, renderGrantsFile());

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrationFolders } from '../migrate/folders.ts';
 
-/** The services that have a user of their own in MySQL. */
+/** The services with their own MySQL user. */
 export const mysqlServices = ['access', 'crm', 'webhooks', 'dispatcher'] as const;
 export type MysqlService = (typeof mysqlServices)[number];
 
 /** What a user may do with one table. */
 export type Privilege = (typeof everyPrivilege)[number];
-/** All that MySQL knows of for a table. */
+/** Every privilege that MySQL has for tables. */
 export const everyPrivilege = [
   ...(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'ALTER', 'INDEX'] as const),
   ...(['REFERENCES', 'TRIGGER', 'CREATE VIEW', 'SHOW VIEW'] as const),
@@ -18,14 +18,14 @@ const read = ['SELECT'] as const;
 const append = ['SELECT', 'INSERT'] as const;
 const change = ['SELECT', 'UPDATE'] as const;
 const everyRow = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
-/** Making the days to come and dropping those that are over. MySQL knows no right to do that and nothing else. */
+/** To create and drop daily partitions. MySQL has no narrower privilege for that. */
 const days = ['ALTER', 'DROP'] as const;
 
 type Tables = Readonly<Record<string, readonly Privilege[]>>;
 
 /**
- * Where it is not that a service has every row of the tables that its migrations make, and no other. What is written
- * once, events and the audit log, nobody changes; who reads anothers' tables, does so by the contract of `proto`.
+ * Exceptions to the rule that a service may do everything with the tables of its own migrations, and nothing with
+ * others. Events and the audit log are never updated; a service reads tables of another only as `proto` defines.
  */
 const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: { audit_log: append },
@@ -62,7 +62,7 @@ export const tablesOf = (root: string): ReadonlyMap<string, readonly string[]> =
     }),
   );
 
-/** What each service may do with every table there is; a table that is not there is not to be touched. */
+/** The privileges of each service on every table; a table that is not listed is off limits. */
 export const privileges = (root: string): Readonly<Record<MysqlService, Tables>> => {
   const tables = tablesOf(root);
   const of = (service: MysqlService): Tables =>

@@ -1,43 +1,43 @@
 export interface NatsUser {
   readonly name: string;
   readonly password: string;
-  /** Absent: everything. */
+  /** Absent: no restrictions. */
   readonly permissions?: NatsPermissions;
 }
 
-/** Subjects a user may touch; `*` and `>` are NATS's wildcards, `"subject queue"` names a queue group. */
+/** Subjects that a user may use; `*` and `>` are NATS's wildcards, `"subject queue"` names a queue group. */
 export interface NatsPermissions {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** May answer any request that reached it, on the request's own reply subject. */
+  /** May answer any request that it received, on the request's reply subject. */
   readonly answers?: boolean;
 }
 
 export interface NatsConfig {
-  /** -1 takes a free port and announces it in `portsDir`. */
+  /** -1 picks a free port and announces it in `portsDir`. */
   readonly port: number;
   readonly monitorPort: number;
   readonly storeDir: string;
   readonly portsDir: string;
   readonly pidFile: string;
   readonly users: readonly NatsUser[];
-  /** Absent: it stands alone. */
+  /** Absent: a single server. */
   readonly cluster?: NatsMember;
 }
 
 /** One server of a cluster on the loopback. */
 export interface NatsMember {
-  /** Its name among the servers. */
+  /** Its name in the cluster. */
   readonly name: string;
-  /** Where the others reach it. */
+  /** The port at which the others reach it. */
   readonly port: number;
-  /** Where it reaches the others. */
+  /** The ports at which it reaches the others. */
   readonly others: readonly number[];
-  /** What the servers let each other in with; of what a URL takes as it is. */
+  /** The password between the servers; only characters that a URL needs not escape. */
   readonly password: string;
 }
 
-/** Renders a configuration file of one nats-server on the loopback. JSON is part of its syntax. */
+/** Renders the configuration file of a nats-server on the loopback. JSON is part of its syntax. */
 export const renderNatsConfig = (config: NatsConfig): string =>
   `${JSON.stringify(
     {
@@ -45,9 +45,9 @@ export const renderNatsConfig = (config: NatsConfig): string =>
       http: `127.0.0.1:${config.monitorPort}`,
       ports_file_dir: config.portsDir,
       pid_file: config.pidFile,
-      // A body is at most 1 MiB; a frame of several, with their headers, has to fit.
+      // A body is at most 1 MiB; a frame of several, with their headers, must fit.
       max_payload: 4 * 2 ** 20,
-      // A client that answers nothing keeps its part of the requests until it is given up: nine seconds.
+      // A client that stops answering keeps its share of the requests until it is dropped, after nine seconds.
       ping_interval: '3s',
       ping_max: 2,
       jetstream: { store_dir: config.storeDir },
@@ -63,11 +63,11 @@ const cluster = ({ port, others, password }: NatsMember) => ({
   listen: `127.0.0.1:${port}`,
   authorization: { user: 'routes', password, timeout: 3 },
   routes: others.map((other) => `nats-route://routes:${password}@127.0.0.1:${other}`),
-  // Clients know all servers by their own URL, and reach each only as that says.
+  // Clients have the URLs of all servers and use only those.
   no_advertise: true,
 });
 
-/** The section that says who may come in, and what each may do. */
+/** The section with the users and their permissions. */
 export const authorization = (users: readonly NatsUser[]) => ({ users: users.map(renderUser) });
 
 const renderUser = ({ name, password, permissions }: NatsUser) => ({

@@ -25,8 +25,8 @@ import {
 import type { NatsPermissions, NatsUser } from './config.ts';
 
 /**
- * One user a service, who may touch what it needs and nothing else; locally as in production. The operator
- * (command line, migrations, tests) may do everything.
+ * One user per service, with only the permissions it needs, locally as in production. The operator (command line,
+ * migrations, tests) may do everything.
  */
 export const natsUsers = (secretOf: (name: string) => string): NatsUser[] =>
   Object.entries(permissions).map(([name, allowed]) => ({
@@ -35,7 +35,7 @@ export const natsUsers = (secretOf: (name: string) => string): NatsUser[] =>
     ...(allowed && { permissions: allowed }),
   }));
 
-/** Listening to its own inbox, and answering what reached it. */
+/** Subscribing to its own inbox, and answering requests. */
 const common = (name: string): NatsPermissions => ({
   publish: [],
   subscribe: [`_INBOX_${name}.>`],
@@ -44,7 +44,7 @@ const common = (name: string): NatsPermissions => ({
 
 type Client = 'gateway' | 'operator';
 
-/** Taking requests from lanes, sending the answers to where their clients listen, and being seen by `nats micro`. */
+/** Serving lanes, sending the answers to their clients' inboxes, and being listed by `nats micro`. */
 const lanes = (service: ServiceName, own: Partial<Record<LaneName, Client>>): NatsPermissions => {
   const entries = Object.entries(own) as [LaneName, Client][];
   const answered: Record<Client, string> = {
@@ -63,7 +63,7 @@ const makesStream = (stream: string): string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.CREATE.${stream}`,
 ];
-/** Reading a stream, or following it, by consumers of one's own. */
+/** Reading or following a stream with its own consumers. */
 const readsStream = (stream: string): string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
@@ -76,22 +76,22 @@ const readsStream = (stream: string): string[] => [
 ];
 const makesConsumer = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.CREATE.${stream}.${consumer}`;
-/** Reading a stream message by message, as JSON to the asker: without a consumer nothing of it is delivered anywhere. */
+/** Reading single messages of a stream as JSON; without a consumer, nothing of it is delivered elsewhere. */
 const readsMessages = (stream: string): string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
 ];
-/** Following a bucket through a watch, and reading single entries. */
+/** Following a bucket with a watch, and reading single entries. */
 const followsBucket = (bucket: string): string[] => [
   `$JS.API.STREAM.INFO.${bucketStream(bucket)}`,
   `$JS.API.STREAM.MSG.GET.${bucketStream(bucket)}`,
-  // With the filter in the subject: a consumer of nothing but the bucket's entries.
+  // With the filter in the subject, the consumer can read nothing but the bucket's entries.
   `$JS.API.CONSUMER.CREATE.${bucketStream(bucket)}.*.$KV.${bucket}.>`,
   `$JS.API.CONSUMER.INFO.${bucketStream(bucket)}.*`,
   `$JS.API.CONSUMER.DELETE.${bucketStream(bucket)}.*`,
   `$JS.FC.${bucketStream(bucket)}.>`,
 ];
-/** Taking what a consumer has to give, which all replicas share. */
+/** Pulling messages from a consumer that all replicas share. */
 const pulls = (stream: string, consumer: string): string[] => [
   `$JS.API.CONSUMER.INFO.${stream}.${consumer}`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
@@ -138,7 +138,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       '$JS.API.INFO',
       ...makesStream(bucketStream(keyBucket)),
       ...readsStream(bucketStream(keyBucket)),
-      // Entries of keys that were revoked long ago.
+      // To purge entries of keys that were revoked long ago.
       `$JS.API.STREAM.PURGE.${bucketStream(keyBucket)}`,
       ...makesStream(bucketStream(gatewayBucket)),
       ...makesStream(limitStream),

@@ -8,7 +8,7 @@ import { migrateConfig } from '../migrate/config.ts';
 
 type Reader = (env: NodeJS.ProcessEnv) => Readonly<Record<string, unknown>>;
 
-/** How each process reads its environment: what manifests and documents say of settings is checked against it. */
+/** How each process reads its environment; tests compare manifests and documents with it. */
 export const readers: Readonly<Record<string, Reader>> = {
   access: readAccess,
   crm: (env) => parseConfig(crmConfig, env),
@@ -18,7 +18,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   migrate: (env) => parseConfig(migrateConfig, env),
 };
 
-/** Every variable that a process looks at. */
+/** Every variable that a process reads. */
 export const variablesOf = (reader: Reader): ReadonlySet<string> => {
   const seen = new Set<string>();
   const watched = new Proxy<NodeJS.ProcessEnv>(
@@ -33,12 +33,12 @@ export const variablesOf = (reader: Reader): ReadonlySet<string> => {
   try {
     reader(watched);
   } catch {
-    // Something is required; by then everything has been looked at.
+    // A required setting is missing; by then every variable has been read.
   }
   return seen;
 };
 
-/** What has no default. */
+/** Values for settings without a default. */
 export const required: Readonly<NodeJS.ProcessEnv> = {
   MYSQL_URL: 'mysql://user:password@host:3306/causeway',
   PORTAL_SECRET_KEYS: `one:${Buffer.alloc(32, 1).toString('base64')}`,

@@ -6,27 +6,27 @@ export interface BackfillOptions {
   readonly table: string;
   /** SQL, as after SET. */
   readonly set: string;
-  /** SQL: the rows that still need it. It must not hold for a row any more once that was set. */
+  /** SQL: the rows that still need the change. It must be false for a row after the change. */
   readonly where: string;
-  /** Rows that one transaction looks at, and so locks at most; 500 unless given. */
+  /** The most rows that one transaction reads and locks; 500 by default. */
   readonly chunkRows?: number;
-  /** How long the others have the table for themselves in between; 20 ms unless given. */
+  /** The pause between two transactions, for other writers; 20 ms by default. */
   readonly pauseMs?: number;
-  /** Told after each chunk of how many rows were looked at and changed so far. */
+  /** Called after each chunk with the rows looked at and changed so far. */
   readonly onChunk?: (looked: number, changed: number) => void;
 }
 
 /**
- * Changes the rows of a table chunk by chunk in the order of its primary key, each chunk in a transaction of its own.
- * It can be ended anywhere and begun again: what is done is done. Rows that are written meanwhile must already be
- * written right by the services, else they are passed by.
- * @returns how many rows it changed; 0: there was nothing left to do.
+ * Changes the rows of a table chunk by chunk along its primary key, each chunk in its own transaction. It may be
+ * interrupted and restarted. Rows written meanwhile are not visited again: the services must already write them
+ * correctly.
+ * @returns how many rows it changed; 0 if nothing was left to do.
  */
 export const backfill = async (mysqlUrl: string, options: BackfillOptions): Promise<number> => {
   const { table, set, where, chunkRows = 500, pauseMs = 20, onChunk } = options;
   const connection = await createConnection({ ...parseMysqlUrl(mysqlUrl), timezone: 'Z' });
   try {
-    // As the services: no locks on gaps, and nobody waits long for anybody.
+    // As in the services: no gap locks, and short lock waits.
     await connection.query(
       "SET SESSION transaction_isolation = 'READ-COMMITTED', innodb_lock_wait_timeout = 2, lock_wait_timeout = 5",
     );
@@ -43,7 +43,7 @@ export const backfill = async (mysqlUrl: string, options: BackfillOptions): Prom
       const last = rows.at(-1);
       if (!last) return changed;
       const keys = rows.map((row) => key.map((column) => row[column]));
-      changed += await patiently(() => change(connection, { table, set, where, columns, keys }));
+      changed += await withRetries(() => change(connection, { table, set, where, columns, keys }));
       looked += rows.length;
       onChunk?.(looked, changed);
       after = key.map((column) => last[column]);
@@ -79,7 +79,7 @@ const primaryKey = async (connection: Connection, table: string): Promise<readon
     .map(({ Column_name }) => Column_name as string);
 };
 
-/** (a, b) > (1, 2), in a form of which MySQL makes a range: `a > 1 OR (a = 1 AND b > 2)`. */
+/** (a, b) > (1, 2), in a form that MySQL turns into a range: `a > 1 OR (a = 1 AND b > 2)`. */
 const beyond = (connection: Connection, key: readonly string[]): string =>
   key
     .map((column, at) => {
@@ -91,8 +91,8 @@ const beyond = (connection: Connection, key: readonly string[]): string =>
 const beyondValues = (after: readonly unknown[]): readonly unknown[] =>
   after.flatMap((_, at) => after.slice(0, at + 1));
 
-/** Rows that a service has locked are free again in milliseconds. */
-const patiently = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+/** Retries after lock wait timeouts and deadlocks: services release their row locks within milliseconds. */
+const withRetries = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();

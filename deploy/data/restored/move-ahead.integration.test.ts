@@ -90,6 +90,6 @@ test('the command says what it did, and what it was given wrongly', async () => 
   });
   const done = run();
   expect(done).toMatchObject({ status: 0, stderr: '' });
-  expect(done.stdout).toContain('events goes on with 10000001\n');
+  expect(done.stdout).toContain('events continues with id 10000001\n');
   expect(done.stdout).toContain('portal_sessions: 0 ended\n');
 });

@@ -2,37 +2,38 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 
 export interface Moved {
-  /** The next id of each table that gives ids. */
+  /** The next id of each table with AUTO_INCREMENT. */
   readonly nextIds: Readonly<Record<string, number>>;
-  /** Companies whose events are numbered on from further ahead. */
+  /** Companies whose event sequences were moved ahead. */
   readonly companies: number;
-  /** How many of each were ended. */
+  /** How many rows of each table were deleted. */
   readonly ended: Readonly<Record<string, number>>;
 }
 
-/** The database is not as it must be; the message says what to do. */
+/** The database is not in the required state; the message says what to do. */
 export class MoveAheadError extends Error {
   override readonly name = 'MoveAheadError';
 }
 
 /**
- * Makes a database that was restored fit to be worked on. The world outside has seen more than it knows: ids and
- * numbers that it would give again, and sessions and links that were ended.
+ * Makes a restored database safe to use. Callers and receivers have seen more than it knows: ids and event numbers
+ * that it would assign again, and sessions and links that had ended.
  *
- * - Every id that is given from now on is `ahead` further: an event under an old event's id would be taken for
- *   a duplicate by its receivers, a client under another's id for that one.
- * - So is every company's numbering of events, as well as that of companies that had none: a reader of the event
- *   log goes on from the number it has seen last, and would miss what came under smaller ones.
- * - Sessions, open invitations and links to a new password end: some of them were ended, or used, after the moment.
+ * - Every new id is `ahead` larger: receivers would take an event with an old event's id for a duplicate, and callers
+ * would take a client with another client's id for that client.
+ * - Every company's event sequence is moved ahead too, including those of companies without events: a reader of the
+ * event log continues from the last number it has seen, and would miss events with smaller ones.
+ * - Sessions, open invitations and password reset links end: some of them had ended, or been used, after the moment.
  *
- * Nothing may be connected to the database. Doing it twice leaves out as much again and does no other harm.
- * @param ahead more than the ids that any table has given since the moment.
- * @throws MoveAheadError where something is connected, or the user may not see what is (PROCESS), or `ahead` would leave the numbers JSON can carry.
+ * Nothing else may be connected to the database. Running it twice skips more numbers and does no other harm.
+ * @param ahead more than the ids that any table has assigned since the moment.
+ * @throws MoveAheadError if something is connected, the user may not list connections (PROCESS), or `ahead` would
+ * exceed the numbers that JSON can carry.
  */
 export const moveAhead = async (mysqlUrl: string, ahead: number): Promise<Moved> => {
   const connection = await createConnection({ ...parseMysqlUrl(mysqlUrl), supportBigNumbers: true });
   try {
-    // Else the counters are those of up to a day ago.
+    // Otherwise the counters are up to a day old.
     await connection.query('SET SESSION information_schema_stats_expiry = 0, lock_wait_timeout = 5');
     await requireAlone(connection);
     const next = await nextIds(connection, ahead);
@@ -49,7 +50,7 @@ export const moveAhead = async (mysqlUrl: string, ahead: number): Promise<Moved>
   }
 };
 
-/** Whose rows let somebody in. */
+/** Tables whose rows grant access. */
 const passes = ['portal_sessions', 'portal_invitations', 'portal_password_resets'];
 
 const requireAlone = async (connection: Connection): Promise<void> => {

@@ -16,14 +16,14 @@ import { readToolchain } from '../../local/toolchain.ts';
 
 export const root = resolve(import.meta.dirname, '../../..');
 
-/** A folder that is gone at the end of the file. */
+/** A temporary folder, deleted at the end of the test file. */
 export const temporary = (name: string): string => {
   const folder = mkdtempSync(join(scratch(), `causeway-${name}-`));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
 
-/** A whole cluster on a MySQL that is there already; it ends with the file. */
+/** A whole cluster on an existing MySQL; it stops at the end of the test file. */
 export const openCluster = async ({
   home,
   mysqlUrl,
@@ -50,15 +50,15 @@ export const openCluster = async ({
 };
 
 interface ClusterOptions {
-  /** Where NATS keeps its store. */
+  /** The folder of NATS's store. */
   readonly home: string;
   readonly mysqlUrl: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** As `npm start` takes them. */
+  /** Options of `npm start`. */
   readonly counts?: readonly string[];
 }
 
-/** A company whose keys may make as many requests as they like. */
+/** Creates a company whose keys have practically no rate limit. */
 export const makeCompany = async ({
   natsUrl,
 }: Stack): Promise<{ readonly id: number; readonly key: string }> => {
@@ -74,7 +74,7 @@ export const makeCompany = async ({
   }
 };
 
-/** Asks a process to end, as a rolling restart does, and resolves when its successor is ready. */
+/** Stops a process as a rolling restart does, and resolves when its successor is ready. */
 export const restart = async (home: string, name: string): Promise<void> => {
   const find = (): StackProcess | undefined => readStack(home)?.processes.find((one) => one.name === name);
   const before = find()?.pid;

@@ -6,23 +6,23 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { root, temporary } from './cluster.ts';
 
-/** The commands of ../README.md, run as they stand there by a shell that finds the programs they name. */
+/** Runs the commands of ../README.md unchanged, in a shell that finds the programs they name. */
 export interface Runbook {
-  /** @returns what the command printed. @throws with its own words where it failed. */
+  /** @returns the command's output. @throws with the command's own error text if it failed. */
   run(title: string, variables: Readonly<Record<string, string>>): string;
-  /** One that does not end by itself; it ends with the file. */
+  /** Starts a command that does not end by itself; it is killed at the end of the test file. */
   start(title: string, variables: Readonly<Record<string, string>>): ChildProcess;
 }
 
 /**
- * @param mysqlUrl of the server that the commands are about; the database that it names is theirs too.
- * @param as who they are run as, if not as the URL's user.
+ * @param mysqlUrl the server and database that the commands work on.
+ * @param as the user to run them as, if not the URL's user.
  */
 export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<Runbook> => {
   const folder = temporary('runbook');
   const { host, port, database, ...own } = parseMysqlUrl(mysqlUrl);
   const { user, password } = as ?? own;
-  // Where an administrator keeps it too: no password is in a command.
+  // In a file, as an administrator would keep it, so that no command contains a password.
   const client = ['[client]', `host=${host}`, `port=${port}`, `user=${user}`, `password=${password}`];
   writeFileSync(join(folder, '.my.cnf'), `${client.join('\n')}\n`, { mode: 0o600 });
   const programs = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? ''), {
@@ -79,14 +79,14 @@ interface Credentials {
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
-/** Statements that the document gives, as an administrator would run them. */
+/** SQL statements from the document, as an administrator would run them. */
 export const statementsWith = (beginning: string, password: string): readonly string[] => {
   const block = new RegExp(`\n\`\`\`sql\n(${beginning}[^]*?)\`\`\``).exec(readme)?.[1];
   if (block === undefined) throw new Error(`README.md has no statements that begin with ${beginning}`);
   return block.replace('…', password).trim().split('\n');
 };
 
-/** The first block of commands after a title. */
+/** The first block of commands below a title. */
 const commandsOf = (title: string): string => {
   const block = new RegExp(`\\n#+ ${title}\\n[^]*?\\n\`\`\`sh\\n([^]*?)\`\`\``).exec(readme)?.[1];
   if (block === undefined) throw new Error(`README.md has no commands for ${title}`);

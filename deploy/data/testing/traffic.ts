@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Pool } from 'undici';
 
-/** One request: what it was, where it failed with its answer, and how long it took. */
+/** One request: what it was, its answer if it failed, and how long it took. */
 export interface Shot {
   readonly what: string;
   readonly ok: boolean;
@@ -10,14 +10,14 @@ export interface Shot {
 }
 
 export interface Traffic {
-  /** Ends it when what is in flight is answered. @returns the zip that each client must have. */
+  /** Stops once everything in flight is answered. @returns the zip that each client must have. */
   stop(): Promise<{ readonly expected: ReadonlyMap<number, string>; readonly shots: readonly Shot[] }>;
 }
 
 /**
- * Makes clients with a zip, changes zips, changes other things of clients that have one, and searches, each by loops
- * of its own that never touch the same client, until it is stopped.
- * @param old clients that are there already, with their zips.
+ * Creates clients with a zip, changes zips, changes other fields of clients that have one, and searches. Each runs in
+ * its own loops, which never touch the same client, until it is stopped.
+ * @param old existing clients with their zips.
  */
 export const startTraffic = (baseUrl: string, key: string, old: ReadonlyMap<number, string>): Traffic => {
   const pool = new Pool(baseUrl, { connections: 12 });
@@ -62,10 +62,10 @@ export const startTraffic = (baseUrl: string, key: string, old: ReadonlyMap<numb
     if (made) expected.set(made.client_id, zip);
   };
   const ids = [...old.keys()];
-  /** Every `loops`th of the old clients, again and again. */
+  /** Every `loops`th of the old clients, repeatedly. */
   const change = (loopAt: number, loops: number) => async (at: number) => {
     const id = ids[(loopAt + at * loops) % ids.length]!;
-    // Every second one keeps its zip, and the service writes back what it has read.
+    // Every second change leaves the zip out, so the service writes back what it has read.
     const zip = at % 2 === 0 ? `C${loopAt}-${at}` : undefined;
     const done = await ask('PATCH', `/clients/${id}`, { city: `City ${at}`, ...(zip && { zip }) });
     if (done && zip) expected.set(id, zip);
@@ -84,5 +84,5 @@ export const startTraffic = (baseUrl: string, key: string, old: ReadonlyMap<numb
   };
 };
 
-/** The other processes of this machine want to run too. */
+/** Leaves CPU time to the other processes of this machine. */
 const pauseMs = 10;

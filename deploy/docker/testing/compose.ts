@@ -26,7 +26,7 @@ export const compose = parse(composeText, { merge: true, strict: true }) as {
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };
 
-/** Fills `${NAME}`, `${NAME:-default}` and `${NAME:?}` in as compose does. @throws for one that is asked for. */
+/** Expands `${NAME}`, `${NAME:-default}` and `${NAME:?}` like compose. @throws if a required variable is missing. */
 export const interpolate = (text: string, env: Readonly<Record<string, string>>): string =>
   text.replace(/\$\{([A-Z_0-9]+)(?::(-|\?)([^}]*))?\}/g, (_, name: string, mark?: string, rest = '') => {
     const value = env[name];

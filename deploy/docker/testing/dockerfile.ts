@@ -5,11 +5,11 @@ import { type Copy, DockerfileParser, type From, type Instruction } from 'docker
 
 export const root = resolve(import.meta.dirname, '../../..');
 
-/** One `FROM` and what follows it. */
+/** One `FROM` and the instructions after it. */
 export interface Stage {
   readonly base: string;
   readonly name: string | undefined;
-  /** Files of the context and where they go, relative to the working directory unless absolute. */
+  /** Files of the context and their targets, relative to the working directory unless absolute. */
   readonly copies: readonly { readonly sources: readonly string[]; readonly target: string }[];
   readonly user: string | undefined;
   readonly text: string;
@@ -42,7 +42,7 @@ export const readStages = (dockerfile: string): readonly Stage[] => {
   });
 };
 
-/** The files that Docker is sent: those of the repository that the ignore file beside the Dockerfile lets pass. */
+/** The build context: the repository's files that the ignore file beside the Dockerfile does not exclude. */
 export const contextOf = (dockerfile: string): readonly string[] => {
   const ignored = readIgnore(`${dockerfile}.dockerignore`);
   return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -53,7 +53,7 @@ export const contextOf = (dockerfile: string): readonly string[] => {
     .filter((file) => file !== '' && existsSync(join(root, file)) && !ignored(file));
 };
 
-/** Docker's rules: of the patterns that match a file or a folder above it, the last decides. */
+/** Follows Docker's rules: of the patterns that match a file or a parent folder, the last decides. */
 const readIgnore = (file: string): ((path: string) => boolean) => {
   const patterns = readFileSync(join(root, file), 'utf8')
     .split('\n')
@@ -71,7 +71,7 @@ const readIgnore = (file: string): ((path: string) => boolean) => {
   };
 };
 
-/** Where files of the context are in a stage, as `{inImage: inContext}`; paths in the image begin below `/app`. */
+/** The context's files in a stage, as `{inImage: inContext}`; paths in the image begin below `/app`. */
 export const filesOf = (stage: Stage, context: readonly string[]): ReadonlyMap<string, string> => {
   const files = new Map<string, string>();
   for (const { sources, target } of stage.copies) {

@@ -65,15 +65,15 @@ export interface Variable {
   };
 }
 
-/** Everything that is applied somewhere. */
+/** Every folder that somebody applies. */
 export const overlays = ['overlays/local', 'overlays/production', 'operator'] as const;
 export type Overlay = (typeof overlays)[number];
 
-/** What `kubectl apply --kustomize` would send, rendered by kubectl itself. */
+/** Renders the manifests of `kubectl apply --kustomize`, with kubectl itself. */
 export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonly Manifest[]>>> => {
   const cache = dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? '');
   const { kubectl } = await providePrograms(cache, { kubectl: 'kubernetes-client' });
-  // A copy, so that the certificate that the local overlay asks for is not left in the work tree.
+  // Renders a copy, so that the local overlay's certificate does not stay in the work tree.
   const copy = mkdtempSync(join(tmpdir(), 'causeway-manifests-'));
   const render = (overlay: Overlay): readonly Manifest[] => {
     const args = [...kubectl.args, 'kustomize', join(copy, overlay)];
@@ -93,7 +93,7 @@ export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonl
   }
 };
 
-/** The pods that manifests make. */
+/** The pods that the manifests create. */
 export const podsOf = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
   manifests.flatMap((owner) => {
     if (owner.kind === 'Pod') return [{ owner, labels: owner.metadata.labels ?? {}, spec: owner.spec }];
@@ -112,7 +112,7 @@ interface Selector {
   }[];
 }
 
-/** @throws for an operator that is not used here. */
+/** @throws for an operator that this project does not use. */
 export const selects = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>
   Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
   matchExpressions.every(({ key, operator, values = [] }) => {
@@ -120,7 +120,7 @@ export const selects = ({ matchLabels = {}, matchExpressions = [] }: Selector, l
     return values.includes(labels[key] ?? '');
   });
 
-/** A container's variables with `$(NAME)` filled in as the kubelet does: from those that come before. */
+/** A container's variables with `$(NAME)` expanded from earlier ones, like the kubelet does. */
 export const environmentOf = (
   { env = [] }: Container,
   given: (variable: Variable) => string,
@@ -136,11 +136,11 @@ export const environmentOf = (
 export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
 
-/** Our own processes: those that run the image of the services. */
+/** The pods of our services: those that run the services image. */
 export const ownPods = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
   podsOf(manifests).filter(({ spec }) => spec.containers[0]?.args?.[0]?.endsWith('main.ts'));
 export const processOf = ({ spec }: PodTemplate): string => spec.containers[0]!.args![0]!.split('/').at(-2)!;
 
-/** The value of a variable that comes from elsewhere, as a secret would have it. */
+/** A placeholder for a variable from a secret. */
 export const secret = ({ name, valueFrom }: { name: string; valueFrom?: object }): string =>
   required[name] ?? (valueFrom && 'fieldRef' in valueFrom ? 'pod-7d9c-x2x' : 'given');

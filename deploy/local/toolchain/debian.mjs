@@ -9,16 +9,16 @@ export const machines = {
   arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
 };
 
-/** True where the system's own apt can fetch packages for us. */
+/** Whether the system's own apt can fetch packages for us. */
 export const hasApt = () =>
   ['apt-get', 'apt-config', 'dpkg', 'dpkg-deb'].every((name) => onPath(name) !== null);
 
-// mysqld and nats-server run without these; saying they are installed saves a fifth of the download.
+// mysqld and nats-server run without these; declaring them installed saves a fifth of the download.
 const notNeeded = ['perl', 'systemd-standalone-sysusers'];
 
 /**
- * Unpacks Debian packages with all their libraries into `target`, without root and without touching the
- * system: apt runs on a private state, signatures checked with the system's keys.
+ * Unpacks Debian packages with all their libraries into `target`, without root and without changing the system: apt
+ * runs on a private state and checks signatures with the system's keys.
  */
 export async function unpackDebian({ packages, target, work }) {
   requireSpace(work, 700, 'MySQL, NATS and their libraries');
@@ -34,7 +34,7 @@ export async function unpackDebian({ packages, target, work }) {
     throw new Unprovided(
       isDiskFull(error.output)
         ? `The disk is full: free about 700 MiB in ${work}, or point CAUSEWAY_CACHE at a larger disk.`
-        : "Debian's packages could not be downloaded (apt's own words are above); check the connection and run the " +
+        : "Debian's packages could not be downloaded (apt's output is above); check the connection and run the " +
             'command again, or provide servers by MYSQL_URL and NATS_URL.',
       { cause: error.output ?? error.stack },
     );
@@ -42,7 +42,7 @@ export async function unpackDebian({ packages, target, work }) {
 }
 
 async function download(packages, work) {
-  // Archives stay in place between tries: apt goes on where a killed run left off.
+  // Archives stay in place between runs: apt continues where a killed run stopped.
   for (const folder of ['state/lists/partial', 'cache/archives/partial', 'etc/conf.d']) {
     mkdirSync(join(work, folder), { recursive: true });
   }
@@ -66,7 +66,8 @@ async function download(packages, work) {
       { env },
     );
   };
-  // A mirror in the middle of its daily update can offer an index whose files have moved: the second look is right.
+  // A mirror in the middle of its daily update can serve an index whose files have moved; the second attempt
+  // succeeds.
   await fetch().catch((error) => (isDiskFull(error.output) ? Promise.reject(error) : fetch()));
   const archives = join(work, 'cache/archives');
   return readdirSync(archives)
@@ -88,7 +89,7 @@ async function unpack(files, target) {
   renameSync(fresh, target);
 }
 
-/** The Debian mirror this machine already uses, from its own apt settings. */
+/** The Debian mirror in this machine's apt settings. */
 async function mirror() {
   const uris = await run('apt-get', ['update', '--print-uris']);
   for (const [, base, suite] of uris.matchAll(/^'(\S+?)\/dists\/([^/']+)\/(?:In)?Release'/gm)) {
@@ -100,7 +101,7 @@ async function mirror() {
   );
 }
 
-/** The host's ways of reaching the network (proxies, retries) and nothing else of its settings. */
+/** The host's network settings for apt (proxies, retries), and none of its other settings. */
 async function configuration(work) {
   const host = await run('apt-config', ['dump']);
   const kept = host.split('\n').filter((line) => /^Acquire::(?!IndexTargets|Languages)/.test(line));
@@ -115,7 +116,7 @@ async function configuration(work) {
     'Dir::Etc::trustedparts': '/etc/apt/trusted.gpg.d',
     'APT::Sandbox::User': process.getuid() === 0 ? 'root' : '',
     'Acquire::Languages': 'none',
-    // Snapshot mirrors serve old indexes on purpose.
+    // Snapshot mirrors intentionally serve old indexes.
     'Acquire::Check-Valid-Until': 'false',
   };
   return [...kept, ...Object.entries(own).map(([key, value]) => `${key} "${value}";`), ''].join('\n');

@@ -15,7 +15,7 @@ const DT_RUNPATH = 29n;
 const DT_FLAGS_1 = 0x6ffffffbn;
 const pageBytes = 0x10000;
 
-/** Answers a copy of the program that starts with `loader` and looks for its libraries in `folder`. */
+/** Returns a copy of the program that starts with `loader` and looks for its libraries in `folder`. */
 export function rebind(program, { loader, folder }) {
   const table = Number(program.readBigUInt64LE(32));
   const size = program.readUInt16LE(54);
@@ -37,8 +37,8 @@ export function rebind(program, { loader, folder }) {
   const offset = roundUp(program.length);
   const address = roundUp(Math.max(...loads.map((load) => u64(load, 16) + u64(load, 40))));
 
-  // The note (a build id, which nobody reads at run time) gives up its header for the new segment; segments
-  // have to be listed by rising address, so it goes behind the last one.
+  // The new segment takes over the header of the note (a build id, which nobody reads at run time). Segments must be
+  // listed by rising address, so it goes last.
   const added = header(size, {
     type: PT_LOAD,
     flags: 6,
@@ -72,7 +72,7 @@ export function rebind(program, { loader, folder }) {
   return result;
 }
 
-/** The dynamic section's string table, and how to point the section at a longer one. */
+/** The dynamic section's string table, and how to point the section to a longer one. */
 function dynamicStrings(program, dynamic, loads) {
   const start = u64(dynamic, 8);
   const entries = Array.from({ length: u64(dynamic, 32) / 16 }, (_, i) => start + i * 16);
@@ -81,7 +81,7 @@ function dynamicStrings(program, dynamic, loads) {
   const home = loads.find((load) => table >= u64(load, 16) && table < u64(load, 16) + u64(load, 32));
   const offset = table - u64(home, 16) + u64(home, 8);
 
-  // A free entry must keep a terminator behind it. DT_FLAGS_1 only repeats here what DT_FLAGS says (bind at once).
+  // A free entry must leave a terminator behind it. DT_FLAGS_1 only repeats DT_FLAGS here (bind at once).
   const free = entries.find((at, i) => program.readBigUInt64LE(at) === DT_NULL && i < entries.length - 1);
   const slot = tagged(DT_RUNPATH) ?? free ?? tagged(DT_FLAGS_1);
   if (slot === undefined) throw new Error('no room for a library path in the dynamic section');

@@ -5,7 +5,7 @@ import { rebind } from './elf.mjs';
 import { run } from './run.mjs';
 import { step, Unprovided } from './terminal.mjs';
 
-/** TypeScript runs from source on this Node; uWebSockets.js is linked against this C library. */
+/** TypeScript runs from source from this version on; uWebSockets.js is linked against this C library. */
 const minimumNodeMajor = 24;
 const minimumGlibc = [2, 38];
 
@@ -24,7 +24,7 @@ export async function glibcVersion() {
 export const isNewEnough = ([major, minor]) =>
   major > minimumGlibc[0] || (major === minimumGlibc[0] && minor >= minimumGlibc[1]);
 
-/** The Node running if it is new enough, else the packaged one. */
+/** The running Node if it is new enough, otherwise the packaged one. */
 export function baseNode(root) {
   if (Number(process.versions.node.split('.')[0]) >= minimumNodeMajor) {
     return { file: process.execPath, version: process.versions.node };
@@ -39,7 +39,7 @@ export function baseNode(root) {
   );
 }
 
-/** A copy of a Node that brings its own, newer C library along. */
+/** A copy of a Node that uses a newer C library of its own. */
 export async function patchedNode({ source, target, libraries }) {
   const node = join(target, 'node');
   if (existsSync(node)) return node;

@@ -5,8 +5,8 @@ import { isDiskFull, requireSpace, run } from './run.mjs';
 import { step, Unprovided } from './terminal.mjs';
 
 /**
- * Makes node_modules match package-lock.json. Whether it does is read from npm's own record of what it
- * installed, so an installation by hand counts, and one that was killed half-way does not.
+ * Makes node_modules match package-lock.json. It compares with npm's own record of the installation, so a manual
+ * `npm install` counts and an interrupted one does not.
  */
 export async function ensurePackages(root, cache) {
   if (installed(root)) return;
@@ -33,12 +33,12 @@ function installed(root) {
 }
 
 async function install(root) {
-  // `npm ci` begins by deleting node_modules. Where there is one already in use, only the difference is installed.
+  // `npm ci` begins by deleting node_modules. If there is one in use, only the difference is installed.
   const verb = existsSync(join(root, 'node_modules', '.package-lock.json'))
     ? ['install', '--no-save']
     : ['ci'];
-  // The installer runs on the host's Node, which may be older than what the packages will run on:
-  // its warnings about that (EBADENGINE) are expected, its errors are shown.
+  // The installer runs on the host's Node, which may be older than the packages require: EBADENGINE warnings are
+  // expected and hidden, errors are shown.
   const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional'];
   const [command, first] = npm();
   try {
@@ -46,7 +46,7 @@ async function install(root) {
   } catch (error) {
     const way = isDiskFull(error.output)
       ? `The disk is full: free about 500 MiB in ${root} and run the command again.`
-      : 'npm could not install the packages (its own words are above); mend that and run the command again.';
+      : 'npm could not install the packages (its output is above); fix the cause and run the command again.';
     throw new Unprovided(way, { cause: error.output ?? error.message });
   }
 }

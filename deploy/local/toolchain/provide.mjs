@@ -7,11 +7,11 @@ import { onPath } from './run.mjs';
 import { Unprovided } from './terminal.mjs';
 
 /**
- * Programs that only some commands need, fetched the first time one asks for them: those on PATH are taken
- * as they are, the others come from Debian packages in `cache`.
- * @param wanted package by program, or several: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`; the program is looked
- *   for in `usr/bin` and `usr/sbin` of the packages.
- * @returns `{command, args}` by program; `args` come before any others.
+ * Provides programs that only some commands need, when one asks for them: from PATH if they are there, otherwise from
+ * Debian packages in `cache`.
+ * @param wanted the package of each program, or several: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`; the program is
+ * looked for in `usr/bin` and `usr/sbin` of the packages.
+ * @returns `{command, args}` by program; `args` precede any other arguments.
  */
 export async function providePrograms(cache, wanted) {
   const missing = Object.keys(wanted).filter((name) => onPath(name) === null);

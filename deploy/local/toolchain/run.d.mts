@@ -1,6 +1,6 @@
 import type { SpawnOptions } from 'node:child_process';
 
-/** A failure's `output` is what the program said. */
+/** A failure's `output` is the program's output. */
 export declare function run(
   command: string,
   args: readonly string[],

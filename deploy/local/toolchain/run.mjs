@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { Unprovided } from './terminal.mjs';
 
-/** Runs a program and answers its output; a failure carries what the program itself said. */
+/** Runs a program and returns its output; a failure carries the program's own output. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -36,7 +36,7 @@ export function onPath(name) {
   return null;
 }
 
-/** Refuses early, in words, what would otherwise fail half-way with ENOSPC. */
+/** Fails early, with a clear message, instead of half-way with ENOSPC. */
 export function requireSpace(folder, neededMiB, purpose) {
   let place = folder;
   while (!existsSync(place)) place = dirname(place);

@@ -1,15 +1,17 @@
-// What a person sees while the ground is being laid. Everything goes to stderr, so that a command
-// whose answer is on stdout (`--json`) stays clean.
+// Progress messages of the bootstrap. Everything goes to stderr, so that the stdout of commands with a
+// machine-readable answer (`--json`) stays clean.
 
 const tty = process.stderr.isTTY === true;
 const paint = (code, text) => (tty && !process.env.NO_COLOR ? `\x1b[${code}m${text}\x1b[0m` : text);
 
-/** A failure told in one sentence with the way out; its cause, if text, is what a tool itself said. */
+/** An expected failure: one sentence with a way out. Its cause, if text, is the output of the failed tool. */
 export class Unprovided extends Error {
   name = 'Unprovided';
 }
 
-/** Runs `work` under a line that counts the seconds; without a terminal, one that takes long is announced. */
+/**
+ * Runs `work` under a line that counts the seconds; without a terminal, it prints a line only if `work` takes long.
+ */
 export async function step(title, work) {
   const began = Date.now();
   const line = () => `${paint(2, '›')} ${title} … ${Math.round((Date.now() - began) / 1000)} s`;
@@ -31,7 +33,7 @@ export async function step(title, work) {
   }
 }
 
-/** Prints the one sentence (and, if there is one, the tool's own words) and ends with status 1. */
+/** Prints the message (and the tool's output, if there is any) and exits with status 1. */
 export function giveUp(error) {
   const expected = error.name === 'Unprovided';
   const detail = expected ? error.cause : error.stack;

@@ -7,13 +7,15 @@ import { baseNode, glibcVersion, isNewEnough, packagedNode, patchedNode } from '
 import { onPath, run } from './run.mjs';
 import { Unprovided } from './terminal.mjs';
 
-/** Raise when the way the toolchain is made changes: older ones are then left alone and a new one is made. */
+/**
+ * Increment this when the toolchain is built differently: existing ones are then left alone and a new one is built.
+ */
 const recipe = 1;
 
 /**
- * Finds or makes the programs the cluster runs on, and answers the path of a JSON file naming them:
- * `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer: {command, args} | null}`.
- * A server is null when the environment names one to use instead.
+ * Finds or creates the programs that the cluster runs on, and returns the path of a JSON file that names them:
+ * `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer: {command, args} | null}`. A server is
+ * null if the environment names one to use instead.
  */
 export async function ensureToolchain(root, cache, given) {
   const mysqldOnPath = given.mysql ? null : onPath('mysqld');
@@ -41,7 +43,7 @@ async function make(root, cache, given, mysqldOnPath, natsOnPath) {
   };
   const packages = packagesFor(needs);
   const folderOf = (names) => join(cache, `debian-${short(`${recipe} ${process.arch} ${names}`)}`);
-  // What an earlier run unpacked with both servers in it will do as well where one of them is given.
+  // If an earlier run unpacked both servers, use that folder even when one of them is not needed now.
   const everything = folderOf(packagesFor({ node: needs.node, mysqld: true, natsServer: true }));
   const debian = existsSync(everything) ? everything : folderOf(packages);
   if (packages.length > 0 && !existsSync(debian)) {
@@ -111,7 +113,7 @@ function complete(file) {
   return [node, mysqld?.command, natsServer?.command].every((path) => path === undefined || existsSync(path));
 }
 
-/** Everything the choice depends on; another answer to any of it is another toolchain. */
+/** Everything that the choice depends on; a change gives another toolchain. */
 function key(root, cache, given, ...programs) {
   const stamp = (file) =>
     file === null ? 'none' : `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`;

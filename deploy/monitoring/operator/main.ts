@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { renderRule, ruleFile } from './rule.ts';
 
-// Writes the rules for Prometheus's operator anew: after a change of the rules.
+// Regenerates the rules for the Prometheus operator. Run it after changing the rules.
 writeFileSync(ruleFile, renderRule());

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 
-/** Where the alert rules lie for Prometheus's operator; the file is kept, so that manifests can be applied as is. */
+/** The alert rules for the Prometheus operator; the file is committed, so that manifests can be applied directly. */
 export const ruleFile = new URL('../../k8s/components/prometheus-operator/rules.yaml', import.meta.url);
 
-/** The rules of `rules.yaml` in the form that the operator takes. */
+/** Renders `rules.yaml` as the operator's resource. */
 export const renderRule = (): string => {
   const rules: unknown = parse(readFileSync(new URL('../rules.yaml', import.meta.url), 'utf8'));
   const resource = {

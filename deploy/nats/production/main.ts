@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { renderUsersFile, usersFile } from './users.ts';
 
-// Writes the users of production's NATS servers anew: after a change of the permissions.
+// Regenerates the users of the production NATS servers. Run it after changing the permissions.
 writeFileSync(usersFile, renderUsersFile());

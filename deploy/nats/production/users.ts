@@ -1,20 +1,23 @@
 import { authorization } from '../config.ts';
 import { natsUsers } from '../permissions.ts';
 
-/** Where a server of production finds a user's password: quoted, so that no password is read as a number. */
+/**
+ * The variable with a user's password on a production server. Its value is quoted, so that no password is read as a
+ * number.
+ */
 export const passwordVariable = (user: string): string => `NATS_PASSWORD_${user.toUpperCase()}`;
 
 /** The names that need a password. */
 export const userNames: readonly string[] = natsUsers(() => '').map(({ name }) => name);
 
-/** Where the rendered file lies; it is kept, so that manifests can be applied as they are. */
+/** The rendered file; it is committed, so that manifests can be applied directly. */
 export const usersFile = new URL('../../k8s/base/nats/users.conf', import.meta.url);
 
-/** Renders the users of production's servers. They are the local cluster's, with other passwords. */
+/** Renders the users of the production servers. They are the local cluster's, with other passwords. */
 export const renderUsersFile = (): string => {
   const users = natsUsers((secret) => `$${passwordVariable(secret.replace(/^nats /, ''))}`);
   const section = JSON.stringify(authorization(users), undefined, 2);
-  // A variable counts as one only outside of quotes.
+  // A variable is expanded only outside of quotes.
   return `${head}authorization: ${section.replace(/"(\$NATS_PASSWORD_[A-Z]+)"/g, '$1')}\n`;
 };
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { readEnv } from '@causeway/runtime';
 import * as real from '../../../../services/crm/store/rows.ts';
 
-// What stands for services/crm/store/rows.ts in the releases of crm that rename `clients.zip` to `postal_code`. Each
-// works beside the one before it and the one after it; which of them a process is, it reads when it starts.
+// Replaces services/crm/store/rows.ts in the releases of crm that rename `clients.zip` to `postal_code`. Each release
+// works beside the one before it and the one after it; a process reads at its start which one it is.
 
-/** In their order. */
+/** In order. */
 export const releases = ['knows zip', 'writes both', 'reads postal_code', 'knows postal_code'] as const;
 export type Release = (typeof releases)[number];
 
