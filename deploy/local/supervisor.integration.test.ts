@@ -28,7 +28,7 @@ const supervise = (launch: KeepOptions['launch']) => {
   return { kept, lines, changed };
 };
 
-test('a program that is killed runs again, under another process id, and one line tells', async () => {
+test('a program that is killed restarts under another process id and logs one line', async () => {
   const { kept, lines, changed } = supervise(() => shell('sleep 600'));
   await kept.ready;
   const first = kept.pid() as number;
@@ -37,7 +37,7 @@ test('a program that is killed runs again, under another process id, and one lin
   await vi.waitFor(() => expect(changed).toHaveBeenCalled());
   expect(kept.pid()).not.toBe(first);
   expect(() => process.kill(kept.pid() as number, 0)).not.toThrow();
-  expect(lines).toEqual(['part ended (SIGKILL); starting it again in 20 ms']);
+  expect(lines).toEqual(['part ended (SIGKILL); restarting in 20 ms']);
   await kept.stop();
 });
 
@@ -56,7 +56,7 @@ test('the pause before a restart doubles up to its limit', async () => {
   ]);
 });
 
-test('a restart runs the program anew without a pause, also in the pause after it ended by itself', async () => {
+test('a restart runs the program at once, even during the delay after it ended by itself', async () => {
   let runs = 0;
   const launch = () => shell(++runs === 2 ? 'false' : 'sleep 600');
   const slow = { firstMs: 60_000, lastMs: 60_000, healthyMs: 60_000 };
@@ -71,7 +71,7 @@ test('a restart runs the program anew without a pause, also in the pause after i
   await kept.ready;
   const first = kept.pid();
   await kept.restart();
-  await vi.waitFor(() => expect(lines).toEqual(['part ended (code 1); starting it again in 60000 ms']), 5000);
+  await vi.waitFor(() => expect(lines).toEqual(['part ended (code 1); restarting in 60000 ms']), 5000);
   await kept.restart();
   await vi.waitFor(() => expect(runs).toBe(3), 5000);
   expect(kept.pid()).not.toBe(first);
