@@ -49,6 +49,8 @@ const exceptions: Readonly<Record<MysqlService, Tables>> = {
     delivery_attempts: ['SELECT', 'INSERT', 'UPDATE'],
     delivery_minutes: ['SELECT', 'INSERT', 'UPDATE'],
     replays: change,
+    webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
+    missed_events: ['SELECT', 'INSERT', 'UPDATE'],
   },
 };
 

@@ -24,3 +24,6 @@ export const probeIntervalMs = second;
 
 /** Whole days for which events, deliveries and attempts are kept. */
 export const retentionDays = 30;
+
+/** Deliveries of one company that may wait at a time (contract, "Quotas"). */
+export const waitingDeliveriesQuota = 1_000_000;

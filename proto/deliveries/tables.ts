@@ -40,6 +40,8 @@ export interface DeliveryQueueRow {
   readonly subscription_id: number;
   readonly next_due_utc: Date | null;
   readonly consecutive_failures: number;
+  /** Failed attempts since the last success, also those that are not counted. */
+  readonly failed_attempts: number;
   /** At most a few too many until `count_held_utc`, when the rows are counted. */
   readonly held_deliveries: number;
   readonly count_held_utc: Date | null;

@@ -48,6 +48,10 @@ export const portalSubscription = w.subscription.extend({
     .nullable(),
   /** Until when the secret before the present one signs too. */
   previousSecretUntilUtc: instant.nullable(),
+  /** All failed attempts since the last success, also those that `consecutiveFailures` does not count. */
+  failedAttempts: count,
+  /** Events it missed because the company reached its quota of waiting deliveries; null if there are none. */
+  missed: z.object({ count, sinceUtc: instant }).nullable(),
   health: z.object({
     /** Attempts of the last 24 hours. */
     succeeded24h: count,
@@ -67,6 +71,8 @@ export const portalSubscriptionExample = {
   autoDisabled: false,
   verification: null,
   previousSecretUntilUtc: null,
+  failedAttempts: 0,
+  missed: null,
   health: {
     succeeded24h: 1204,
     failed24h: 3,

@@ -1,4 +1,4 @@
-import { attemptTimeoutMs, probeIntervalMs, retryScheduleMs } from '@causeway/proto';
+import { attemptTimeoutMs, probeIntervalMs, retryScheduleMs, waitingDeliveriesQuota } from '@causeway/proto';
 import { commonConfig, duration, durations, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
 
@@ -28,6 +28,8 @@ export const dispatcherConfig = {
   DISPATCHER_SLOTS: integer(4, 16_384).default(512),
   /** Of these, to one host, over all subscriptions. */
   WEBHOOKS_MAX_PER_HOST: integer(2, 16_384).default(256),
+  /** How many deliveries of a company may wait. */
+  QUOTA_WAITING_DELIVERIES: integer(1, 1_000_000_000).default(waitingDeliveriesQuota),
   /** Threads that sign. */
   DISPATCHER_SIGNERS: integer(1, 16).default(1),
 } as const;

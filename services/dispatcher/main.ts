@@ -27,6 +27,7 @@ await runProcess(
       slots: config.DISPATCHER_SLOTS,
       maxPerHost: config.WEBHOOKS_MAX_PER_HOST,
       signers: config.DISPATCHER_SIGNERS,
+      waitingQuota: config.QUOTA_WAITING_DELIVERIES,
     });
     kit.onStop('service', () => dispatcher.drain());
   },

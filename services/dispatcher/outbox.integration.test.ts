@@ -23,7 +23,7 @@ const outbox = async (): Promise<number> =>
   (await world.database.query('SELECT event_id FROM event_outbox')).length;
 
 test('an announced event leaves the outbox when all its deliveries are recorded', async () => {
-  await world.start();
+  await world.start({ timeoutMs: 10_000 });
   await world.deliver(subscription, 200);
   await eventually(outbox).toBe(0);
   // What found its window full has a row, and waits in its queue.

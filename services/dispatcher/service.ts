@@ -3,8 +3,17 @@ import {
   type DeliveryPorts,
   type KeyRing,
   retryScheduleMs,
+  waitingDeliveriesQuota,
 } from '@causeway/proto';
-import { type Bus, type Database, type Log, type Metrics, noMetrics, type Tracer } from '@causeway/runtime';
+import {
+  type Bus,
+  createMissedReport,
+  type Database,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Tracer,
+} from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
 import { createClosing } from './intake/announced.ts';
@@ -53,6 +62,8 @@ export interface DispatcherOptions {
   readonly maxPerHost?: number;
   /** Threads that sign. */
   readonly signers?: number;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota?: number;
   readonly now?: () => Date;
   /** From 0 up to 1. */
   readonly random?: () => number;
@@ -86,8 +97,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   });
   const closing = createClosing({ db, log, metrics });
   const onWritten = closing.written;
-  const givingBack = createGivingBack({ db, now, onWritten, log, metrics });
-  const slow = watchSlow({ db, now, onWritten, log });
+  const waitingQuota = options.waitingQuota ?? waitingDeliveriesQuota;
+  const onMissed = createMissedReport({ log, metrics, name: 'dispatcher_events_missed_total' });
+  const givingBack = createGivingBack({ db, now, waitingQuota, onWritten, onMissed, log, metrics });
+  const slow = watchSlow({ db, now, waitingQuota, onWritten, log });
   const tail = createTail(bus);
   const minutes = createMinutes({ db, log, metrics });
   const windows = createWindows({
@@ -102,6 +115,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     db,
     now,
     probeIntervalMs: options.probeIntervalMs ?? 1_000,
+    waitingQuota,
+    onMissed,
     inStreak: (key) => windows.failuresOf(key) > 0,
     onHealth: (health) => {
       windows.setFailures(health, health.failures);

@@ -21,6 +21,8 @@ export const webhooksConfig = {
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
   /** How many subscriptions a company may have. */
   QUOTA_SUBSCRIPTIONS: integer(1, 100_000).default(defaultQuotas.subscriptions),
+  /** How many deliveries of a company may wait. */
+  QUOTA_WAITING_DELIVERIES: integer(1, 1_000_000_000).default(defaultQuotas.waitingDeliveries),
   /** Copies of each NATS stream: 1 on a single server, 3 in a cluster. */
   NATS_REPLICAS: integer(1, 5).default(1),
 } as const;

@@ -1,4 +1,4 @@
-import type { DeliveryPorts, KeyRing } from '@causeway/proto';
+import { type DeliveryPorts, type KeyRing, waitingDeliveriesQuota } from '@causeway/proto';
 import type { Bus, Database, Log, Tracer } from '@causeway/runtime';
 import type { WebhooksCursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
@@ -31,6 +31,7 @@ export interface TargetRules {
 /** How much a company may have (contract, "Quotas"). */
 export interface Quotas {
   readonly subscriptions: number;
+  readonly waitingDeliveries: number;
 }
 
-export const defaultQuotas: Quotas = { subscriptions: 1_000 };
+export const defaultQuotas: Quotas = { subscriptions: 1_000, waitingDeliveries: waitingDeliveriesQuota };

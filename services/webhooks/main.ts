@@ -24,7 +24,10 @@ await runProcess(
         allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,
         ports: config.WEBHOOKS_PORTS,
       },
-      quotas: { subscriptions: config.QUOTA_SUBSCRIPTIONS },
+      quotas: {
+        subscriptions: config.QUOTA_SUBSCRIPTIONS,
+        waitingDeliveries: config.QUOTA_WAITING_DELIVERIES,
+      },
       retentionDays: config.RETENTION_DAYS,
       replicas: config.NATS_REPLICAS,
     });

@@ -16,6 +16,7 @@ import {
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
 import { startHeldCount } from './deliveries/held.ts';
+import { startWaitingRecount } from './deliveries/recount-waiting.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
 import { handlers } from './handlers.ts';
 import { forViewers } from './portal/for-viewers.ts';
@@ -93,13 +94,30 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     metrics,
   });
   const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
-  const fanOut = await startFanOut({ bus, db, log, metrics, tracer, replicas: options.replicas ?? 1, now });
-  const replayer = startReplayer({ db, log, metrics, now });
+  const waitingQuota = quotas.waitingDeliveries;
+  const fanOut = await startFanOut({
+    bus,
+    db,
+    log,
+    metrics,
+    tracer,
+    replicas: options.replicas ?? 1,
+    now,
+    waitingQuota,
+  });
+  const replayer = startReplayer({ db, log, metrics, now, waitingQuota });
+  const waitingRecount = startWaitingRecount({ db, log, now, quota: waitingQuota });
   const heldCount = startHeldCount({ db, log, now });
   return {
     ready: callers.ready,
     drain: async () => {
-      await Promise.all([lanes.drain(), fanOut.drain(), replayer.stop(), heldCount.stop()]);
+      await Promise.all([
+        lanes.drain(),
+        fanOut.drain(),
+        replayer.stop(),
+        heldCount.stop(),
+        waitingRecount.stop(),
+      ]);
       await challenges.drain();
       callers.close();
       await retention.stop();

@@ -22,12 +22,18 @@ export interface Tables {
   >;
   delivery_queues: WithDefaults<
     DeliveryQueueRow,
-    'consecutive_failures' | 'held_deliveries' | 'count_held_utc'
+    'consecutive_failures' | 'failed_attempts' | 'held_deliveries' | 'count_held_utc'
   >;
   webhook_companies: {
     readonly company_id: number;
     readonly subscriptions_created: number;
     readonly verify_endpoints: Generated<number>;
+  };
+  missed_events: {
+    readonly company_id: number;
+    readonly subscription_id: number;
+    readonly missed: number;
+    readonly since_utc: Date;
   };
   deliveries: WithDefaults<DeliveryRow, 'replay_id' | 'state' | 'attempts'>;
   delivery_attempts: WithJson<
@@ -51,6 +57,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
   'delivery_queues',
   'webhook_companies',
+  'missed_events',
   'deliveries',
   'delivery_attempts',
   'replays',

@@ -6,7 +6,9 @@ const root = join(import.meta.dirname, '../../..');
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const sources = globSync('services/*/**/*.ts', { cwd: root })
-  .filter((file) => !/\/node_modules\/|^services\/runtime\/|\/testing\/|\.test\.ts$/.test(file))
+  .filter(
+    (file) => !/\/node_modules\/|^services\/runtime\/(?!deliveries\/)|\/testing\/|\.test\.ts$/.test(file),
+  )
   .map(text);
 
 /** Each call says its reason, or the name of a constant that does. */

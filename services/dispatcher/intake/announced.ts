@@ -28,6 +28,10 @@ export type Held = DeliveryKey & {
   readonly announced?: Announced;
 };
 
+/** Whether its delivery has no row yet, as far as this process knows. */
+export const hasNoRow = ({ announced, subscription_id }: Held): boolean =>
+  announced?.open.has(subscription_id) ?? false;
+
 /** Empties the outbox: removes an event when all its deliveries have rows. */
 export interface Closing {
   /** Called with deliveries that have rows, and with those that need none, as their subscriptions are gone. */

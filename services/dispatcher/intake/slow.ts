@@ -1,9 +1,9 @@
-import { acrossTenants, type Database, type Log, transaction } from '@causeway/runtime';
+import { acrossTenants, admitWaiting, type Database, type Log, transaction } from '@causeway/runtime';
 import { type Job, type QueueKey, queueName } from '../job.ts';
 import { noteDue } from '../queues/note-due.ts';
 import { addRows } from '../store/add-rows.ts';
 import type { Tables } from '../tables.ts';
-import type { Held } from './announced.ts';
+import { type Held, hasNoRow } from './announced.ts';
 
 /** Sees to first attempts that take long. */
 export interface Slow {
@@ -16,7 +16,7 @@ export interface Slow {
  * Writes the rows of first attempts that have been under way for a second: whoever looks sees that they wait, and
  * their events leave the outbox, whatever one of their receivers does.
  */
-export const watchSlow = ({ db, now, onWritten, log }: SlowOptions): Slow => {
+export const watchSlow = ({ db, now, waitingQuota: quota, onWritten, log }: SlowOptions): Slow => {
   /** Since when; in this order. */
   const underWay = new Map<Job, number>();
   let running = Promise.resolve();
@@ -31,8 +31,7 @@ export const watchSlow = ({ db, now, onWritten, log }: SlowOptions): Slow => {
     }
     if (slow.length === 0) return;
     try {
-      await write(db, slow, now());
-      onWritten(slow);
+      onWritten(await write(db, slow, { quota, now: now() }));
     } catch (error) {
       log.debug({ error }, 'slow attempts have no rows until they end');
     }
@@ -57,18 +56,31 @@ const slowMs = 1_000;
 const everyMs = 250;
 const perTransaction = 1_000;
 
-/** Queues before deliveries, as everyone locks them. Should this process die, they are due when their leases end. */
-const write = (db: Database<Tables>, jobs: readonly Job[], now: Date): Promise<void> =>
+/**
+ * Queues before deliveries, as everyone locks them. Should this process die, they are due when their leases end.
+ * @returns those that have rows now: at the quota of waiting deliveries, the others get theirs with their results.
+ */
+const write = (
+  db: Database<Tables>,
+  jobs: readonly Job[],
+  { quota, now }: { readonly quota: number; readonly now: Date },
+): Promise<readonly Job[]> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'a dispatcher defers slow deliveries of many companies in one batch');
-    const queues = new Map<string, QueueKey>(jobs.map((job) => [queueName(job), job]));
-    await noteDue(all, [...queues.values()], new Date(Math.max(...jobs.map(({ leaseMs }) => leaseMs))));
-    await addRows(all, jobs, now);
+    const { admitted } = await admitWaiting(all, jobs.filter(hasNoRow), { quota, now, makesRoom: false });
+    if (admitted.length === 0) return [];
+    const queues = new Map<string, QueueKey>(admitted.map((job) => [queueName(job), job]));
+    const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
+    await noteDue(all, [...queues.values()], new Date(lastLeaseMs));
+    await addRows(all, admitted, now);
+    return admitted;
   });
 
 export interface SlowOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
   /** Called with those that are in their rows. */
   readonly onWritten: (deliveries: readonly Held[]) => void;
   readonly log: Log;

@@ -1,16 +1,19 @@
 import {
   acrossTenants,
+  admitWaiting,
   after,
   createBatch,
   type Database,
   datetime,
   type Log,
   type Metrics,
+  noteMissed,
   sqlTime,
   transaction,
+  type WaitingEvent,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import type { Held } from '../intake/announced.ts';
+import { type Held, hasNoRow } from '../intake/announced.ts';
 import { type QueueKey, queueName } from '../job.ts';
 import { addRows } from '../store/add-rows.ts';
 import { deliveryTable, onDelivery } from '../store/key-tables.ts';
@@ -26,13 +29,14 @@ export interface GivingBack {
 }
 
 /** Deliveries of some milliseconds go back in one transaction. */
-export const createGivingBack = ({ db, now, onWritten, log, metrics }: GivingBackOptions): GivingBack => {
+export const createGivingBack = (options: GivingBackOptions): GivingBack => {
+  const { db, now, waitingQuota: quota, onWritten, onMissed, log, metrics } = options;
   const given = metrics
     .counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
     .cell();
   const giveBack = async (deliveries: readonly Held[]): Promise<void> => {
     try {
-      await release(db, deliveries, now());
+      onMissed(await release(db, deliveries, { quota, now: now() }));
       onWritten(deliveries);
     } catch (error) {
       log.warn({ error }, 'deliveries could not be given back; they are due when their leases end');
@@ -57,22 +61,36 @@ export const createGivingBack = ({ db, now, onWritten, log, metrics }: GivingBac
 export interface GivingBackOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
-  /** Called with deliveries that have rows now. */
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
+  /** Called with deliveries that have rows now, and with those that are missed for want of room. */
   readonly onWritten: (deliveries: readonly Held[]) => void;
+  readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Locks queues before deliveries, as every transaction does. */
-const release = (db: Database<Tables>, deliveries: readonly Held[], now: Date): Promise<void> =>
+/** Locks queues before deliveries, as every transaction does. @returns events that have no room and are missed. */
+const release = (
+  db: Database<Tables>,
+  deliveries: readonly Held[],
+  { quota, now }: { readonly quota: number; readonly now: Date },
+): Promise<readonly WaitingEvent[]> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'a dispatcher returns deliveries of many companies in one batch');
     const queues = new Map<string, QueueKey>(deliveries.map((one) => [queueName(one), one]));
+    const { admitted, refused, dropped } = await admitWaiting(all, deliveries.filter(hasNoRow), {
+      quota,
+      now,
+      makesRoom: true,
+    });
+    await noteMissed(all, refused);
     await noteDue(all, [...queues.values()], now);
-    await addRows(all, deliveries, now);
+    await addRows(all, admitted, now);
     await sql`
       UPDATE ${deliveryTable(deliveries, { lease_utc: datetime }, ({ leaseMs }) => [sqlTime(leaseMs)])} AS k
       STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
       SET d.due_utc = ${now}
       WHERE d.state = 'waiting' AND d.due_utc = k.lease_utc`.execute(all);
+    return [...refused, ...dropped];
   });

@@ -7,6 +7,7 @@ import {
   type Metrics,
   type Tracer,
   traced,
+  type WaitingEvent,
 } from '@causeway/runtime';
 import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
@@ -31,7 +32,8 @@ export interface Recorder {
  * that no result is lost because of another one.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { db, now, probeIntervalMs, inStreak, onHealth, onRecorded, onRoom, log, metrics, tracer } = options;
+  const { db, now, probeIntervalMs, waitingQuota, inStreak } = options;
+  const { onHealth, onMissed, onRecorded, onRoom, log, metrics, tracer } = options;
   const write = createWriter();
   const lost = metrics
     .counter('dispatcher_record_refused_total', 'Results that could not be recorded')
@@ -44,15 +46,19 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       try {
         const parents = results.map(({ span }) => span);
-        const health = await traced(tracer, 'record attempts', { kind: 'internal', parents }, () =>
-          write(db, results, { now: now(), probeIntervalMs, inStreak }),
+        const { recorded, health, missed } = await traced(
+          tracer,
+          'record attempts',
+          { kind: 'internal', parents },
+          () => write(db, results, { now: now(), probeIntervalMs, waitingQuota, inStreak }),
         );
         for (const span of parents) span?.end();
         if (failing) log.info({ results: results.length }, 'results are recorded again');
         failing = false;
         took.observe(performance.now() - startedMs);
         for (const one of health) onHealth(one);
-        onRecorded(results);
+        onMissed(missed);
+        onRecorded(recorded);
         return;
       } catch (error) {
         if (!isPassing(error)) return await split(results, error);
@@ -103,10 +109,14 @@ export interface RecorderOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
   readonly probeIntervalMs: number;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
   /** Whether failures of this subscription were seen, which a success resets. */
   readonly inStreak: (key: QueueKey) => boolean;
   /** Called with the health of subscriptions after their results. */
   readonly onHealth: (health: Health) => void;
+  /** Called with events that made room for retries and are missed. */
+  readonly onMissed: (events: readonly WaitingEvent[]) => void;
   /** Called with each recorded batch. */
   readonly onRecorded: (recorded: readonly Finished[]) => void;
   /** Called when a batch has ended: there is room for more results. */

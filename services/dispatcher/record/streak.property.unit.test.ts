@@ -24,6 +24,7 @@ const result: fc.Arbitrary<StreakResult> = fc
 const results = fc.array(result, { maxLength: 40 });
 const before = fc.record({
   failures: fc.nat(failuresUntilDisabled - 1),
+  failedAttempts: fc.nat(1_000),
   nextMs: fc.option(fc.integer({ min: nowMs - 60_000, max: nowMs + 3_600_000 })),
 });
 
@@ -38,6 +39,8 @@ test('failures are those in a row since the last success, past the fifth by prob
         if (model < failuresUntilProbing || probe) model += 1;
       const streak = countStreak(row, ended, clock);
       expect(streak.failures).toBe(Math.min(model, failuresUntilDisabled));
+      const failedSince = counted.length - lastSuccess - 1;
+      expect(streak.failedAttempts).toBe(lastSuccess === -1 ? row.failedAttempts + failedSince : failedSince);
       expect(streak.isOver && streak.failures < failuresUntilDisabled).toBe(false);
     }),
     { numRuns: 1000 },
@@ -56,7 +59,7 @@ test('only probes switch off, and only at the twentieth failure', () => {
         );
       }
       // Counted in one go or one after the other, it is the same number.
-      const oneByOne = ended.reduce<{ failures: number; nextMs: number | null }>(
+      const oneByOne = ended.reduce<Parameters<typeof countStreak>[0]>(
         (at, one) => countStreak(at, [one], clock),
         row,
       );

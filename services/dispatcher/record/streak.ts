@@ -14,6 +14,8 @@ export interface StreakResult {
 
 export interface Streak {
   readonly failures: number;
+  /** All failed attempts since the last success, also those that are not counted. */
+  readonly failedAttempts: number;
   readonly nextMs: number | null;
   readonly isOver: boolean;
 }
@@ -26,27 +28,35 @@ export interface Streak {
  * the fifteen that it takes to switch a subscription off.
  */
 export const countStreak = (
-  before: { readonly failures: number; readonly nextMs: number | null },
+  before: { readonly failures: number; readonly failedAttempts: number; readonly nextMs: number | null },
   results: readonly StreakResult[],
   { nowMs, probeIntervalMs }: { readonly nowMs: number; readonly probeIntervalMs: number },
 ): Streak => {
-  let failures = before.failures;
+  let { failures, failedAttempts } = before;
   for (const { succeeded, probe, counts } of results) {
     if (!counts) continue;
-    if (succeeded) failures = 0;
-    else if (probe || failures < failuresUntilProbing) failures++;
+    if (succeeded) failures = failedAttempts = 0;
+    else {
+      failedAttempts++;
+      if (probe || failures < failuresUntilProbing) failures++;
+    }
   }
   failures = Math.min(failures, failuresUntilDisabled);
   const failed = before.failures >= failuresUntilProbing;
   const fails = failures >= failuresUntilProbing;
   const probed = results.some(({ probe }) => probe);
-  if (failed && !fails) return { failures, nextMs: nowMs, isOver: false };
+  if (failed && !fails) return { failures, failedAttempts, nextMs: nowMs, isOver: false };
   if (fails && (probed || !failed))
-    return { failures, nextMs: nowMs + probeIntervalMs, isOver: failures >= failuresUntilDisabled };
+    return {
+      failures,
+      failedAttempts,
+      nextMs: nowMs + probeIntervalMs,
+      isOver: failures >= failuresUntilDisabled,
+    };
   const retries = results.flatMap(({ retryMs }) => retryMs ?? []);
   const nextMs = retries.reduce<number | null>(
     (next, retryMs) => nextDueMs(next, retryMs, failures),
     before.nextMs,
   );
-  return { failures, nextMs, isOver: false };
+  return { failures, failedAttempts, nextMs, isOver: false };
 };

@@ -3,7 +3,7 @@ import { countStreak, type StreakResult } from './streak.ts';
 
 const nowMs = 1_000_000;
 const count = (failures: number, results: readonly StreakResult[], nextMs: number | null = null) =>
-  countStreak({ failures, nextMs }, results, { nowMs, probeIntervalMs: 1_000 });
+  countStreak({ failures, failedAttempts: failures, nextMs }, results, { nowMs, probeIntervalMs: 1_000 });
 const success: StreakResult = { succeeded: true, probe: false, counts: true, retryMs: null };
 const failure: StreakResult = { succeeded: false, probe: false, counts: true, retryMs: nowMs + 5_000 };
 const probe: StreakResult = { ...failure, probe: true };
@@ -18,6 +18,7 @@ test('a burst counts no further than five, whatever was under way', () => {
   expect(count(0, Array(200).fill(failure)).failures).toBe(5);
   expect(count(5, Array(200).fill(failure)).failures).toBe(5);
   expect(count(11, Array(200).fill(failure)).failures).toBe(11);
+  expect(count(0, Array(200).fill(failure)).failedAttempts).toBe(200);
 });
 
 test('fifteen probes more switch the subscription off, fourteen do not', () => {
@@ -58,6 +59,7 @@ test('what was under way when it began to fail leaves the guard of a probe alone
 test('a probe that succeeds opens the queue at once', () => {
   expect(count(12, [{ ...probe, succeeded: true, retryMs: null }], nowMs + 30_000)).toEqual({
     failures: 0,
+    failedAttempts: 0,
     nextMs: nowMs,
     isOver: false,
   });

@@ -1,14 +1,17 @@
 import { auditRow, type DeliveryKey, type DeliveryQueueRow, type DeliveryRow } from '@causeway/proto';
 import {
   acrossTenants,
+  admitWaiting,
   bigint,
   type Database,
   datetime,
   jsonTable,
   sqlTime,
   transaction,
+  type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import { hasNoRow } from '../intake/announced.ts';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
 import { putAside } from '../queues/put-aside.ts';
 import { addRows } from '../store/add-rows.ts';
@@ -23,12 +26,22 @@ import { countStreak } from './streak.ts';
 export interface WriteOptions {
   readonly now: Date;
   readonly probeIntervalMs: number;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
 }
 
 /** The health of a subscription after its results were written. */
 export interface Health extends QueueKey {
   readonly failures: number;
   readonly disabledReason: string | null;
+}
+
+export interface Written {
+  /** The results as they were recorded: at the quota of waiting deliveries, some that were to be retried have failed. */
+  readonly recorded: readonly Finished[];
+  readonly health: readonly Health[];
+  /** Events that made room for retries: they are missed by their subscriptions. */
+  readonly missed: readonly WaitingEvent[];
 }
 
 /**
@@ -43,7 +56,7 @@ export const createWriter = (): ((
   db: Database<Tables>,
   finished: readonly Finished[],
   options: WriteOptions & { readonly inStreak: (key: QueueKey) => boolean },
-) => Promise<readonly Health[]>) => {
+) => Promise<Written>) => {
   const insertAttempts = perCount<ReturnType<typeof attemptRow>>(
     (rows) => rows.flatMap((row) => attemptColumns.map((column) => row[column])),
     (db, rows) =>
@@ -54,9 +67,10 @@ export const createWriter = (): ((
         .compile(),
   );
 
-  return (db, finished, { inStreak, ...options }) =>
+  return (db, ended, { inStreak, ...options }) =>
     transaction(db, async (trx) => {
       const all = acrossTenants(trx, 'a dispatcher records attempts of many companies in one batch');
+      const { finished, missed } = await admitRetries(all, ended, options);
       const counted = finished.filter(
         ({ decision, job }) =>
           decision.outcome !== 'succeeded' ||
@@ -77,8 +91,32 @@ export const createWriter = (): ((
       const changes = new Map(checked.map((one) => [one, changeOf(one, rows.get(deliveryName(one.job)))]));
       await change(all, changes, options.now);
       await countReplays(all, changes);
-      return updateQueues(all, queues, counted, changes, options);
+      const health = await updateQueues(all, queues, counted, changes, options);
+      return { recorded: finished, health, missed };
     });
+};
+
+/**
+ * A first attempt that failed gets its row now, and waits for its retry. At the quota of waiting deliveries it is
+ * not retried: its delivery has failed.
+ */
+const admitRetries = async (
+  db: Kysely<Tables>,
+  ended: readonly Finished[],
+  { now, waitingQuota: quota }: WriteOptions,
+): Promise<{ readonly finished: readonly Finished[]; readonly missed: readonly WaitingEvent[] }> => {
+  const retries = ended.filter(({ job, decision }) => decision.outcome === 'retry' && hasNoRow(job));
+  if (retries.length === 0) return { finished: ended, missed: [] };
+  const jobs = retries.map(({ job }) => job);
+  const { refused, dropped } = await admitWaiting(db, jobs, { quota, now, makesRoom: true });
+  if (refused.length === 0) return { finished: ended, missed: dropped };
+  const failed = new Set(refused);
+  const finished = ended.map((one): Finished => {
+    const { job, decision } = one;
+    if (!failed.has(job) || decision.outcome !== 'retry') return one;
+    return { ...one, decision: { outcome: 'failed', gone: decision.gone } };
+  });
+  return { finished, missed: dropped };
 };
 
 /** The common case: it has arrived, and nothing else depends on that. */
@@ -94,7 +132,7 @@ const lockQueues = async (
   const keys = new Map<string, QueueKey>(finished.map(({ job }) => [queueName(job), job]));
   if (keys.size === 0) return new Map();
   const { rows } = await sql<Queue>`
-    SELECT q.company_id, q.subscription_id, q.next_due_utc, q.consecutive_failures
+    SELECT q.company_id, q.subscription_id, q.next_due_utc, q.consecutive_failures, q.failed_attempts
     FROM ${queueTable([...keys.values()].sort(byQueue))} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
     FOR UPDATE OF q`.execute(db);
   return new Map(rows.map((row) => [queueName(row), row]));
@@ -212,7 +250,11 @@ const updateQueues = async (
         retryMs: to?.dueMs ?? null,
       };
     });
-    const before = { failures: queue.consecutive_failures, nextMs: queue.next_due_utc?.getTime() ?? null };
+    const before = {
+      failures: queue.consecutive_failures,
+      failedAttempts: queue.failed_attempts,
+      nextMs: queue.next_due_utc?.getTime() ?? null,
+    };
     const streak = countStreak(before, results, { nowMs: now.getTime(), probeIntervalMs });
     const gone = finished.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
     const reason = gone ? goneReason : streak.isOver ? streakReason : null;
@@ -221,12 +263,14 @@ const updateQueues = async (
   });
   if (updates.length === 0) return [];
   await sql`
-    UPDATE ${queueTable(updates, { failures: 'INT UNSIGNED', due_utc: datetime }, ({ failures, nextMs }) => [
+    UPDATE ${queueTable(updates, streakColumns, ({ failures, failedAttempts, nextMs }) => [
       failures,
+      failedAttempts,
       nextMs === null ? null : sqlTime(nextMs),
     ])} AS k
     STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-    SET q.consecutive_failures = k.failures, q.next_due_utc = k.due_utc`.execute(db);
+    SET q.consecutive_failures = k.failures, q.failed_attempts = k.failed_attempts,
+      q.next_due_utc = k.due_utc`.execute(db);
   for (const { reason, ...queue } of updates) if (reason) await disable(db, queue, reason, now);
   return updates.map(({ company_id, subscription_id, failures, reason }) => ({
     company_id,
@@ -235,6 +279,8 @@ const updateQueues = async (
     disabledReason: reason,
   }));
 };
+
+const streakColumns = { failures: 'INT UNSIGNED', failed_attempts: 'INT UNSIGNED', due_utc: datetime };
 
 const goneReason = 'the receiver answered 410 Gone';
 const streakReason = '20 consecutive failures';

@@ -1,5 +1,5 @@
 import { byMember, conflict, contract } from '@causeway/proto';
-import { handler, json, transaction } from '@causeway/runtime';
+import { admitWaiting, handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
 import { assertOn, beginReplay } from '../replays/begin.ts';
@@ -10,7 +10,7 @@ import { noteDue } from './note-due.ts';
 import { type DeliveryRecord, deliveryAnswer, deliveryName, oneOf, readSiblings } from './record.ts';
 
 /** A replay of one, made at once. The subscription's row keeps two of the same apart. */
-export const resendDelivery = ({ db, now }: WebhooksContext) =>
+export const resendDelivery = ({ db, now, quotas }: WebhooksContext) =>
   handler(contract.resendDelivery, async (call) => {
     const { companyId } = call;
     const name = deliveryName(call.params);
@@ -36,6 +36,15 @@ export const resendDelivery = ({ db, now }: WebhooksContext) =>
         event_type: event.type,
         due_utc: at,
       };
+      const { refused } = await admitWaiting(trx, [delivery], {
+        quota: quotas.waitingDeliveries,
+        now: at,
+        makesRoom: false,
+      });
+      if (refused.length > 0)
+        throw conflict(
+          'the company has reached its quota of pending deliveries; resend it when fewer are pending',
+        );
       await addDeliveries(trx, [delivery], at);
       await noteDue(trx, [{ company_id, subscription_id, due_utc: at }]);
       const resent = { ...name, replayId: replay.replay_id };

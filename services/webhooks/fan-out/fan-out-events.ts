@@ -1,5 +1,20 @@
-import type { AnnouncedEvent, EventOutboxRow, EventType, StoredEvent } from '@causeway/proto';
-import { acrossTenants, bigint, type Database, jsonTable, transaction } from '@causeway/runtime';
+import {
+  type AnnouncedEvent,
+  type EventOutboxRow,
+  type EventType,
+  type StoredEvent,
+  waitingDeliveriesQuota,
+} from '@causeway/proto';
+import {
+  acrossTenants,
+  admitWaiting,
+  bigint,
+  type Database,
+  jsonTable,
+  noteMissed,
+  transaction,
+  type WaitingEvent,
+} from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { addDeliveries } from '../deliveries/add-deliveries.ts';
 import { noteDue } from '../deliveries/note-due.ts';
@@ -27,6 +42,8 @@ export interface FannedOut {
   readonly dueMs: number;
   /** Events that would have made the transaction too large. Nothing was done about them. */
   readonly left: readonly EventKey[];
+  /** Missed by their subscriptions, as the quota of waiting deliveries is reached. */
+  readonly missed: readonly WaitingEvent[];
 }
 
 export interface FanOutEventsOptions {
@@ -35,6 +52,8 @@ export interface FanOutEventsOptions {
   readonly publishes: boolean;
   /** For how long those who are woken may take, in milliseconds. */
   readonly leaseMs: number;
+  /** Deliveries of one company that may wait; the default unless given. */
+  readonly waitingQuota?: number | undefined;
 }
 
 /**
@@ -47,7 +66,7 @@ export interface FanOutEventsOptions {
 export const fanOutEvents = async (
   db: Database<Tables>,
   events: readonly EventKey[],
-  { now, publishes, leaseMs }: FanOutEventsOptions,
+  { now, publishes, leaseMs, waitingQuota: quota = waitingDeliveriesQuota }: FanOutEventsOptions,
 ): Promise<FannedOut> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'the fan-out handles events of many companies in one batch');
@@ -57,21 +76,27 @@ export const fanOutEvents = async (
     if (found.length === 0) return { ...nothing, dueMs: lease.getTime() };
     const subscriptions = await readSubscriptions(all, new Set(found.map((row) => row.company_id)));
     const plan = planDeliveries(found, subscriptions, { now: at, publishes });
-    await addDeliveries(all, plan.deliveries, at);
+    const { admitted, refused, dropped } = await admitWaiting(all, plan.deliveries, {
+      quota,
+      now: at,
+      makesRoom: true,
+    });
+    await noteMissed(all, refused);
+    await addDeliveries(all, admitted, at);
     await leaseOutboxRows(all, plan.announced, lease);
     await deleteOutboxRows(all, plan.done);
     await noteDue(all, plan.queues);
     return {
       events: found.length - plan.left.length,
-      deliveries:
-        plan.deliveries.length + plan.announced.reduce((sum, one) => sum + one.subscription_ids.length, 0),
+      deliveries: admitted.length + plan.announced.reduce((sum, one) => sum + one.subscription_ids.length, 0),
       announced: plan.announced,
       dueMs: lease.getTime(),
       left: plan.left,
+      missed: [...refused, ...dropped],
     };
   });
 
-const nothing = { events: 0, deliveries: 0, announced: [], left: [] } as const;
+const nothing = { events: 0, deliveries: 0, announced: [], left: [], missed: [] } as const;
 
 const columns = { company_id: bigint, event_id: bigint };
 

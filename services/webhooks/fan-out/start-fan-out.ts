@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseMs as contractLeaseMs } from '@causeway/proto';
-import { type Bus, type Database, isPassing, type Log, type Metrics, type Tracer } from '@causeway/runtime';
+import {
+  type Bus,
+  createMissedReport,
+  type Database,
+  isPassing,
+  type Log,
+  type Metrics,
+  type Tracer,
+} from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
 import { startIntake } from './intake.ts';
@@ -29,6 +37,8 @@ export interface FanOutOptions {
   readonly batchSize?: number;
   /** Transactions at a time. */
   readonly maxBatches?: number;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota?: number;
 }
 
 /**
@@ -37,11 +47,13 @@ export interface FanOutOptions {
  */
 export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   const { bus, db, log, metrics, tracer, replicas, now, batchSize = 500, maxBatches = 2 } = options;
-  const { leaseMs = contractLeaseMs } = options;
+  const { leaseMs = contractLeaseMs, waitingQuota } = options;
   const count = (name: string, help: string) => metrics.counter(name, help).cell();
   const events = count('webhooks_events_fanned_out_total', 'Events turned into deliveries');
   const deliveries = count('webhooks_deliveries_made_total', 'Deliveries made of events');
   const batches = count('webhooks_fan_out_batches_total', 'Transactions that did so');
+
+  const reportMissed = createMissedReport({ log, metrics, name: 'webhooks_events_missed_total' });
 
   let ensuring: Promise<void> | undefined;
   const ensure = (): Promise<void> => {
@@ -59,12 +71,18 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   const fanOut = async (keys: readonly EventKey[]): Promise<number> => {
     let done = 0;
     for (let left = keys; left.length > 0; ) {
-      const made = await fanOutEvents(db, left, { now, publishes: wakes.possible(), leaseMs });
+      const made = await fanOutEvents(db, left, {
+        now,
+        publishes: wakes.possible(),
+        leaseMs,
+        waitingQuota,
+      });
       wakes.publish(tracer ? withTraces(made.announced, keys) : made.announced, made.dueMs);
       done += made.events;
       events.value += made.events;
       deliveries.value += made.deliveries;
       batches.value++;
+      reportMissed(made.missed);
       left = made.left;
     }
     return done;

@@ -19,10 +19,11 @@ export const portalSubscriptions = async (
   if (records.length === 0) return [];
   const ids = records.map((record) => record.subscription_id);
   const at = now();
-  const [outcomes, waiting, overlaps] = await Promise.all([
+  const [outcomes, waiting, overlaps, missed] = await Promise.all([
     readOutcomes(db, companyId, ids, at),
     readWaiting(db, companyId, ids),
     readOverlaps(db, companyId, ids, at),
+    readMissed(db, companyId, ids),
   ]);
   return records.map((record) => {
     const outcome = outcomes.get(record.subscription_id);
@@ -40,6 +41,8 @@ export const portalSubscriptions = async (
         failure: record.challenge_failure,
       },
       previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
+      failedAttempts: record.failed_attempts,
+      missed: missed.get(record.subscription_id) ?? null,
       health: {
         succeeded24h: Number(outcome?.succeeded ?? 0),
         failed24h: Number(outcome?.failed ?? 0),
@@ -99,4 +102,17 @@ const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly
     .where('previous_secret_until', '>', at)
     .execute();
   return new Map(rows.map((row) => [row.subscription_id, row.previous_secret_until]));
+};
+
+/** What they missed at the quota of waiting deliveries (contract, "Quotas"). */
+const readMissed = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
+  const rows = await db
+    .selectFrom('missed_events')
+    .select(['subscription_id', 'missed', 'since_utc'])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', ids)
+    .execute();
+  return new Map(
+    rows.map((row) => [row.subscription_id, { count: row.missed, sinceUtc: row.since_utc.toISOString() }]),
+  );
 };

@@ -4,6 +4,7 @@ import type { WebhooksContext } from '../context.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import { assertNoOther, assertOn, beginReplay } from './begin.ts';
 import { countCandidates } from './candidates.ts';
+import { resetMissed } from './missed.ts';
 import { replayAnswer } from './record.ts';
 import { filterOf, selectionOf } from './selection.ts';
 
@@ -11,15 +12,23 @@ export const createReplay = ({ db, now }: WebhooksContext) =>
   handler(contract.createReplay, async (call) => {
     const { companyId, body } = call;
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
-    const at = now();
-    const selection = selectionOf(companyId, body, event_types, at);
+    const select = (at: Date) => selectionOf(companyId, body, event_types, at);
+    const selection = select(now());
+    const coversMissed = body.kind === 'missed' && body.types === undefined;
     const total = await countCandidates(db, selection);
-    if (total === 0) throw conflict('there is nothing to replay');
+    if (total === 0) {
+      // Their events were delivered otherwise, or have left the event log.
+      if (coversMissed) await resetMissed(db, selection);
+      throw conflict('there is nothing to replay');
+    }
     const replay = await transaction(db, async (trx) => {
       const subscription = await lockSubscription(trx, companyId, body.subscriptionId);
       assertOn(subscription);
       await assertNoOther(trx, subscription, body.kind);
-      const begun = { kind: body.kind, filter: filterOf(selection), total };
+      if (coversMissed) await resetMissed(trx, selection);
+      // After the reset: the replay makes all events whose count it has reset.
+      const at = now();
+      const begun = { kind: body.kind, filter: filterOf(select(at)), total };
       return beginReplay(trx, subscription, begun, { by: byMember(call), now: at });
     });
     return json(201, replayAnswer(replay));

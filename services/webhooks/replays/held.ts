@@ -1,23 +1,32 @@
 import type { DeliveryRow, ReplayRow } from '@causeway/proto';
-import { bigint, datetime, jsonTable, sqlTime, type Trx, tenantIn } from '@causeway/runtime';
+import { admitWaiting, bigint, datetime, jsonTable, sqlTime, type Trx, tenantIn } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addHeld } from '../deliveries/held.ts';
 import { noteDue } from '../deliveries/note-due.ts';
 import type { Tables } from '../tables.ts';
 
-/** Lets the oldest of what is held be tried now. @returns how many there were. */
+/**
+ * Releases the oldest held deliveries, as far as the quota of waiting deliveries has room.
+ * @returns how many, and whether there may be more.
+ */
 export const releasePage = async (
   trx: Trx<Tables>,
   replay: ReplayRow,
-  limit: number,
-  now: Date,
-): Promise<number> => {
-  const held = await lockHeld(trx, replay, limit);
-  if (held.length === 0) return 0;
+  { limit, quota, now }: { readonly limit: number; readonly quota: number; readonly now: Date },
+): Promise<{ readonly count: number; readonly more: boolean }> => {
+  const { company_id, subscription_id } = replay;
+  const found = await heldRows(trx, replay, limit).execute();
+  const wanted = found.map((one) => ({ ...one, company_id, subscription_id }));
+  // The company's row is locked before the deliveries.
+  const { admitted, refused } = await admitWaiting(trx, wanted, { quota, now, makesRoom: false });
+  const more = found.length === limit || refused.length > 0;
+  if (admitted.length === 0) return { count: 0, more };
+  const held = await heldRows(trx, replay, admitted.length).forUpdate().execute();
+  if (held.length === 0) return { count: 0, more };
   await setState(trx, replay, held, { state: 'waiting', due: now, now });
   await addHeld(trx, replay, -held.length, now);
   await noteDue(trx, [{ ...replay, due_utc: now }]);
-  return held.length;
+  return { count: held.length, more };
 };
 
 /** Gives up the oldest of what is held. Replays that they were made by learn of it. */
@@ -26,7 +35,7 @@ export const dropHeldPage = async (
   replay: ReplayRow,
   now: Date,
 ): Promise<{ readonly count: number; readonly more: boolean }> => {
-  const held = await lockHeld(trx, replay, dropChunk);
+  const held = await heldRows(trx, replay, dropChunk).forUpdate().execute();
   if (held.length === 0) return { count: 0, more: false };
   await setState(trx, replay, held, { state: 'dropped', due: null, now });
   await addHeld(trx, replay, -held.length, now);
@@ -48,11 +57,8 @@ const dropChunk = 1_000;
 
 type Held = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'created_utc'>;
 
-const lockHeld = (
-  trx: Trx<Tables>,
-  { company_id, subscription_id }: ReplayRow,
-  limit: number,
-): Promise<readonly Held[]> =>
+/** The oldest held deliveries. */
+const heldRows = (trx: Trx<Tables>, { company_id, subscription_id }: ReplayRow, limit: number) =>
   trx
     .selectFrom('deliveries as d')
     .modifyFront(sql`/*+ INDEX(d by_state) */`)
@@ -62,9 +68,7 @@ const lockHeld = (
     .where('state', '=', 'held')
     .where('due_utc', 'is', null)
     .orderBy('event_id')
-    .limit(limit)
-    .forUpdate()
-    .execute();
+    .limit(limit);
 
 const setState = async (
   trx: Trx<Tables>,

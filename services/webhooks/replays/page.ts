@@ -1,5 +1,5 @@
-import type { ReplayRow } from '@causeway/proto';
-import type { Trx } from '@causeway/runtime';
+import { type ReplayRow, waitingDeliveriesQuota } from '@causeway/proto';
+import { admitWaiting, type Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addDeliveries } from '../deliveries/add-deliveries.ts';
 import { addHeld } from '../deliveries/held.ts';
@@ -35,17 +35,22 @@ export const fastestPerSecond = (maxDue * 1000) / pageEveryMs;
  * Goes one step on with a replay whose row is locked, and sets when the next is due. All of it is in one
  * transaction, so a replay that is broken off at any point goes on exactly there.
  */
-export const nextPage = async (trx: Trx<Tables>, replay: ReplayRow, now: Date): Promise<void> => {
+export const nextPage = async (
+  trx: Trx<Tables>,
+  replay: ReplayRow,
+  now: Date,
+  waitingQuota = waitingDeliveriesQuota,
+): Promise<void> => {
   const { company_id, replay_id } = replay;
   await trx
     .updateTable('replays')
-    .set(await step(trx, replay, now))
+    .set(await step(trx, replay, now, waitingQuota))
     .where('company_id', '=', company_id)
     .where('replay_id', '=', replay_id)
     .execute();
 };
 
-const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date): Promise<Changes> => {
+const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: number): Promise<Changes> => {
   const { company_id, subscription_id } = replay;
   const inMs = (delayMs: number) => ({ next_page_utc: new Date(now.getTime() + delayMs) });
   const ended = { finished_utc: now, next_page_utc: null };
@@ -72,18 +77,20 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date): Promise<Cha
   const room = maxDue - (await countDue(trx, replay, now));
   if (room <= 0) return inMs(whileFullMs);
   if (replay.kind === 'release') {
-    const count = await releasePage(trx, replay, room, now);
+    const { count, more } = await releasePage(trx, replay, { limit: room, quota, now });
     const made = replay.made + count;
-    return count === room ? { made, ...inMs(pageEveryMs) } : { made, state: 'done', ...ended };
+    if (!more) return { made, state: 'done', ...ended };
+    return { made, ...inMs(count > 0 ? pageEveryMs : whileFullMs) };
   }
   const wanted = { after: replay.position, limit: room, maxMs: maxLookMs };
   const found = await findCandidates(trx, selectionOfRow(replay), wanted);
-  await make(trx, replay, found.candidates, now);
-  return {
-    made: replay.made + found.candidates.length,
-    position: found.end ? lastPosition : found.position,
-    ...inMs(pageEveryMs),
-  };
+  const candidates = found.candidates.map((one) => ({ ...one, company_id, subscription_id }));
+  const { admitted, refused } = await admitWaiting(trx, candidates, { quota, now, makesRoom: false });
+  await make(trx, replay, admitted, now);
+  const made = replay.made + admitted.length;
+  if (refused.length > 0)
+    return { made, position: admitted.at(-1)?.position ?? replay.position, ...inMs(whileFullMs) };
+  return { made, position: found.end ? lastPosition : found.position, ...inMs(pageEveryMs) };
 };
 
 const make = async (

@@ -14,7 +14,7 @@ import { nextPage } from './page.ts';
  * Goes on with what is due of all replays, a page at a time; any replica takes any of them. A page that is broken
  * off leaves nothing behind, and is due still.
  */
-export const startReplayer = ({ db, log, metrics, now }: ReplayerOptions): Repeated => {
+export const startReplayer = ({ db, log, metrics, now, waitingQuota }: ReplayerOptions): Repeated => {
   const pages = metrics?.counter('webhooks_replay_pages_total', 'Pages of replays that were made').cell();
   const pass = async (): Promise<number> => {
     const found = await transaction(db, async (trx) => {
@@ -29,7 +29,7 @@ export const startReplayer = ({ db, log, metrics, now }: ReplayerOptions): Repea
         .skipLocked()
         .executeTakeFirst();
       if (!due) return 0;
-      await nextPage(trx, due, at);
+      await nextPage(trx, due, at, waitingQuota);
       return 1;
     });
     if (pages) pages.value += found;
@@ -48,4 +48,6 @@ export interface ReplayerOptions {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
   readonly now: () => Date;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
 }

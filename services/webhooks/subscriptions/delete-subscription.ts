@@ -31,6 +31,11 @@ export const removeSubscription = (
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
       .execute();
+    await trx
+      .deleteFrom('missed_events')
+      .where('company_id', '=', companyId)
+      .where('subscription_id', '=', subscriptionId)
+      .execute();
     const at = now();
     await noteChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
     await makeDue(trx, row, at);

@@ -46,7 +46,7 @@ export const resetQueue = async (
 ): Promise<void> => {
   await trx
     .updateTable('delivery_queues')
-    .set({ consecutive_failures: 0, next_due_utc: now })
+    .set({ consecutive_failures: 0, failed_attempts: 0, next_due_utc: now })
     .where('company_id', '=', company_id)
     .where('subscription_id', '=', subscription_id)
     .execute();

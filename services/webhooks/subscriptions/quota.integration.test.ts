@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { defaultQuotas } from '../context.ts';
 import { bootWebhooks } from '../testing/boot.ts';
 
 const limit = 12;
-const { ask } = await bootWebhooks({ services: 2, quotas: { subscriptions: limit } });
+const { ask } = await bootWebhooks({ services: 2, quotas: { ...defaultQuotas, subscriptions: limit } });
 const wanted = { url: 'https://hooks.example.com/a', eventTypes: ['client.created'] };
 const create = (company: number) => ask('createSubscription', company, { body: wanted });
 

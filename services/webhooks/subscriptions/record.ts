@@ -7,7 +7,11 @@ import type { Tables } from '../tables.ts';
 export type SubscriptionRecord = Omit<
   SubscriptionRow,
   'secret' | 'previous_secret' | 'previous_secret_until'
-> & { readonly consecutive_failures: number; readonly held_deliveries: number };
+> & {
+  readonly consecutive_failures: number;
+  readonly failed_attempts: number;
+  readonly held_deliveries: number;
+};
 
 /** All of a company's, in the order in which they were made. */
 export const readSubscriptions = (
@@ -94,5 +98,9 @@ const records = (db: Kysely<Tables>, companyId: number) =>
         .on('delivery_queues.company_id', '=', companyId),
     )
     .select(shown.map((column) => `subscriptions.${column}` as const))
-    .select(['delivery_queues.consecutive_failures', 'delivery_queues.held_deliveries'])
+    .select([
+      'delivery_queues.consecutive_failures',
+      'delivery_queues.failed_attempts',
+      'delivery_queues.held_deliveries',
+    ])
     .where('subscriptions.company_id', '=', companyId);

@@ -15,15 +15,16 @@ interface OffBannerProps {
 
 /** Why the subscription is disabled and how to enable it, or a warning that it is failing. */
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
-  const { enabled, disabledReason, disabledUtc, health, consecutiveFailures } = subscription;
+  const { enabled, disabledReason, disabledUtc, health, consecutiveFailures, failedAttempts } = subscription;
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
   if (enabled) {
     if (consecutiveFailures < failuresUntilProbing) return null;
     return (
-      <Notice tone="warn" title={`The last ${plural(consecutiveFailures, 'attempt')} failed`}>
+      <Notice tone="warn" title={`The last ${plural(failedAttempts, 'attempt')} failed`}>
         It gets one attempt at a time until one succeeds. After {failuresUntilDisabled} counted failures in a
-        row it is disabled. Attempts that were in flight at failure {failuresUntilProbing} are not counted.
+        row it is disabled; {consecutiveFailures} are counted. Attempts that were in flight at failure{' '}
+        {failuresUntilProbing} are not counted.
         {health.waiting > 0 && ` ${plural(health.waiting, 'pending delivery', 'pending deliveries')}.`}
       </Notice>
     );
@@ -42,6 +43,12 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
       }
     >
       {disabledReason !== null && <p>{sentence(disabledReason)}</p>}
+      {auto && failedAttempts > consecutiveFailures && (
+        <p>
+          {plural(failedAttempts, 'attempt')} failed since the last success; {consecutiveFailures} of them
+          were counted.
+        </p>
+      )}
       <p>
         {disabledUtc !== null && (
           <>

@@ -11,6 +11,7 @@ import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { DisableDialog } from './disable-dialog.tsx';
+import { MissedNotice } from './missed-notice.tsx';
 import { OffBanner } from './off-banner.tsx';
 import { subscriptionQuery } from './queries.ts';
 import { RecentDeliveries } from './recent-deliveries.tsx';
@@ -125,6 +126,7 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
   return (
     <>
       <OffBanner subscription={subscription} refusal={refusal} onRepair={() => open('repair')} />
+      <MissedNotice subscription={subscription} refusal={refusal} />
       <Split
         aside={
           <SubscriptionFacts

@@ -1,0 +1,181 @@
+import { randomInt } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { bigint, datetime, jsonTable, sqlTime } from '../database/json-table.ts';
+import { acrossTenants, tenantIn } from '../database/tenant-guard.ts';
+import { countWaiting } from './count-waiting.ts';
+import { noteMissed, type WaitingEvent } from './note-missed.ts';
+
+export interface AdmitOptions {
+  /** Waiting deliveries that a company may have. */
+  readonly quota: number;
+  readonly now: Date;
+  /** Whether deliveries of the subscription with the longest backlog are dropped to make room for others'. */
+  readonly makesRoom: boolean;
+}
+
+export interface Admission<Row> {
+  /** May be written as waiting. */
+  readonly admitted: readonly Row[];
+  /** There is no room for them. */
+  readonly refused: readonly Row[];
+  /** Were dropped to make room, and are counted as missed already. */
+  readonly dropped: readonly WaitingEvent[];
+}
+
+/**
+ * Admits deliveries that are about to wait, within the quota of each company (contract, "Quotas").
+ *
+ * Each company has an upper bound of its waiting deliveries, which one statement raises. The company's row stays
+ * locked until the transaction ends, so concurrent writers cannot exceed the quota together. Nothing lowers the bound
+ * as deliveries end: when it reaches the quota, the rows are counted, a long backlog in the background. If the quota
+ * is really reached, the subscription with the longest backlog is refused; its newest deliveries that were never
+ * attempted make room for those of other subscriptions.
+ *
+ * Call it before locking queues or deliveries: every transaction locks companies, then queues, then deliveries.
+ */
+export const admitWaiting = async <DB, Row extends WaitingEvent>(
+  db: Kysely<DB>,
+  rows: readonly Row[],
+  options: AdmitOptions,
+): Promise<Admission<Row>> => {
+  if (rows.length === 0) return { admitted: rows, refused: [], dropped: [] };
+  const all = acrossTenants(db, 'a service admits waiting deliveries of many companies in one batch');
+  const companies = Map.groupBy(
+    rows.toSorted((a, b) => a.company_id - b.company_id),
+    ({ company_id }) => company_id,
+  );
+  const raiseId = randomInt(2 ** 47);
+  if ((await raise(all, companies, raiseId, options.quota)) === companies.size)
+    return { admitted: rows, refused: [], dropped: [] };
+  const bounds = await lockBounds(all, [...companies.keys()]);
+  const admissions: Admission<Row>[] = [];
+  for (const [companyId, wanted] of companies) {
+    const bound = bounds.get(companyId)!;
+    admissions.push(
+      bound.raise_id === raiseId
+        ? { admitted: wanted, refused: [], dropped: [] }
+        : await share(all, bound, wanted, options),
+    );
+  }
+  return {
+    admitted: admissions.flatMap(({ admitted }) => admitted),
+    refused: admissions.flatMap(({ refused }) => refused),
+    dropped: admissions.flatMap(({ dropped }) => dropped),
+  };
+};
+
+/** Raises the bounds of companies that have room for all of theirs. @returns how many companies that were. */
+const raise = async <DB>(
+  db: Kysely<DB>,
+  companies: ReadonlyMap<number, readonly unknown[]>,
+  raiseId: number,
+  quota: number,
+): Promise<number> => {
+  const rows = [...companies].map(([companyId, { length }]) => [companyId, length]);
+  const { numAffectedRows = 0n } = await sql`
+    UPDATE ${jsonTable({ company_id: bigint, wanted: bigint }, rows)} AS k
+    STRAIGHT_JOIN webhook_companies AS c ON c.company_id = k.company_id
+    SET c.waiting_bound = c.waiting_bound + k.wanted, c.raise_id = ${raiseId}
+    WHERE c.waiting_bound + k.wanted <= ${quota}`.execute(db);
+  return Number(numAffectedRows);
+};
+
+interface Bound {
+  readonly company_id: number;
+  readonly waiting_bound: number;
+  readonly raise_id: number | null;
+  readonly longest_subscription_id: number | null;
+}
+
+/** Locks the companies' rows. Creating a subscription makes the row; a company without one gets it here. */
+const lockBounds = async <DB>(
+  db: Kysely<DB>,
+  companyIds: readonly number[],
+): Promise<ReadonlyMap<number, Bound>> => {
+  await sql`
+    INSERT INTO webhook_companies (company_id, subscriptions_created)
+    SELECT company_id, 0
+    FROM ${jsonTable(
+      { company_id: bigint },
+      companyIds.map((id) => [id]),
+    )} AS given
+    ON DUPLICATE KEY UPDATE company_id = webhook_companies.company_id`.execute(db);
+  const { rows } = await sql<Bound>`
+    SELECT company_id, waiting_bound, raise_id, longest_subscription_id
+    FROM webhook_companies WHERE company_id in ${tenantIn(companyIds)} ORDER BY company_id FOR UPDATE`.execute(
+    db,
+  );
+  return new Map(rows.map((row) => [row.company_id, row]));
+};
+
+/** Gives a company's room to its subscriptions, to the one with the longest backlog last. */
+const share = async <DB, Row extends WaitingEvent>(
+  db: Kysely<DB>,
+  { company_id, waiting_bound, longest_subscription_id }: Bound,
+  wanted: readonly Row[],
+  { quota, now, makesRoom }: AdmitOptions,
+): Promise<Admission<Row>> => {
+  const counted = waiting_bound <= maxCounted ? await countWaiting(db, company_id) : undefined;
+  const waiting = counted?.total ?? waiting_bound;
+  const longest = counted ? counted.longest : longest_subscription_id;
+  const room = Math.max(0, quota - waiting);
+  const others = wanted.filter(({ subscription_id }) => subscription_id !== longest);
+  const own = wanted.filter(({ subscription_id }) => subscription_id === longest);
+  const fitting = others.slice(0, room);
+  const more = others.slice(room);
+  const dropped =
+    makesRoom && longest !== null ? await dropNewest(db, company_id, longest, more.length, now) : [];
+  const replacing = more.slice(0, dropped.length);
+  const ownFitting = own.slice(0, room - fitting.length);
+  // Without its lease, a count in the background that began before this one is discarded.
+  await sql`
+    UPDATE webhook_companies
+    SET waiting_bound = ${waiting + fitting.length + ownFitting.length}, longest_subscription_id = ${longest}
+      ${counted ? sql`, recount_utc = NULL` : sql``}
+    WHERE company_id in ${tenantIn(company_id)}`.execute(db);
+  return {
+    admitted: [...fitting, ...replacing, ...ownFitting],
+    refused: [...more.slice(replacing.length), ...own.slice(ownFitting.length)],
+    dropped,
+  };
+};
+
+/** Rows that are counted under the lock at most: some 10 ms. The webhooks service counts a longer backlog. */
+const maxCounted = 5_000;
+
+/** Drops the newest deliveries that were never attempted. One under way has its due time ahead, and stays. */
+const dropNewest = async <DB>(
+  db: Kysely<DB>,
+  companyId: number,
+  subscriptionId: number,
+  count: number,
+  now: Date,
+): Promise<readonly WaitingEvent[]> => {
+  if (count === 0) return [];
+  const { rows } = await sql<Waiting>`
+    SELECT company_id, subscription_id, event_id, replay_id, created_utc, attempts
+    FROM deliveries FORCE INDEX (by_state)
+    WHERE company_id in ${tenantIn(companyId)} AND subscription_id = ${subscriptionId}
+      AND state = 'waiting' AND due_utc <= ${now}
+    ORDER BY due_utc DESC LIMIT ${sql.lit(2 * count)} FOR UPDATE SKIP LOCKED`.execute(db);
+  const newest = rows.filter(({ attempts, replay_id }) => attempts === 0 && replay_id === 0).slice(0, count);
+  if (newest.length === 0) return [];
+  const keys = jsonTable(
+    { event_id: bigint, created_utc: datetime },
+    newest.map(({ event_id, created_utc }) => [event_id, sqlTime(created_utc)]),
+  );
+  await sql`
+    UPDATE ${keys} AS k STRAIGHT_JOIN deliveries AS d FORCE INDEX (PRIMARY)
+      ON d.event_id = k.event_id AND d.created_utc = k.created_utc
+    SET d.state = 'dropped', d.due_utc = NULL, d.updated_utc = ${now}
+    WHERE d.company_id in ${tenantIn(companyId)} AND d.subscription_id = ${subscriptionId}
+      AND d.replay_id = 0`.execute(db);
+  await noteMissed(db, newest);
+  return newest;
+};
+
+interface Waiting extends WaitingEvent {
+  readonly event_id: number;
+  readonly replay_id: number;
+  readonly attempts: number;
+}

@@ -1,0 +1,74 @@
+import { type Kysely, sql } from 'kysely';
+import { bigint, datetime, jsonTable, sqlTime } from '../database/json-table.ts';
+import { acrossTenants } from '../database/tenant-guard.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** An event whose delivery to a subscription is to wait, or is missed. */
+export interface WaitingEvent {
+  readonly company_id: number;
+  readonly subscription_id: number;
+  /** When the event was created. */
+  readonly created_utc: Date;
+}
+
+/** Counts events that have no room as missed by their subscriptions (contract, "Quotas"). */
+export const noteMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEvent[]): Promise<void> => {
+  if (events.length === 0) return;
+  const rows = [...bySubscription(events).values()]
+    .map((missed) => ({
+      ...missed[0]!,
+      missed: missed.length,
+      sinceMs: Math.min(...missed.map(({ created_utc }) => created_utc.getTime())),
+    }))
+    .sort((a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id)
+    .map((one) => [one.company_id, one.subscription_id, one.missed, sqlTime(one.sinceMs)]);
+  await sql`
+    INSERT INTO missed_events (company_id, subscription_id, missed, since_utc)
+    SELECT company_id, subscription_id, missed, since_utc FROM ${jsonTable(columns, rows)} AS given
+    ON DUPLICATE KEY UPDATE missed = missed_events.missed + given.missed,
+      since_utc = LEAST(missed_events.since_utc, given.since_utc)`.execute(
+    acrossTenants(db, 'a service counts missed events of many companies in one batch'),
+  );
+};
+
+const columns = { company_id: bigint, subscription_id: bigint, missed: bigint, since_utc: datetime };
+
+const bySubscription = (events: readonly WaitingEvent[]) =>
+  Map.groupBy(events, ({ company_id, subscription_id }) => `${company_id}.${subscription_id}`);
+
+/** Counts missed events in a metric, and logs each subscription that misses events once a minute. Call it after the commit. */
+export const createMissedReport = ({
+  log,
+  metrics,
+  name,
+}: {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Of the metric. */
+  readonly name: string;
+}): ((events: readonly WaitingEvent[]) => void) => {
+  const total = metrics
+    .counter(name, 'Events that subscriptions missed at the quota of waiting deliveries')
+    .cell();
+  let logged = new Set<string>();
+  let sinceMs = 0;
+  return (events) => {
+    total.value += events.length;
+    if (performance.now() - sinceMs > logEveryMs) {
+      logged = new Set();
+      sinceMs = performance.now();
+    }
+    for (const [key, missed] of bySubscription(events)) {
+      if (logged.has(key)) continue;
+      logged.add(key);
+      const { company_id: companyId, subscription_id: subscriptionId } = missed[0]!;
+      log.warn(
+        { companyId, subscriptionId, events: missed.length },
+        'events missed: quota of waiting deliveries reached',
+      );
+    }
+  };
+};
+
+const logEveryMs = 60_000;

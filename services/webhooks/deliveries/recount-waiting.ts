@@ -1,0 +1,62 @@
+import {
+  acrossTenants,
+  countWaiting,
+  type Database,
+  type Log,
+  type Repeated,
+  repeat,
+  tenantIn,
+  transaction,
+} from '@causeway/runtime';
+import { sql } from 'kysely';
+import type { Tables } from '../tables.ts';
+
+export interface RecountOptions {
+  readonly db: Database<Tables>;
+  readonly quota: number;
+  readonly now: () => Date;
+}
+
+/**
+ * Counts the waiting deliveries of a company whose bound has passed half of the quota, and lowers the bound. It locks
+ * nothing while it counts: what others add to the bound meanwhile stays added, so it remains an upper bound.
+ * @returns how many companies were due, 0 or 1.
+ */
+export const recountWaiting = async ({ db, quota, now }: RecountOptions): Promise<number> => {
+  const at = now();
+  const lease = new Date(at.getTime() + leaseMs);
+  const due = await transaction(db, async (trx) => {
+    const all = acrossTenants(trx, 'waiting deliveries are counted for any due company');
+    const { rows } = await sql<{ company_id: number; waiting_bound: number }>`
+      SELECT company_id, waiting_bound FROM webhook_companies
+      WHERE waiting_bound > ${quota / 2} AND (recount_utc IS NULL OR recount_utc <= ${at})
+      LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(all);
+    const [row] = rows;
+    if (row)
+      await sql`
+        UPDATE webhook_companies SET recount_utc = ${lease}
+        WHERE company_id in ${tenantIn(row.company_id)}`.execute(trx);
+    return row;
+  });
+  if (!due) return 0;
+  const { total, longest } = await countWaiting(db, due.company_id);
+  const tookMs = now().getTime() - at.getTime();
+  const again = new Date(now().getTime() + Math.max(leastPauseMs, 10 * tookMs));
+  // Without the lease, a writer has counted meanwhile.
+  await sql`
+    UPDATE webhook_companies
+    SET waiting_bound = waiting_bound - ${due.waiting_bound} + ${total}, longest_subscription_id = ${longest},
+      recount_utc = ${again}
+    WHERE company_id in ${tenantIn(due.company_id)} AND recount_utc = ${lease}`.execute(db);
+  return 1;
+};
+
+const leaseMs = 60_000;
+const leastPauseMs = 1_000;
+
+/** Recounts companies as they fall due; any replica takes any of them. */
+export const startWaitingRecount = (options: RecountOptions & { readonly log: Log }): Repeated =>
+  repeat(() => recountWaiting(options), {
+    pauseMs: 1_000,
+    onError: (error) => options.log.warn({ error }, 'waiting deliveries could not be counted'),
+  });

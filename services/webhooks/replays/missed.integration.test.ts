@@ -1,0 +1,108 @@
+import type { DeliveryRow } from '@causeway/proto';
+import { beforeEach, expect, test } from 'vitest';
+import { defaultQuotas } from '../context.ts';
+import { commitEvents, makeSubscription, publishEvents, until } from '../testing/events.ts';
+import { makeDelivery } from '../testing/make.ts';
+import { type BootedPortal, bootPortal } from '../testing/portal.ts';
+
+const company = 6101;
+const quota = 10;
+let webhooks: BootedPortal;
+let subscription: number;
+
+beforeEach(async () => {
+  webhooks = await bootPortal({ quotas: { ...defaultQuotas, waitingDeliveries: quota } });
+  // It fails, so its deliveries wait in its queue.
+  subscription = await makeSubscription(webhooks.db, company, { consecutive_failures: 5 });
+});
+
+const waiting = () =>
+  webhooks.database.query<DeliveryRow>("SELECT * FROM deliveries WHERE state = 'waiting' ORDER BY event_id");
+const shown = async () =>
+  (await webhooks.portal('getPortalSubscription', company, { params: [subscription] })).body;
+const publish = async (count: number) => {
+  const events = await commitEvents(
+    webhooks.db,
+    company,
+    Array.from({ length: count }, () => ({})),
+  );
+  publishEvents(webhooks.bus, events);
+  await until(
+    'an empty outbox',
+    async () => (await webhooks.database.query('SELECT * FROM event_outbox')).length === 0,
+  );
+  return events;
+};
+
+test('Events beyond the quota of waiting deliveries are counted as missed, and replayed as room is made', async () => {
+  const events = await publish(25);
+  expect(await waiting()).toHaveLength(quota);
+  const { missed } = await shown();
+  expect(missed).toEqual({ count: 15, sinceUtc: expect.any(String) });
+  const body = { subscriptionId: subscription, kind: 'missed', since: missed.sinceUtc };
+  expect((await webhooks.portal('previewReplay', company, { body })).body.count).toBe(15);
+  const created = await webhooks.portal('createReplay', company, { body });
+  expect(created.status).toBe(201);
+  expect((await shown()).missed).toBeNull();
+  const replay = async () =>
+    (await webhooks.portal('getReplay', company, { params: [created.body.id] })).body;
+  let most = 0;
+  await until('a replay that is done', async () => {
+    const rows = await waiting();
+    most = Math.max(most, rows.length);
+    for (const one of rows.slice(0, 4)) await webhooks.end(one, 'succeeded');
+    return (await replay()).state === 'done';
+  });
+  expect(await replay()).toMatchObject({ total: 15, made: 15, succeeded: 15 });
+  expect(most).toBeLessThanOrEqual(quota);
+  const arrived = await webhooks.database.query<{ event_id: number }>(
+    "SELECT DISTINCT event_id FROM deliveries WHERE state = 'succeeded' ORDER BY event_id",
+  );
+  expect(arrived.map(({ event_id }) => event_id)).toEqual(events.map(({ event_id }) => event_id));
+});
+
+test('The count of missed events goes back to zero when there is nothing left to replay', async () => {
+  const sinceUtc = '2026-01-15T08:00:00.000Z';
+  await webhooks.database.query('INSERT INTO missed_events SET ?', [
+    { company_id: company, subscription_id: subscription, missed: 3, since_utc: new Date(sinceUtc) },
+  ]);
+  expect((await shown()).missed).toEqual({ count: 3, sinceUtc });
+  const body = { subscriptionId: subscription, kind: 'missed', since: sinceUtc };
+  const refused = await webhooks.portal('createReplay', company, { body });
+  expect([refused.status, refused.body.error]).toEqual([409, 'there is nothing to replay']);
+  expect((await shown()).missed).toBeNull();
+});
+
+test('Held deliveries do not count; releasing them goes on as room is made', async () => {
+  await publish(quota);
+  await makeDelivery(
+    webhooks.db,
+    { company_id: company, subscription_id: subscription, state: 'held', due_utc: null },
+    15,
+  );
+  expect((await webhooks.ask('releaseHeldDeliveries', company, { params: [subscription] })).body).toEqual({
+    count: 15,
+  });
+  let most = 0;
+  await until('all are released', async () => {
+    const rows = await waiting();
+    most = Math.max(most, rows.length);
+    for (const one of rows.slice(0, 4)) await webhooks.end(one, 'succeeded');
+    return (await shown()).heldDeliveries === 0 && rows.length === 0;
+  });
+  expect(most).toBeLessThanOrEqual(quota);
+});
+
+test('A resend at the quota is refused', async () => {
+  const [first] = await publish(quota);
+  await webhooks.end((await waiting())[0]!, 'succeeded');
+  await publish(1);
+  const params = [first!.event_id, subscription, 0];
+  const refused = await webhooks.portal('resendDelivery', company, { params });
+  expect([refused.status, refused.body.error]).toEqual([
+    409,
+    'the company has reached its quota of pending deliveries; resend it when fewer are pending',
+  ]);
+  await webhooks.end((await waiting())[0]!, 'succeeded');
+  expect((await webhooks.portal('resendDelivery', company, { params })).status).toBe(201);
+});

@@ -1,0 +1,16 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../tables.ts';
+import type { Selection } from './selection.ts';
+
+/** Sets the count of missed events to zero, if the replay makes all of them (contract, "Quotas"). */
+export const resetMissed = async (
+  db: Kysely<Tables>,
+  { companyId, subscriptionId, since }: Selection,
+): Promise<void> => {
+  await db
+    .deleteFrom('missed_events')
+    .where('company_id', '=', companyId)
+    .where('subscription_id', '=', subscriptionId)
+    .where('since_utc', '>=', since)
+    .execute();
+};
