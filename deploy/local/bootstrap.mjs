@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePackages } from './toolchain/packages.mjs';
 import { onPath } from './toolchain/run.mjs';
-import { giveUp, Unprovided } from './toolchain/terminal.mjs';
+import { giveUp, SetupError } from './toolchain/terminal.mjs';
 import { ensureToolchain } from './toolchain/toolchain.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -19,7 +19,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 try {
   const [entry, ...args] = process.argv.slice(2);
   if (entry === undefined)
-    throw new Unprovided('Usage: node deploy/local/bootstrap.mjs <entry.ts> [arguments]');
+    throw new SetupError('Usage: node deploy/local/bootstrap.mjs <entry.ts> [arguments]');
   requirePlatform();
   const cache = resolve(
     process.env.CAUSEWAY_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'causeway'),
@@ -27,8 +27,8 @@ try {
   await ensurePackages(root, cache);
   const { MYSQL_URL, NATS_URL } = process.env;
   // Tests kill and hang NATS servers, so they start their own even if NATS_URL is set.
-  const given = { mysql: Boolean(MYSQL_URL), nats: Boolean(NATS_URL) && !/\btest\.ts$/.test(entry) };
-  const toolchain = await ensureToolchain(root, cache, given);
+  const external = { mysql: Boolean(MYSQL_URL), nats: Boolean(NATS_URL) && !/\btest\.ts$/.test(entry) };
+  const toolchain = await ensureToolchain(root, cache, external);
   handOver(toolchain, resolve(root, entry), args);
 } catch (error) {
   giveUp(error);
@@ -36,14 +36,14 @@ try {
 
 function requirePlatform() {
   if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch)) {
-    throw new Unprovided(
+    throw new SetupError(
       `The local cluster runs on Linux (x64 or arm64), and this is ${process.platform} ${process.arch}: ` +
         'run it in a Debian container or virtual machine.',
     );
   }
   for (const program of ['setpriv', 'flock']) {
     if (onPath(program) === null) {
-      throw new Unprovided(`The program \`${program}\` is missing: install the package util-linux.`);
+      throw new SetupError(`The program \`${program}\` is missing: install the package util-linux.`);
     }
   }
 }

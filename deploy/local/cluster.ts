@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { natsUsers } from '../nats/permissions.ts';
 import { type Demo, seedDemoOnce } from './demo.ts';
-import { answersMysql, answersNats } from './given.ts';
+import { requireMysql, requireNats } from './external-servers.ts';
 import { endLeftovers, stackMark } from './home.ts';
 import { startMigrations } from './migrations.ts';
 import { mysqlUsers } from './mysql-users.ts';
@@ -15,10 +15,10 @@ import { offerReceiver } from './receiver.ts';
 import type { Report } from './report.ts';
 import { openSecrets } from './secrets.ts';
 import { runService } from './service-run.ts';
+import { explainDisk, SetupError } from './setup-error.ts';
 import { removeStack, type Stack, writeStack } from './stack.ts';
 import { type KeepOptions, type Kept, keep } from './supervisor.ts';
 import type { Toolchain } from './toolchain.ts';
-import { explainDisk, Unprovided } from './unprovided.ts';
 
 export interface ClusterContext {
   /** The repository. */
@@ -48,7 +48,7 @@ const leftoversGraceMs = 10_000;
 /**
  * Starts the whole cluster and resolves when it is ready. From then on it keeps the processes running and lists them
  * in `stack.json` in the home.
- * @throws Unprovided for problems that the user can fix. Nothing is left running after a failure.
+ * @throws SetupError for problems that the user can fix. Nothing is left running after a failure.
  */
 export const startCluster = async (context: ClusterContext): Promise<Cluster> => {
   const kept: Kept[] = [];
@@ -123,9 +123,9 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   const portalDir = env.PORTAL_DIR || (await buildPortal(root, report));
   await report.step('MySQL and NATS', () =>
     all([
-      ...(env.MYSQL_URL ? [answersMysql(env.MYSQL_URL)] : [start({ name: 'mysql', launch: mysql.launch })]),
+      ...(env.MYSQL_URL ? [requireMysql(env.MYSQL_URL)] : [start({ name: 'mysql', launch: mysql.launch })]),
       ...(env.NATS_URL
-        ? [answersNats(env.NATS_URL)]
+        ? [requireNats(env.NATS_URL)]
         : nats.map(({ name, launch }) => start({ name, launch }))),
     ]),
   );
@@ -190,7 +190,7 @@ const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
 
 const requirePort = async (port: number): Promise<void> => {
   if (await isPortFree(port, host)) return;
-  throw new Unprovided(
+  throw new SetupError(
     `Port ${port} is taken: stop what listens there, or choose another, as in \`npm start -- --port ${port + 1}\`.`,
   );
 };

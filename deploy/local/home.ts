@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Unprovided } from './unprovided.ts';
+import { SetupError } from './setup-error.ts';
 
 /** The folder of a stack's data, logs and `stack.json`. */
 export const homeOf = (env: NodeJS.ProcessEnv, root: string): string =>
@@ -12,13 +12,13 @@ export const homeOf = (env: NodeJS.ProcessEnv, root: string): string =>
 /** The variable that marks a stack's processes, even after their parent has died. */
 export const stackMark = 'CAUSEWAY_STACK';
 
-/** @throws Unprovided if the folder cannot be created */
+/** @throws SetupError if the folder cannot be created */
 export const prepareHome = (home: string): void => {
   try {
     for (const folder of ['logs', 'mysql', 'nats'])
       mkdirSync(join(home, folder), { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Unprovided(
+    throw new SetupError(
       `${home} cannot be written (${(error as NodeJS.ErrnoException).code}): set STACK_HOME to a folder of your own.`,
     );
   }

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
 import { freePort } from './ports.ts';
+import { SetupError } from './setup-error.ts';
 import type { MysqldProgram } from './toolchain.ts';
-import { Unprovided } from './unprovided.ts';
 
 export interface MysqlServer {
   /** `mysql://causeway:<password>@127.0.0.1:<port>/<database>`; the user has all privileges. */
@@ -38,7 +38,7 @@ const startTimeoutMs = 120_000;
 /**
  * Starts a MySQL server on the loopback with full durability: what it has committed survives any crash. It recovers a
  * home whose last server was killed.
- * @throws Unprovided if the disk is full; Error with the server's own message if it does not start.
+ * @throws SetupError if the disk is full; Error with the server's own message if it does not start.
  */
 export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> => {
   const home = resolve(options.home);
@@ -95,7 +95,7 @@ const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> 
   const disk = statfsSync(paths.home);
   const freeMiB = Math.floor((disk.bavail * disk.bsize) / 2 ** 20);
   if (freeMiB < neededMiB) {
-    throw new Unprovided(
+    throw new SetupError(
       `MySQL needs ${neededMiB} MiB in ${paths.home} and ${freeMiB} MiB are free: ` +
         'free some space, or set STACK_HOME to a larger disk.',
     );
@@ -196,7 +196,7 @@ const complaints = (log: string, from: number): string =>
 
 const failure = (words: string, paths: Layout): Error =>
   /errno: 28|No space left|error 28|disk is full/i.test(words)
-    ? new Unprovided(
+    ? new SetupError(
         `MySQL found the disk that holds ${paths.home} full: free some space, or set STACK_HOME to a larger one.`,
       )
     : new Error(`MySQL did not start; its log is ${paths.log}\n${words}`);

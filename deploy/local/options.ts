@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Unprovided } from './unprovided.ts';
+import { SetupError } from './setup-error.ts';
 
 /** How many processes of each service, by the name of its folder. */
 export interface Counts {
@@ -55,14 +55,14 @@ const flags = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** @throws Unprovided naming the invalid option and the values it takes */
+/** @throws SetupError naming the invalid option and the values it takes */
 export const parseOptions = (args: readonly string[]): StartOptions => {
   const { values } = parse(args);
   const number = (name: keyof typeof values, min: number, max: number): number => {
     const text = String(values[name]);
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new Unprovided(`--${name} takes a whole number from ${min} to ${max}, not "${text}".`);
+    throw new SetupError(`--${name} takes a whole number from ${min} to ${max}, not "${text}".`);
   };
   return {
     port: number('port', 1, 65535),
@@ -85,6 +85,6 @@ const parse = (args: readonly string[]) => {
     return parseArgs({ args: [...args], options: flags, strict: true, allowPositionals: false });
   } catch (error) {
     const [reason] = (error as Error).message.split(/\.(?:\s|$)/);
-    throw new Unprovided(`${reason}; \`npm start -- --help\` lists the options.`);
+    throw new SetupError(`${reason}; \`npm start -- --help\` lists the options.`);
   }
 };

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Report } from './report.ts';
+import { SetupError } from './setup-error.ts';
 import { withLock } from './toolchain/lock.mjs';
-import { Unprovided } from './unprovided.ts';
 
 /**
  * Builds the portal's pages if their sources have changed since the last build; gateways serve the folder. Concurrent
@@ -22,7 +22,7 @@ export const buildPortal = async (root: string, report: Report): Promise<string>
       const made = fingerprint(root);
       await run(process.execPath, [join(root, 'admin-ui', 'scripts', 'build.ts')], { cwd: root }).catch(
         (error: { stderr?: string }) => {
-          throw new Unprovided('The portal’s pages could not be built.', { cause: error.stderr });
+          throw new SetupError('The portal’s pages could not be built.', { cause: error.stderr });
         },
       );
       writeFileSync(join(folder, markName), made);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import { SetupError } from './setup-error.ts';
 import type { Run } from './supervisor.ts';
-import { Unprovided } from './unprovided.ts';
 
 /** A service may drain this long before it is killed; it normally ends well before (DRAIN_TIMEOUT_MS). */
 const stopGraceMs = 35_000;
@@ -32,7 +32,7 @@ export const runService = async ({
   );
   const ready = new Promise<string | null>((resolve, reject) => {
     const fail = (reason: string) =>
-      reject(new Unprovided(`${name} ${reason}; its log is ${logFile}.`, { cause: tail(logFile, logStart) }));
+      reject(new SetupError(`${name} ${reason}; its log is ${logFile}.`, { cause: tail(logFile, logStart) }));
     const timer = setTimeout(() => fail(`was not ready after ${readyTimeoutMs / 1000} s`), readyTimeoutMs);
     child.on('message', (message) => {
       if (!isReady(message)) return;

@@ -8,10 +8,10 @@ import { claim, homeOf, prepareHome } from './home.ts';
 import { parseOptions, type StartOptions, usage } from './options.ts';
 import { type Report, remoteReport, replay, terminalReport } from './report.ts';
 import { readyScreen } from './screen.ts';
+import { explainDisk, SetupError } from './setup-error.ts';
 import { readStack, type Stack } from './stack.ts';
 import { giveUp } from './toolchain/terminal.mjs';
 import { readToolchain } from './toolchain.ts';
-import { explainDisk, Unprovided } from './unprovided.ts';
 import { watchSources } from './watch.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -33,7 +33,7 @@ const run = async (home: string, options: StartOptions, report: Report): Promise
   const startedMs = performance.now();
   prepareHome(home);
   const release = await claim(home).catch((error) => Promise.reject(explainDisk(error, home)));
-  if (!release) throw new Unprovided(alreadyRuns(home));
+  if (!release) throw new SetupError(alreadyRuns(home));
 
   // A log on a full disk, or a closed terminal, must not end the cluster.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -92,14 +92,14 @@ const startDetached = async (home: string, args: readonly string[]): Promise<voi
   await new Promise<void>((done, reject) => {
     child.on('message', (message: { type: string; elapsedMs?: number; text?: string; detail?: string }) => {
       show(message);
-      if (message.type === 'failed') reject(new Unprovided(message.text, { cause: message.detail }));
+      if (message.type === 'failed') reject(new SetupError(message.text, { cause: message.detail }));
       const stack = message.type === 'ready' ? readStack(home) : undefined;
       if (!stack) return;
       process.stdout.write(readyScreen(stack, { home, elapsedMs: message.elapsedMs ?? 0, detached: true }));
       done();
     });
     child.on('exit', () =>
-      reject(new Unprovided(`The start ended early; its log is ${home}/logs/supervisor.log.`)),
+      reject(new SetupError(`The start ended early; its log is ${home}/logs/supervisor.log.`)),
     );
   });
   process.exit(0);
@@ -115,7 +115,7 @@ const alreadyRuns = (home: string): string => {
 /** Shows the error to the person, or sends it to the process that waits for this one. */
 const fail = (error: Error): void => {
   if (!process.connected) giveUp(error);
-  const detail = error instanceof Unprovided ? error.cause : error.stack;
+  const detail = error instanceof SetupError ? error.cause : error.stack;
   const message = { type: 'failed', text: error.message, detail: typeof detail === 'string' ? detail : '' };
   process.send?.(message, () => giveUp(error));
 };

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SetupError } from './setup-error.ts';
 import { chooseTests } from './test-choice.ts';
-import { Unprovided } from './unprovided.ts';
 
 /**
  * Runs the named tests with vitest's own output.
  * @returns the exit code.
- * @throws Unprovided if nothing matches: a run without tests must not look green.
+ * @throws SetupError if nothing matches: a run without tests must not look green.
  */
 export const testChosen = async (root: string, args: readonly string[]): Promise<number> => {
   const choice = chooseTests(root, args);
@@ -42,7 +42,7 @@ const testsRun = (report: string): number => {
   return numPassedTests + numFailedTests;
 };
 
-const nothingMatches = (args: readonly string[]): Unprovided =>
-  new Unprovided(
+const nothingMatches = (args: readonly string[]): SetupError =>
+  new SetupError(
     `No test matches "${args.join(' ')}": give a part of a test file's path, or a part of a test's name.`,
   );

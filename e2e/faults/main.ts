@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { readEnv } from '@causeway/runtime';
+import { SetupError } from '../../deploy/local/setup-error.ts';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
-import { Unprovided } from '../../deploy/local/unprovided.ts';
 import { makeEnds } from '../load/ends.ts';
 import { describeMachine } from '../load/report/machine.ts';
 import { type Table, toTerminal } from '../load/report/table.ts';
@@ -62,9 +62,9 @@ const main = async (): Promise<number> => {
   });
   const createsPerSecond = Number(values.rate);
   if (!(createsPerSecond >= 1 && createsPerSecond <= 1000))
-    throw new Unprovided(`--rate takes a number from 1 to 1000, not "${values.rate}".`);
+    throw new SetupError(`--rate takes a number from 1 to 1000, not "${values.rate}".`);
   const ofKind = values.only === undefined ? names : kinds[values.only]?.map(({ name }) => name);
-  if (!ofKind) throw new Unprovided(`--only takes ${Object.keys(kinds).join(', ')}, not "${values.only}".`);
+  if (!ofKind) throw new SetupError(`--only takes ${Object.keys(kinds).join(', ')}, not "${values.only}".`);
   const chosen = new Set(
     ofKind.filter((name) => positionals.length === 0 || positionals.some((part) => name.includes(part))),
   );
@@ -76,7 +76,7 @@ const main = async (): Promise<number> => {
   const env = readEnv();
   const { mysqld, natsServer } = readToolchain(env);
   if (!mysqld || !natsServer)
-    throw new Unprovided(
+    throw new SetupError(
       'The faults happen to servers of their own: unset MYSQL_URL and NATS_URL and run the command again.',
     );
   const say = (line: string): void => void process.stderr.write(`${line}\n`);

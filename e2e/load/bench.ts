@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readEnv } from '@causeway/runtime';
+import { SetupError } from '../../deploy/local/setup-error.ts';
 import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
-import { Unprovided } from '../../deploy/local/unprovided.ts';
 import { benchActions } from './actions/bench.ts';
 import type { BenchContext, BenchOptions } from './context.ts';
 import { benchDeliveries } from './deliveries/bench.ts';
@@ -61,7 +61,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
   const number = (name: 'rounds' | 'seconds', most: number): number => {
     const value = Number(values[name]);
     if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-    throw new Unprovided(`--${name} takes a whole number from 1 to ${most}, not "${values[name]}".`);
+    throw new SetupError(`--${name} takes a whole number from 1 to ${most}, not "${values[name]}".`);
   };
   const startArgs = (['gateways', 'crm'] as const).flatMap((name) =>
     values[name] === undefined ? [] : [`--${name}`, values[name]],
@@ -92,7 +92,7 @@ const main = async (): Promise<void> => {
   const env = readEnv();
   const { mysqld, natsServer } = readToolchain(env);
   if (!mysqld || !natsServer)
-    throw new Unprovided(
+    throw new SetupError(
       'The benches start servers of their own: unset MYSQL_URL and NATS_URL and run the command again.',
     );
   try {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull, onPath, requireSpace, run } from './run.mjs';
-import { step, Unprovided } from './terminal.mjs';
+import { SetupError, step } from './terminal.mjs';
 
 /** Debian's multiarch name and the loader's file name, by Node's name of the architecture. */
 export const machines = {
@@ -30,8 +30,8 @@ export async function unpackDebian({ packages, target, work }) {
     await step('unpacking', () => unpack(files, target));
     rmSync(work, { recursive: true, force: true });
   } catch (error) {
-    if (error instanceof Unprovided) throw error;
-    throw new Unprovided(
+    if (error instanceof SetupError) throw error;
+    throw new SetupError(
       isDiskFull(error.output)
         ? `The disk is full: free about 700 MiB in ${work}, or point CAUSEWAY_CACHE at a larger disk.`
         : "Debian's packages could not be downloaded (apt's output is above); check the connection and run the " +
@@ -95,7 +95,7 @@ async function mirror() {
   for (const [, base, suite] of uris.matchAll(/^'(\S+?)\/dists\/([^/']+)\/(?:In)?Release'/gm)) {
     if (/^[a-z]+$/.test(suite) && /\/debian$/.test(base)) return base;
   }
-  throw new Unprovided(
+  throw new SetupError(
     "This system's apt names no Debian mirror to take MySQL and nats-server from: install MySQL 8.4 or newer and " +
       'nats-server 2.14.3 or newer so that `mysqld` and `nats-server` are on PATH, or set MYSQL_URL and NATS_URL.',
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { machines } from './debian.mjs';
 import { rebind } from './elf.mjs';
 import { run } from './run.mjs';
-import { step, Unprovided } from './terminal.mjs';
+import { SetupError, step } from './terminal.mjs';
 
 /** TypeScript runs from source from this version on; uWebSockets.js is linked against this C library. */
 const minimumNodeMajor = 24;
@@ -15,7 +15,7 @@ export async function glibcVersion() {
   const text = await run('getconf', ['GNU_LIBC_VERSION']).catch(() => '');
   const match = /^glibc (\d+)\.(\d+)/.exec(text);
   if (match) return [Number(match[1]), Number(match[2])];
-  throw new Unprovided(
+  throw new SetupError(
     'The local cluster needs a Linux with the GNU C library (Debian, Ubuntu, Fedora …), and this one has another: ' +
       'run it in a Debian container or virtual machine.',
   );
@@ -33,7 +33,7 @@ export function baseNode(root) {
   if (existsSync(file)) {
     return { file, version: JSON.parse(readFileSync(join(file, '../../package.json'), 'utf8')).version };
   }
-  throw new Unprovided(
+  throw new SetupError(
     `The npm package with Node ${minimumNodeMajor} for linux-${process.arch} is not installed: install Node ` +
       `${minimumNodeMajor} or newer, or delete node_modules and run the command again.`,
   );

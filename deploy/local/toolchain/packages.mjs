@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { withLock } from './lock.mjs';
 import { isDiskFull, requireSpace, run } from './run.mjs';
-import { step, Unprovided } from './terminal.mjs';
+import { SetupError, step } from './terminal.mjs';
 
 /**
  * Makes node_modules match package-lock.json. It compares with npm's own record of the installation, so a manual
@@ -47,7 +47,7 @@ async function install(root) {
     const way = isDiskFull(error.output)
       ? `The disk is full: free about 500 MiB in ${root} and run the command again.`
       : 'npm could not install the packages (its output is above); fix the cause and run the command again.';
-    throw new Unprovided(way, { cause: error.output ?? error.message });
+    throw new SetupError(way, { cause: error.output ?? error.message });
   }
 }
 

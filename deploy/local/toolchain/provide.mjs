@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasApt, machines, unpackDebian } from './debian.mjs';
 import { withLock } from './lock.mjs';
 import { onPath } from './run.mjs';
-import { Unprovided } from './terminal.mjs';
+import { SetupError } from './terminal.mjs';
 
 /**
  * Provides programs that only some commands need, when one asks for them: from PATH if they are there, otherwise from
@@ -20,7 +20,7 @@ export async function providePrograms(cache, wanted) {
   const tree = join(cache, `debian-${id}`);
   if (missing.length > 0 && !existsSync(tree)) {
     if (!hasApt()) {
-      throw new Unprovided(
+      throw new SetupError(
         `This needs ${missing.join(' and ')}, and this system has no apt to fetch them: install ${packages.join(' and ')}.`,
       );
     }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { Unprovided } from './terminal.mjs';
+import { SetupError } from './terminal.mjs';
 
 /** Runs a program and returns its output; a failure carries the program's own output. */
 export function run(command, args, options = {}) {
@@ -43,7 +43,7 @@ export function requireSpace(folder, neededMiB, purpose) {
   const disk = statfsSync(place);
   const freeMiB = Math.floor((disk.bavail * disk.bsize) / 2 ** 20);
   if (freeMiB >= neededMiB) return;
-  throw new Unprovided(
+  throw new SetupError(
     `Not enough disk space in ${place} for ${purpose}: ${neededMiB} MiB are needed and ${freeMiB} MiB are free. ` +
       'Free some, or point CAUSEWAY_CACHE and STACK_HOME at a larger disk.',
   );

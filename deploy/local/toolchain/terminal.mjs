@@ -5,8 +5,8 @@ const tty = process.stderr.isTTY === true;
 const paint = (code, text) => (tty && !process.env.NO_COLOR ? `\x1b[${code}m${text}\x1b[0m` : text);
 
 /** An expected failure: one sentence with a way out. Its cause, if text, is the output of the failed tool. */
-export class Unprovided extends Error {
-  name = 'Unprovided';
+export class SetupError extends Error {
+  name = 'SetupError';
 }
 
 /**
@@ -35,7 +35,7 @@ export async function step(title, work) {
 
 /** Prints the message (and the tool's output, if there is any) and exits with status 1. */
 export function giveUp(error) {
-  const expected = error.name === 'Unprovided';
+  const expected = error.name === 'SetupError';
   const detail = expected ? error.cause : error.stack;
   if (typeof detail === 'string' && detail.trim() !== '') process.stderr.write(`${detail.trim()}\n`);
   process.stderr.write(`${paint(31, '✗')} ${error.message}\n`);

@@ -5,7 +5,7 @@ import { hasApt, machines, unpackDebian } from './debian.mjs';
 import { withLock } from './lock.mjs';
 import { baseNode, glibcVersion, isNewEnough, packagedNode, patchedNode } from './node.mjs';
 import { onPath, run } from './run.mjs';
-import { Unprovided } from './terminal.mjs';
+import { SetupError } from './terminal.mjs';
 
 /**
  * Increment this when the toolchain is built differently: existing ones are then left alone and a new one is built.
@@ -17,29 +17,29 @@ const recipe = 1;
  * `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer: {command, args} | null}`. A server is
  * null if the environment names one to use instead.
  */
-export async function ensureToolchain(root, cache, given) {
-  const mysqldOnPath = given.mysql ? null : onPath('mysqld');
-  const natsOnPath = given.nats ? null : onPath('nats-server');
-  const file = join(cache, `toolchain-${key(root, cache, given, mysqldOnPath, natsOnPath)}.json`);
+export async function ensureToolchain(root, cache, external) {
+  const mysqldOnPath = external.mysql ? null : onPath('mysqld');
+  const natsOnPath = external.nats ? null : onPath('nats-server');
+  const file = join(cache, `toolchain-${key(root, cache, external, mysqldOnPath, natsOnPath)}.json`);
   if (complete(file)) return file;
 
   return withLock(join(cache, 'locks', 'toolchain'), async () => {
     if (complete(file)) return file;
-    const toolchain = await make(root, cache, given, mysqldOnPath, natsOnPath);
+    const toolchain = await make(root, cache, external, mysqldOnPath, natsOnPath);
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(toolchain, null, 2));
     renameSync(`${file}.${process.pid}`, file);
     return file;
   });
 }
 
-async function make(root, cache, given, mysqldOnPath, natsOnPath) {
+async function make(root, cache, external, mysqldOnPath, natsOnPath) {
   const glibc = await glibcVersion();
   const ownMysqld = mysqldOnPath !== null && (await isMysqlNewEnough(mysqldOnPath));
   const ownNats = natsOnPath !== null && (await isNatsNewEnough(natsOnPath));
   const needs = {
     node: !isNewEnough(glibc),
-    mysqld: !given.mysql && !ownMysqld,
-    natsServer: !given.nats && !ownNats,
+    mysqld: !external.mysql && !ownMysqld,
+    natsServer: !external.nats && !ownNats,
   };
   const packages = packagesFor(needs);
   const folderOf = (names) => join(cache, `debian-${short(`${recipe} ${process.arch} ${names}`)}`);
@@ -47,7 +47,7 @@ async function make(root, cache, given, mysqldOnPath, natsOnPath) {
   const everything = folderOf(packagesFor({ node: needs.node, mysqld: true, natsServer: true }));
   const debian = existsSync(everything) ? everything : folderOf(packages);
   if (packages.length > 0 && !existsSync(debian)) {
-    if (!hasApt()) throw new Unprovided(withoutApt(needs));
+    if (!hasApt()) throw new SetupError(withoutApt(needs));
     mkdirSync(cache, { recursive: true });
     await unpackDebian({ packages, target: debian, work: join(cache, 'downloads') });
   }
@@ -56,8 +56,8 @@ async function make(root, cache, given, mysqldOnPath, natsOnPath) {
   const target = join(cache, `node-${base.version}-${short(debian)}`);
   return {
     node: needs.node ? await patchedNode({ source: base.file, target, libraries: debian }) : base.file,
-    mysqld: given.mysql ? null : needs.mysqld ? mysqldFrom(debian) : mysqldInstalled(mysqldOnPath),
-    natsServer: given.nats
+    mysqld: external.mysql ? null : needs.mysqld ? mysqldFrom(debian) : mysqldInstalled(mysqldOnPath),
+    natsServer: external.nats
       ? null
       : { command: needs.natsServer ? join(debian, 'usr/sbin/nats-server') : natsOnPath, args: [] },
   };
@@ -114,7 +114,7 @@ function complete(file) {
 }
 
 /** Everything that the choice depends on; a change gives another toolchain. */
-function key(root, cache, given, ...programs) {
+function key(root, cache, external, ...programs) {
   const stamp = (file) =>
     file === null ? 'none' : `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`;
   const node = stamp(existsSync(packagedNode(root)) ? packagedNode(root) : null);
@@ -126,7 +126,7 @@ function key(root, cache, given, ...programs) {
       process.arch,
       cache,
       node,
-      JSON.stringify(given),
+      JSON.stringify(external),
       ...programs.map(stamp),
     ].join('\n'),
   );

@@ -1,9 +1,9 @@
 import { connectBus } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
-import { Unprovided } from './unprovided.ts';
+import { SetupError } from './setup-error.ts';
 
-/** Checks that the server of MYSQL_URL accepts us. @throws Unprovided if it does not */
-export const answersMysql = async (url: string): Promise<void> => {
+/** Checks that the server of MYSQL_URL accepts us. @throws SetupError if it does not */
+export const requireMysql = async (url: string): Promise<void> => {
   try {
     const server = new URL(url);
     // The first migration may still have to create the database.
@@ -15,8 +15,8 @@ export const answersMysql = async (url: string): Promise<void> => {
   }
 };
 
-/** Checks that the server of NATS_URL accepts us. @throws Unprovided if it does not */
-export const answersNats = async (url: string): Promise<void> => {
+/** Checks that the server of NATS_URL accepts us. @throws SetupError if it does not */
+export const requireNats = async (url: string): Promise<void> => {
   try {
     const bus = await connectBus({ url, name: 'operator' });
     await bus.close();
@@ -25,8 +25,8 @@ export const answersNats = async (url: string): Promise<void> => {
   }
 };
 
-const refused = (variable: string, server: string, error: unknown): Unprovided =>
-  new Unprovided(
+const refused = (variable: string, server: string, error: unknown): SetupError =>
+  new SetupError(
     `The ${server} that ${variable} names did not accept the connection (${(error as Error).message}): ` +
       `start it, correct ${variable}, or unset it to have a server started here.`,
   );
