@@ -16,8 +16,8 @@ COPY services/webhooks/package.json services/webhooks/
 COPY admin-ui/package.json admin-ui/
 COPY deploy/local/package.json deploy/local/
 COPY e2e/package.json e2e/
-# No install script runs: nothing here needs one, and one that came with an update would run as root.
-# Of uWebSockets.js only the binary of this Node and processor is kept, a tenth of the image.
+# No install scripts: nothing here needs one, and one in an update would run as root. Of uWebSockets.js only the
+# binary of this Node and processor is kept, a tenth of the image.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
     --workspace proto --workspace services/access --workspace services/crm --workspace services/dispatcher \
     --workspace services/gateway --workspace services/runtime --workspace services/webhooks \
@@ -36,8 +36,8 @@ COPY deploy/data/backfill deploy/data/backfill
 COPY deploy/data/restored deploy/data/restored
 # The gateway's welcome page.
 COPY admin-ui/public admin-ui/public
-# `node` of the base image, by number, so that Kubernetes can see that it is not root.
+# The user `node` of the base image, by number, so that Kubernetes can see that it is not root.
 USER 1000:1000
 EXPOSE 8080 9090
-# Node runs the TypeScript as it is, and as process 1: it handles SIGTERM itself and has no children.
+# Node runs the TypeScript directly, as process 1: it handles SIGTERM itself and has no children.
 ENTRYPOINT ["node"]
