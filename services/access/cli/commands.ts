@@ -57,7 +57,7 @@ const resealing: Pick<Command, 'parts' | 'succeeded'> = {
 export const commands: readonly Command[] = [
   {
     words: ['company', 'create'],
-    about: 'Make a company',
+    about: 'Create a company',
     options: { name: { value: 'NAME', about: 'up to 100 characters', required: true } },
     operation: 'createCompany',
     body: ({ name }) => ({ name }),
@@ -71,7 +71,7 @@ export const commands: readonly Command[] = [
   },
   {
     words: ['key', 'create'],
-    about: 'Make an API key; its value is shown once',
+    about: 'Create an API key; its value is shown once',
     options: {
       company,
       name: { value: 'NAME', about: 'what the key is for, up to 100 characters', required: true },
@@ -98,9 +98,9 @@ export const commands: readonly Command[] = [
   },
   {
     words: ['key', 'revoke'],
-    about: 'End an API key; when this returns, no gateway accepts it',
+    about: 'Revoke an API key; when this returns, no gateway accepts it',
     options: { id: { value: 'ID', about: "the key's number, as `key list` shows it", required: true } },
-    notes: ['A revoked key cannot be brought back. Revoking it again does no harm.'],
+    notes: ['A revoked key cannot be restored. Revoking it again does no harm.'],
     operation: 'revokeKey',
     body: ({ id }) => ({ id: wholeNumber('id', id) }),
   },
@@ -117,7 +117,7 @@ export const commands: readonly Command[] = [
     },
     usage: '(--company ID | --key ID) [--read N] [--write N] [--admin N] [--lookup N]',
     notes: [
-      'Limits that are not named stay as they are; `default` takes one back to the configured one.',
+      'Limits that are not named stay as they are; `default` resets one to the configured limit.',
       'All keys of a company together get at most RATE_LIMIT_COMPANY_FACTOR times its limit;',
       'to give one key more than that, raise the limit of its company too.',
     ],
@@ -144,7 +144,7 @@ export const commands: readonly Command[] = [
   },
   {
     words: ['portal-owner', 'create'],
-    about: "Make the owner of a company's portal; a password is made up and shown once",
+    about: "Create the owner of a company's portal; a password is generated and shown once",
     options: {
       company,
       email: { value: 'EMAIL', about: 'with which the owner signs in', required: true },
@@ -159,7 +159,7 @@ export const commands: readonly Command[] = [
   },
   {
     words: ['portal-owner', 'reset'],
-    about: 'Make a link by which an owner who lost the password chooses a new one',
+    about: 'Create a link with which an owner who lost the password chooses a new one',
     options: { company, email: { value: 'EMAIL', about: 'with which the owner signs in', required: true } },
     notes: [
       'Hand the link over in private: whoever opens it chooses the password. It works once, and for an hour. All',
@@ -175,7 +175,7 @@ export const commands: readonly Command[] = [
     options: {},
     notes: [
       'To replace a key: put the new one first in WEBHOOKS_SECRET_KEYS and restart webhooks and dispatchers, run',
-      'this, then take the old one out. It can be run at any time and again; what is done stays done.',
+      'this, then take the old one out. You may interrupt and repeat it at any time.',
     ],
     operation: 'reencryptSecrets',
     lane: 'operator-webhooks',
@@ -188,7 +188,7 @@ export const commands: readonly Command[] = [
     options: {},
     notes: [
       'To replace a key: put the new one first in PORTAL_SECRET_KEYS and restart access, run this, then take the',
-      'old one out. It can be run at any time and again; what is done stays done.',
+      'old one out. You may interrupt and repeat it at any time.',
     ],
     operation: 'reencryptFactors',
     body: () => ({}),

@@ -9,7 +9,7 @@ export const printers: Readonly<Record<OperationId, (answer: never) => string>> 
 
   listCompanies: ({ companies }: { readonly companies: readonly CompanyAnswer[] }) =>
     companies.length === 0
-      ? 'There is no company yet. Make one: company create --name NAME'
+      ? 'There is no company yet. Create one: company create --name NAME'
       : table(
           ['company', 'name', 'created (UTC)'],
           companies.map(({ company_id, name, created_utc }) => [
@@ -29,7 +29,7 @@ It works from this moment on, for ${scopes.join(', ')}.`,
 
   listKeys: ({ keys }: { readonly keys: readonly KeyAnswer[] }) =>
     keys.length === 0
-      ? 'There is no key yet. Make one: key create --company ID --name NAME --scopes A,B'
+      ? 'There is no key yet. Create one: key create --company ID --name NAME --scopes A,B'
       : table(
           ['id', 'company', 'name', 'key', 'status', 'last used (UTC)', 'scopes'],
           keys.map((key) => [

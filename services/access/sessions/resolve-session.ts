@@ -7,8 +7,8 @@ import { useSession } from './use-session.ts';
 const proofLifeMs = 60_000;
 
 /**
- * Answers gateways whose session a token is. They ask for every request that another service answers, so whatever
- * ends a session or changes a role takes effect on the next request, on every gateway.
+ * Resolves a token to its session. Gateways call this for every portal request that another service answers, so
+ * ending a session or changing a role takes effect on the next request, on every gateway.
  */
 export const resolveSession = (access: Access): LaneHandler =>
   each(async ({ body }) => {

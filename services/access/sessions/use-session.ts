@@ -1,12 +1,12 @@
 import type { Access } from '../context.ts';
 import { type FoundSession, findSession } from './find-session.ts';
 
-/** How exact the time of the last use is: it is not worth a write for each request. */
+/** The precision of the last-use time: a write per request would cost too much. */
 const useGrainMs = 60_000;
 
 /**
- * Whose session a token is; null where it is nobody's.
- * @param passive whether the session's idle time goes on.
+ * The session of a token, or null; records the use.
+ * @param passive whether the request leaves the idle time running.
  */
 export const useSession = async (
   access: Access,
