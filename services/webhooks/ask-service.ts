@@ -3,10 +3,10 @@ import { type Bus, type Tracer, tracedAsk } from '@causeway/runtime';
 import { NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
 
 /**
- * One NATS request with a JSON body to whoever of a service's replicas takes it.
- * @param deadlineMs `performance.now()` after which nobody waits any more.
- * @throws Problem `service_unavailable` where nobody listens, `timeout` where nobody answered in time: then it
- * may have been done.
+ * Sends one NATS request with a JSON body to one of a service's replicas.
+ * @param deadlineMs `performance.now()` after which the caller no longer waits.
+ * @throws Problem `service_unavailable` if no replica listens, `timeout` if none answered in time: the request may
+ * have been carried out.
  */
 export const askService = async <Answer>(
   { bus, tracer }: { readonly bus: Bus; readonly tracer: Tracer | undefined },
@@ -14,7 +14,7 @@ export const askService = async <Answer>(
   body: unknown,
   deadlineMs: number,
 ): Promise<Answer> => {
-  // Without a connection, a request would wait for its whole time.
+  // Without a connection, a request would wait for its whole timeout.
   if (!bus.connected()) throw problem('service_unavailable');
   const timeout = Math.floor(deadlineMs - performance.now() - marginMs);
   if (timeout < 1) throw problem('timeout');
@@ -31,5 +31,5 @@ export const askService = async <Answer>(
   }
 };
 
-/** So that the caller hears of it in time. */
+/** Leaves time for the answer to reach the caller. */
 const marginMs = 100;

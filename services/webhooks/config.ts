@@ -9,15 +9,15 @@ export const webhooksConfig = {
   /** `mysql://user:password@host:port/database` */
   MYSQL_URL: z.string(),
   MYSQL_POOL_SIZE: integer(1, 1000).default(8),
-  /** What signing secrets are sealed with. */
+  /** The keys that seal signing secrets. */
   WEBHOOKS_SECRET_KEYS: keyRing(),
-  /** Whether plain http is good enough for a subscription's URL. */
+  /** Whether a subscription's URL may use plain http. */
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
-  /** Whether a subscription's host may be one of a private network. */
+  /** Whether a subscription's host may be in a private network. */
   WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
   /** The ports that deliveries may go to (`deliveryPorts`). */
   WEBHOOKS_PORTS: ports().optional(),
-  /** For how many whole days events, deliveries and attempts are kept. */
+  /** Whole days to keep events, deliveries and attempts. */
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
   /** How many subscriptions a company may have. */
   QUOTA_SUBSCRIPTIONS: integer(1, 100_000).default(defaultQuotas.subscriptions),

@@ -4,7 +4,7 @@ import type { WebhooksCursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
 import type { Challenges } from './verification/challenges.ts';
 
-/** What the handlers of this service work with. */
+/** The dependencies of this service's handlers. */
 export interface WebhooksContext {
   readonly bus: Bus;
   readonly db: Database<Tables>;
@@ -20,15 +20,15 @@ export interface WebhooksContext {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** What a subscription's URL may be, beyond what the contract says. */
+/** The installation's rules for subscription URLs, in addition to the contract's. */
 export interface TargetRules {
   readonly allowHttp: boolean;
   readonly allowPrivate: boolean;
-  /** The ports that are named, if any are (`deliveryPorts`). */
+  /** The allowed ports, if the installation restricts them (`deliveryPorts`). */
   readonly ports?: DeliveryPorts | undefined;
 }
 
-/** How much a company may have (contract, "Quotas"). */
+/** A company's quotas (contract, "Quotas"). */
 export interface Quotas {
   readonly subscriptions: number;
   readonly waitingDeliveries: number;

@@ -2,13 +2,13 @@ import { openSecret, sealSecret } from '@causeway/proto';
 import { type Cursors, createCursors } from '@causeway/runtime';
 import type { WebhooksContext } from './context.ts';
 
-/** Clients keep cursors of events: these lists stay where they are. */
+/** Never renumber: clients store cursors of the event log. */
 const lists = { 'events asc': 1, 'events desc': 1, deliveries: 3 } as const;
 export type WebhooksCursors = Cursors<keyof typeof lists>;
 
 /**
- * Cursors of this service's lists, under a key in the database, as all replicas need the same. The key ring seals it,
- * so cursors stay valid when the ring's keys change.
+ * Cursors of this service's lists. Their key is in the database, because all replicas need the same one. The key ring
+ * seals it, so cursors stay valid when the ring's keys change.
  */
 export const openCursors = (context: CursorsContext): WebhooksCursors => {
   let known: Promise<readonly Buffer[]> | undefined;
@@ -28,10 +28,10 @@ type CursorsContext = Pick<WebhooksContext, 'db' | 'keyRing' | 'random'>;
 
 const keyName = 'cursors';
 const keyBytes = 32;
-/** No company has this number: the service seals its own secrets for it. */
+/** The company id under which the service seals its own secrets; no company has it. */
 export const nobody = 0;
 
-/** Reads the key. The first replica that needs it creates it. */
+/** Reads the key, or creates it on first use. */
 const loadKey = async ({ db, keyRing, random }: CursorsContext): Promise<Buffer> => {
   const read = () =>
     db.selectFrom('sealed_keys').select('sealed').where('name', '=', keyName).executeTakeFirst();
@@ -45,6 +45,6 @@ const loadKey = async ({ db, keyRing, random }: CursorsContext): Promise<Buffer>
       .execute();
     row = await read();
   }
-  if (!row) throw new Error('the key of the cursors could not be stored');
+  if (!row) throw new Error('the cursor key could not be stored');
   return Buffer.from(openSecret(keyRing, nobody, row.sealed), 'base64');
 };

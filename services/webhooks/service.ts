@@ -26,9 +26,9 @@ import type { Tables } from './tables.ts';
 import { startChallenges } from './verification/challenges.ts';
 
 export interface Webhooks {
-  /** Whether callers can be checked. */
+  /** Whether the service can authenticate callers. */
   ready(): boolean;
-  /** Takes nothing more, and resolves when everything taken is answered and every job is at rest. */
+  /** Takes no more requests. Resolves when those taken are answered and every job has stopped. */
   drain(): Promise<void>;
 }
 
@@ -40,18 +40,18 @@ export interface WebhooksOptions {
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
   readonly keyRing: KeyRing;
-  /** https and public hosts only, unless given. */
+  /** Default: https and public hosts only. */
   readonly targets?: TargetRules;
-  /** The defaults, unless given. */
+  /** Default: `defaultQuotas`. */
   readonly quotas?: Quotas;
   readonly retentionDays?: number;
-  /** Copies of each stream in the NATS cluster; 1 unless given. */
+  /** Copies of each stream in the NATS cluster; default 1. */
   readonly replicas?: number;
   readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Serves the lanes of `webhooks` as one of its replicas, and does its share of the service's jobs. */
+/** Serves the lanes of `webhooks` as one of its replicas, and runs the service's jobs. */
 export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks> => {
   const {
     bus,
@@ -125,7 +125,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   };
 };
 
-/** The portal's operations hide from viewers what they may not see. */
+/** Masks the answers of the portal's operations for viewers. */
 const guarded =
   (callers: Callers) =>
   (handler: Handler): LaneHandler =>

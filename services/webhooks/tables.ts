@@ -12,8 +12,8 @@ import type {
 import type { ColumnType, Generated } from 'kysely';
 
 /**
- * The tables that this service reads and writes: those of `migrations/`; of crm's the event log and its outbox,
- * which it reads and empties; and of access's the audit log, which it adds to.
+ * The tables that this service reads and writes: its own (`migrations/`); crm's event log, which it reads, and outbox,
+ * which it empties; and access's audit log, which it adds to.
  */
 export interface Tables {
   subscriptions: WithJson<
@@ -52,7 +52,7 @@ export interface Tables {
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 
-/** All that belong to a company. */
+/** All tables with rows that belong to a company. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
   'delivery_queues',
@@ -72,7 +72,7 @@ type WithDefaults<Row, Name extends keyof Row> = {
   [Column in keyof Row]: Column extends Name ? Generated<Row[Column]> : Row[Column];
 };
 
-/** Read as values, written as JSON text. */
+/** A JSON column: read as a value, written as JSON text. */
 type WithJson<Row, Name extends keyof Row> = {
   [Column in keyof Row]: Column extends Name
     ? ColumnType<Row[Column], string | Extract<Row[Column], null>, string | Extract<Row[Column], null>>

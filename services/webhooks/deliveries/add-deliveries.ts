@@ -3,13 +3,13 @@ import { acrossTenants, bigint, datetime, jsonTable, sqlTime } from '@causeway/r
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** A delivery that is to wait until its time. */
+/** A delivery that waits until it is due. */
 export type NewDelivery = Pick<
   DeliveryRow,
   'company_id' | 'event_id' | 'subscription_id' | 'replay_id' | 'created_utc' | 'event_type'
 > & { readonly due_utc: Date };
 
-/** Writes deliveries in one statement. One that is there already stays as it is. */
+/** Inserts deliveries in one statement. Existing ones stay as they are. */
 export const addDeliveries = async (
   db: Kysely<Tables>,
   deliveries: readonly NewDelivery[],

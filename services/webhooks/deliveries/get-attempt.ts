@@ -12,7 +12,7 @@ import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
 import { deliveryName } from './record.ts';
 
-/** What was sent is put together again: the body from the event, whose bytes are the same in every attempt. */
+/** An attempt with its request and response. The body comes from the event: its bytes are the same in every attempt. */
 export const getAttempt = ({ db }: WebhooksContext) =>
   handler(contract.getAttempt, async ({ companyId, params, user }) => {
     const { eventId, subscriptionId, replayId } = deliveryName(params);
@@ -73,7 +73,7 @@ const attemptAnswer = (row: DeliveryAttemptRow, body: string | null, masked: boo
 const header = (headers: readonly HeaderPair[], wanted: string): string =>
   headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
 
-/** Text where it is text, which may have been cut within a character; otherwise base64. */
+/** UTF-8 as text, even if it was cut within a character; anything else as base64. */
 const bodyAnswer = (bytes: Buffer | null, shown: (text: string) => string) => {
   if (bytes === null) return { body: '', bodyBase64: false };
   const text = textOf(bytes);

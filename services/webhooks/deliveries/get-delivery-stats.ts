@@ -9,7 +9,7 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
   handler(contract.getDeliveryStats, async ({ companyId, query }) => {
     const { range, subscriptionId } = query;
     const { total, step } = rangeMinutes[range];
-    // Steps begin at whole multiples, as those of requests do, so that the overview's charts stand side by side.
+    // Steps begin at whole multiples, like those of the request stats, so that the overview's charts align.
     const stepMs = step * minuteMs;
     const untilMs = (Math.floor(now().getTime() / stepMs) + 1) * stepMs;
     const fromMs = untilMs - total * minuteMs;

@@ -14,7 +14,7 @@ import type { Tables } from '../tables.ts';
 
 /**
  * Adds to the count of a subscription's held deliveries, in the transaction that changes their rows.
- * @param by negative where deliveries are held no longer.
+ * @param by negative if deliveries are no longer held.
  */
 export const addHeld = async (
   trx: Trx<Tables>,
@@ -46,11 +46,11 @@ export const countHeldRows = async (
   return held;
 };
 
-/** Corrects the count of one subscription whose rows are to be counted. @returns how many were due, 0 or 1. */
+/** Corrects the count of one subscription whose recount is due. @returns how many were due, 0 or 1. */
 export const correctHeld = ({ db, now }: Pick<HeldCountOptions, 'db' | 'now'>): Promise<number> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'held deliveries are counted for a due subscription of any company');
-    // Who changes the count waits for this lock; what it has committed before is counted.
+    // Transactions that change the count wait for this lock; those that committed earlier are included.
     const due = await all
       .selectFrom('delivery_queues')
       .select(['company_id', 'subscription_id'])
@@ -71,14 +71,14 @@ export const correctHeld = ({ db, now }: Pick<HeldCountOptions, 'db' | 'now'>): 
     return 1;
   });
 
-/** Corrects counts as they fall due; any replica takes any of them. */
+/** Corrects counts when they are due, on any replica. */
 export const startHeldCount = (options: HeldCountOptions): Repeated =>
   repeat(() => correctHeld(options), {
     pauseMs: 5_000,
-    onError: (error) => options.log.warn({ error }, 'held deliveries could not be counted'),
+    onError: (error) => options.log.warn({ error }, 'count of held deliveries failed'),
   });
 
-/** After days of deliveries were dropped: some of what was held is gone. */
+/** Schedules a recount for all subscriptions: dropping partitions may have removed held deliveries. */
 export const recountHeld = async (db: Kysely<Tables>, now: Date): Promise<void> => {
   await db
     .updateTable('delivery_queues')

@@ -3,16 +3,16 @@ import { acrossTenants, bigint, datetime, jsonTable, nextDueSql, sqlTime } from 
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** A queue, and when the first of its new deliveries is due. */
+/** A queue and the time when the first of its new deliveries is due. */
 export type DueQueue = Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'> & { readonly due_utc: Date };
 
 /**
- * Makes a dispatcher look at these queues by then. Call it last: it locks each queue until the commit, even if its
- * time stays, so that no dispatcher sets the time without counting the new deliveries.
+ * Moves each queue's next due time forward if its new deliveries are due earlier. Call it last: it locks each queue
+ * until the commit, even if its time stays, so that no dispatcher sets the time without seeing the new deliveries.
  */
 export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): Promise<void> => {
   if (queues.length === 0) return;
-  // Every transaction locks in this order, so that two cannot wait for each other.
+  // Every transaction locks in this order, so that none deadlock.
   const rows = queues
     .toSorted((a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id)
     .map((one) => [one.company_id, one.subscription_id, sqlTime(one.due_utc)]);

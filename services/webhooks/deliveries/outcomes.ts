@@ -2,11 +2,11 @@ import { elapsedBoundsMs } from '@causeway/proto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** Attempts of a while, added up: how many ended how, and how many took how long. */
+/** The attempts of a period: counts by result and by duration. */
 export interface Outcome {
   succeeded: number;
   failed: number;
-  /** By the columns of `delivery_minutes`, in their order. */
+  /** Counts by duration, in the order of the columns of `delivery_minutes`. */
   readonly elapsed: number[];
 }
 
@@ -18,7 +18,7 @@ export const addOutcome = (sum: Outcome, { succeeded, failed, elapsed }: Outcome
   for (const [at, count] of elapsed.entries()) sum.elapsed[at]! += count;
 };
 
-/** As it is shown: percentiles in whole milliseconds, null without attempts. */
+/** The outcome as interfaces show it: percentiles in whole milliseconds, null without attempts. */
 export const outcomeAnswer = ({ succeeded, failed, elapsed }: Outcome) => ({
   succeeded,
   failed,
@@ -27,7 +27,7 @@ export const outcomeAnswer = ({ succeeded, failed, elapsed }: Outcome) => ({
   p99Ms: percentile(elapsed, 0.99),
 });
 
-/** A subscription's attempts since a time. */
+/** The outcome of a subscription's attempts since a time. */
 export const readOutcome = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -46,7 +46,7 @@ export const readOutcome = async (
 
 const columns = [...elapsedBoundsMs.map((bound) => `upto_${bound}` as const), 'above' as const];
 
-/** What a query on `delivery_minutes` selects to be read by `outcomeOf`. */
+/** The columns that a query on `delivery_minutes` selects for `outcomeOf`. */
 export const sums = [
   sumOf('succeeded').as('succeeded'),
   sumOf('failed').as('failed'),
@@ -63,7 +63,7 @@ function sumOf(column: string): RawBuilder<number> {
   return sql<number>`SUM(${sql.ref(column)})`;
 }
 
-/** Attempts within a column's bounds are taken as spread evenly. None takes longer than the last bound and a bit. */
+/** Interpolates linearly between a column's bounds. No attempt takes much longer than the last bound. */
 const percentile = (elapsed: readonly number[], share: number): number | null => {
   const count = elapsed.reduce((sum, one) => sum + one, 0);
   if (count === 0) return null;

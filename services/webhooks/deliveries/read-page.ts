@@ -10,20 +10,20 @@ export type Place = Pick<DeliveryRow, 'event_id' | 'subscription_id' | 'replay_i
 
 export interface Page {
   readonly deliveries: readonly DeliveryRecord[];
-  /** The last one that has been looked at, to go on from; null at the end. */
+  /** The last delivery examined, where the next page continues; null at the end. */
   readonly next: Place | null;
 }
 
 interface Wanted {
   readonly filter: Filter;
   readonly limit: number;
-  /** Absent: from the newest on. */
+  /** Absent: starts at the newest. */
   readonly from?: Place | undefined;
 }
 
 /**
- * A page of a company's deliveries, by event from the newest on. What the indexes do not know is looked for in
- * stretches, until the page is full or it has taken a while: then the page is short, and goes on where it ended.
+ * Reads a page of a company's deliveries, by event, newest first. Filters without an index scan the list in chunks,
+ * until the page is full or the time is up: then the page is short, and the next one continues where it ended.
  */
 export const readPage = async (
   db: Kysely<Tables>,
@@ -43,7 +43,7 @@ export const readPage = async (
   }
 };
 
-/** Deliveries that one query looks through. */
+/** Deliveries that one query scans. */
 const stretchRows = 10_000;
 const maxSearchMs = 1_000;
 
@@ -54,8 +54,8 @@ interface Stretch {
 }
 
 /**
- * Whether nothing has to be looked for: there is an index in this order for a company's deliveries, and one for
- * those of a subscription in a state. An event has few, and a day's are found by their partition.
+ * Whether the page needs no scan: there is an index in this order for a company's deliveries, and one for those of
+ * a subscription in a state. An event has few deliveries, and a partition finds those of a day.
  */
 const isIndexed = ({ eventId, type, statusCode, errorClass, replayId, ...rest }: Filter): boolean =>
   eventId !== undefined ||
@@ -87,7 +87,7 @@ const readStretch = (
   return query.execute();
 };
 
-/** The last delivery of a stretch, whatever it is; undefined: there are fewer, and so it is the last stretch. */
+/** The last delivery of a chunk, whether it matches or not; undefined if the list ends within the chunk. */
 const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined> => {
   const { companyId, filter } = stretch;
   let query = db
@@ -109,15 +109,15 @@ const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined>
   return query.executeTakeFirst();
 };
 
-/** What waits lies there by its time, everything else by its event. */
+/** The index orders waiting deliveries by due time, all others by event. */
 const usesState = ({ state, subscriptionId }: Filter): boolean =>
   state !== undefined && state !== 'waiting' && subscriptionId !== undefined;
 
-/** Left to itself, the server takes an index that looks selective, and sorts all that it finds. */
+/** Without the hint, MySQL picks an index that looks selective and sorts every row it finds. */
 const indexOf = (filter: Filter) =>
   usesState(filter) ? sql`/*+ INDEX(d by_state) */` : sql`/*+ INDEX(d PRIMARY) */`;
 
-/** After a place and, if given, up to another, itself included. */
+/** Deliveries after a place and, if `to` is present, up to and including it. */
 const within = ({ filter: { eventId, since, until }, from }: Stretch, end?: Place) => {
   const conditions = [
     ...(eventId === undefined ? [] : [sql`d.event_id = ${eventId}`]),

@@ -2,7 +2,7 @@ import { type DeliveryRow, notFound, parseId } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** What a path names a delivery by. */
+/** A delivery's id in a path. */
 export interface DeliveryName {
   readonly eventId: number;
   readonly subscriptionId: number;
@@ -18,12 +18,12 @@ export const deliveryName = ([event, subscription, replay]: readonly string[]): 
 
 export type DeliveryRecord = DeliveryRow & {
   readonly name: string | null;
-  /** Null: the subscription is gone. */
+  /** Null if the subscription was deleted. */
   readonly url: string | null;
   readonly enabled: number | null;
 };
 
-/** Deliveries with what their subscriptions are now. */
+/** Deliveries with the present fields of their subscriptions. */
 export const selectDeliveries = (db: Kysely<Tables>, companyId: number) =>
   db
     .selectFrom('deliveries as d')
@@ -34,7 +34,7 @@ export const selectDeliveries = (db: Kysely<Tables>, companyId: number) =>
     .select(['s.name', 's.url', 's.enabled'])
     .where('d.company_id', '=', companyId);
 
-/** All deliveries of an event to a subscription, its own first. */
+/** All deliveries of an event to a subscription: the original, then those of replays. */
 export const readSiblings = (
   db: Kysely<Tables>,
   companyId: number,
@@ -54,7 +54,7 @@ export const oneOf = (siblings: readonly DeliveryRecord[], { replayId }: Deliver
   return one;
 };
 
-/** As the portal shows it. */
+/** The delivery as the portal shows it. */
 export const deliveryAnswer = (row: DeliveryRecord) => ({
   id: `${row.event_id}-${row.subscription_id}-${row.replay_id}`,
   eventId: row.event_id,

@@ -9,7 +9,7 @@ import { addDeliveries } from './add-deliveries.ts';
 import { noteDue } from './note-due.ts';
 import { type DeliveryRecord, deliveryAnswer, deliveryName, oneOf, readSiblings } from './record.ts';
 
-/** A replay of one, made at once. The subscription's row keeps two of the same apart. */
+/** Replays one delivery at once. The lock on the subscription's row makes concurrent resends take turns. */
 export const resendDelivery = ({ db, now, quotas }: WebhooksContext) =>
   handler(contract.resendDelivery, async (call) => {
     const { companyId } = call;
@@ -53,7 +53,7 @@ export const resendDelivery = ({ db, now, quotas }: WebhooksContext) =>
     return json(201, { replay: replayAnswer(made.replay), delivery: deliveryAnswer(made.delivery) });
   });
 
-/** @throws Problem `conflict` where the event is on its way to the subscription already. */
+/** @throws Problem `conflict` if a delivery of the event to the subscription is already pending. */
 const assertEnded = (siblings: readonly DeliveryRecord[]): void => {
   for (const { state, due_utc, attempts } of siblings) {
     if (state === 'waiting')

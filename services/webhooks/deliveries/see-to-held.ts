@@ -7,9 +7,9 @@ import { lockSubscription } from '../subscriptions/record.ts';
 import { countHeldRows } from './held.ts';
 
 /**
- * Begins to release or to drop the held deliveries of a subscription; the replayer does it page by page.
- * @returns undefined where nothing is held.
- * @throws Problem `not_found`, or what `refuse` makes
+ * Starts releasing or dropping the held deliveries of a subscription; the replayer continues page by page.
+ * @returns undefined if nothing is held.
+ * @throws Problem `not_found`, or the one that `refuse` makes
  */
 export const seeToHeld = (
   { db, now }: WebhooksContext,
@@ -18,7 +18,7 @@ export const seeToHeld = (
 ): Promise<ReplayRow | undefined> =>
   transaction(db, async (trx) => {
     const subscription = await lockSubscription(trx, companyId, id);
-    // What is released while the subscription is off would be held again.
+    // Deliveries released while the subscription is disabled would be held again.
     if (kind === 'release') assertOn(subscription, refuse);
     await assertNoOther(trx, subscription, kind, refuse);
     const total = await countHeldRows(trx, companyId, id);
@@ -30,6 +30,6 @@ interface Wanted {
   readonly companyId: number;
   readonly id: number;
   readonly kind: 'release' | 'drop';
-  /** Makes the 409 of the interface that asked. */
+  /** Makes the 409 in the calling interface's form. */
   readonly refuse: (message: string) => Problem;
 }

@@ -4,8 +4,8 @@ import type { WebhooksContext } from '../context.ts';
 import { lastSequence, readPage } from './read-page.ts';
 
 /**
- * A page of the event log. Ascending, the cursor stays at the end of the log, for whoever comes back later;
- * descending, it ends with the log.
+ * A page of the event log. In ascending order, the last page has a cursor too, which later returns newer events; in
+ * descending order, the last page has none.
  */
 export const listEvents = ({ db, cursors }: WebhooksContext) =>
   handler(contract.listEvents, async (call) => {

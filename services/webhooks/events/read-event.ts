@@ -2,7 +2,7 @@ import type { StoredEvent } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** An event of the company by its id; undefined where it has none, or has it no more. */
+/** An event of the company by its id; undefined if it does not exist or retention has removed it. */
 export const readEvent = (
   db: Kysely<Tables>,
   companyId: number,

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts';
 
 export interface PageWanted {
   readonly order: 'asc' | 'desc';
-  /** The sequence to go on from, itself excluded. Absent: from the order's beginning. */
+  /** Continues after this sequence. Absent: starts at the first event in this order. */
   readonly from?: number | undefined;
   readonly type?: EventType | undefined;
   readonly limit: number;
@@ -12,17 +12,17 @@ export interface PageWanted {
 
 export interface Page {
   readonly events: readonly StoredEvent[];
-  /** Where to go on; 0 where nothing has been seen. */
+  /** The last sequence scanned, where the next page continues; 0 if none was. */
   readonly position: number;
   readonly hasMore: boolean;
 }
 
 /**
- * A page of a company's events in the order of their commits, or backwards. Sequences are given so that whoever
- * reads on from the last one misses none (`event-log.ts` of crm).
+ * Reads a page of a company's events in commit order, or in reverse. crm assigns sequences so that a reader who
+ * continues from the last one misses none (`event-log.ts` of crm).
  *
- * A page ends early where its events are large; and one of a rare type where looking for it takes long, as the
- * log has no index by type: it is looked through in stretches. Then `hasMore` says so.
+ * A page ends early, with `hasMore`, if its events are large or if matches are rare: the log has no index by type, so
+ * a search by type scans it in chunks for a limited time.
  */
 export const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWanted): Promise<Page> => {
   const { order, type, limit } = wanted;
@@ -47,7 +47,7 @@ export const readPage = async (db: Kysely<Tables>, companyId: number, wanted: Pa
     if (rows.length === count) continue;
     if (!range || end === undefined) return { events, position: at, hasMore: false };
     at = order === 'asc' ? Math.max(at, end) : Math.min(at, end);
-    // The numbers of a log that was restored from a backup have a gap in which thousands of stretches fit.
+    // A log restored from a backup has a gap in its sequences that is thousands of chunks wide.
     if (rows.length === 0) at = await skipGap(db, companyId, order, at, range);
     if (order === 'asc' ? at >= range.last : at <= range.first)
       return { events, position: at, hasMore: false };
@@ -55,15 +55,15 @@ export const readPage = async (db: Kysely<Tables>, companyId: number, wanted: Pa
   }
 };
 
-/** One more than a page has unless it is asked for otherwise; large payloads are read no further than needed. */
+/** One more than the default page size, so that no more large payloads are read than needed. */
 const rowsPerQuery = 26;
-/** With its envelopes, a page fits in one answer of a lane (3 MiB). */
+/** A page of this size, with its envelopes, fits in one answer of a lane (3 MiB). */
 const maxPageBytes = 2 * 2 ** 20;
-/** Sequences that one query looks through for a type. */
+/** Sequences that one query scans for a type. */
 const stretch = 10_000;
 const maxSearchMs = 1_000;
 
-/** The company's sequences that are still there; `last` is 0 where it never had one. */
+/** The range of the company's sequences still stored; `last` is 0 if it never had an event. */
 const rangeOf = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -80,7 +80,7 @@ const rangeOf = async (
   return { first: first.sequence, last };
 };
 
-/** The sequence of the company's newest event; 0 where it never had one. */
+/** The sequence of the company's newest event; 0 if it never had one. */
 export const lastSequence = async (db: Kysely<Tables>, companyId: number): Promise<number> => {
   const row = await db
     .selectFrom('event_sequences')
@@ -90,7 +90,7 @@ export const lastSequence = async (db: Kysely<Tables>, companyId: number): Promi
   return row?.last_sequence ?? 0;
 };
 
-/** The place just before the next event that there is, or the range's end. */
+/** The position just before the next existing event, or the range's end. */
 const skipGap = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -126,7 +126,7 @@ interface Stretch {
   readonly type: EventType | undefined;
   /** Excluded. */
   readonly after: number;
-  /** Included; absent where there is no end. */
+  /** Included; absent: no end. */
   readonly end: number | undefined;
   readonly count: number;
 }

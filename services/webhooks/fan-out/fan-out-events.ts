@@ -21,26 +21,26 @@ import { noteDue } from '../deliveries/note-due.ts';
 import type { Tables } from '../tables.ts';
 import { planDeliveries } from './plan-deliveries.ts';
 
-/** What names an event in the outbox. */
+/** The key of an event in the outbox. */
 export type OutboxKey = Pick<StoredEvent, 'company_id' | 'event_id'>;
 
 /** An event that may have to be fanned out. */
 export interface EventKey extends OutboxKey {
-  /** Null: the event itself is gone, and only its outbox row is left. */
+  /** Null if retention has removed the event and only its outbox row is left. */
   readonly type: EventType | null;
-  /** The trace context that it came with. */
+  /** The trace context of its message. */
   readonly traceparent?: string;
 }
 
 export interface FannedOut {
-  /** How many of the events were still to be fanned out, and are now. */
+  /** Events that this call fanned out. */
   readonly events: number;
-  /** Announced or written. */
+  /** Deliveries, announced or written. */
   readonly deliveries: number;
-  /** First attempts that may be made at once, under a lease to `dueMs`. */
+  /** First attempts that may start at once, under a lease until `dueMs`. */
   readonly announced: readonly AnnouncedEvent[];
   readonly dueMs: number;
-  /** Events that would have made the transaction too large. Nothing was done about them. */
+  /** Events left untouched, because they would have made the transaction too large. */
   readonly left: readonly EventKey[];
   /** Missed by their subscriptions, as the quota of waiting deliveries is reached. */
   readonly missed: readonly WaitingEvent[];
@@ -48,20 +48,20 @@ export interface FannedOut {
 
 export interface FanOutEventsOptions {
   readonly now: () => Date;
-  /** Whether wakes will find their way; if not, all deliveries are due at once. */
+  /** Whether wakes can be published; if not, all deliveries are due at once. */
   readonly publishes: boolean;
-  /** For how long those who are woken may take, in milliseconds. */
+  /** Length of the lease of announced events, in milliseconds. */
   readonly leaseMs: number;
   /** Deliveries of one company that may wait; the default unless given. */
   readonly waitingQuota?: number | undefined;
 }
 
 /**
- * Turns events into deliveries, in one transaction. Who locks an event's outbox row does the work. What is for the
- * queues is written as rows. Where first attempts can be made at once, no rows are written before there is
- * something to say: the outbox row stays, leased, for whoever makes them to delete; if nobody has by the end of the
- * lease, all that is missing is written. An event without an outbox row, or whose row is locked or leased, is
- * another's.
+ * Turns events into deliveries, in one transaction, for those events whose outbox rows it can lock. Deliveries for the
+ * queues are written as rows. If first attempts can start at once, fan-out only leases the outbox row: the dispatcher
+ * writes each delivery with its first result, then deletes the outbox row. When a lease expires, the missing
+ * deliveries are written. Events whose outbox rows are missing, locked or leased are skipped: another replica or a
+ * dispatcher has them.
  */
 export const fanOutEvents = async (
   db: Database<Tables>,
@@ -100,7 +100,7 @@ const nothing = { events: 0, deliveries: 0, announced: [], left: [], missed: [] 
 
 const columns = { company_id: bigint, event_id: bigint };
 
-/** Their rows, as `o`. By the key alone: a scan of a short table would lock rows of others for a moment. */
+/** The outbox rows of the events, as `o`. By primary key only: a scan would briefly lock rows of other replicas. */
 const outboxRows = (keys: readonly OutboxKey[]) => {
   const table = jsonTable(
     columns,
@@ -112,8 +112,7 @@ const outboxRows = (keys: readonly OutboxKey[]) => {
 };
 
 /**
- * A row that lies there without a lease is an event that is still to be fanned out; one that is locked is passed
- * over.
+ * Locks the outbox rows that have no lease in force: their events are still to be fanned out. Skips locked rows.
  */
 const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[], now: Date) => {
   const { rows } = await sql<EventOutboxRow>`
@@ -142,7 +141,7 @@ const deleteOutboxRows = async (db: Kysely<Tables>, keys: readonly OutboxKey[]):
     DELETE o FROM ${outboxRows(keys)}`.execute(db);
 };
 
-/** Ends leases that nobody has taken up: the sweeper takes their events at once. */
+/** Ends leases that no dispatcher learned of, so that the sweeper takes their events at once. */
 export const endLeases = async (
   db: Database<Tables>,
   events: readonly OutboxKey[],

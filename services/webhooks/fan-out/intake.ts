@@ -5,7 +5,7 @@ import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream
 import type { EventKey } from './fan-out-events.ts';
 
 export interface Intake {
-  /** Takes nothing more and returns what waits to the stream. Resolves when the last batch has ended. */
+  /** Takes no more messages and returns waiting ones to the stream. Resolves when the last batch has ended. */
   drain(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     when: setImmediate,
     maxItems: batchSize,
     maxFlushes: maxBatches,
-    // The rest stays in the stream, whose length tells how far behind all replicas are.
+    // The rest stays in the stream, so its length shows how far behind all replicas are.
     maxWaiting: 2 * batchSize,
     flush: fanOut,
   });
@@ -97,7 +97,7 @@ export interface IntakeOptions {
   readonly maxBatches: number;
 }
 
-/** Subject and message id say all that is needed. Undefined: not an event. */
+/** The event's key, from the subject and the message id. Undefined if the message is not an event. */
 const eventOf = (message: JsMsg): EventKey | undefined => {
   const { subject, headers } = message;
   const [, company_id, ...type] = subject.split('.');

@@ -2,17 +2,17 @@ import { type AnnouncedEvent, type EventType, failuresUntilProbing } from '@caus
 import type { NewDelivery } from '../deliveries/add-deliveries.ts';
 import type { DueQueue } from '../deliveries/note-due.ts';
 
-/** An event whose outbox row is ours; without its type, it is gone itself. */
+/** An event whose outbox row this transaction has locked; without a type if retention has removed the event. */
 export interface FoundEvent {
   readonly company_id: number;
   readonly event_id: number;
   readonly created_utc: Date;
   readonly type: EventType | null;
-  /** A lease that has run out: what was announced under it, and how much of it was done, nobody knows. */
+  /** An expired lease: some of the deliveries announced under it may have been made. */
   readonly leased_until: Date | null;
 }
 
-/** An enabled subscription, and how it fares. */
+/** An enabled subscription and its health. */
 export interface FoundSubscription {
   readonly company_id: number;
   readonly subscription_id: number;
@@ -22,26 +22,25 @@ export interface FoundSubscription {
 }
 
 export interface Plan {
-  /** First attempts that may be made at once; their events stay in the outbox, leased. */
+  /** First attempts that may start at once; their events stay in the outbox, leased. */
   readonly announced: readonly AnnouncedEvent[];
-  /** What is for the queues, and written as rows. */
+  /** Deliveries for the queues, written as rows. */
   readonly deliveries: readonly NewDelivery[];
   readonly queues: readonly DueQueue[];
-  /** Events with which nothing more is to be done. */
+  /** Events that are fanned out completely and leave the outbox. */
   readonly done: readonly FoundEvent[];
-  /** Events that would have made it too many rows. */
+  /** Events left for a later transaction, because this one would write too many rows. */
   readonly left: readonly FoundEvent[];
 }
 
-/** Rows that one transaction writes, but for one event's that are more. */
+/** Rows that one transaction writes at most, unless a single event needs more. */
 export const maxDeliveries = 4_000;
-/** An event of more deliveries is for the queues: an announced one is one dispatcher's as a whole. */
+/** An event with more deliveries goes to the queues: one dispatcher makes all deliveries of an announced event. */
 export const maxAnnounced = 256;
 
 /**
- * Which deliveries become of events. First attempts are announced; where the subscription fails, or has waiting
- * deliveries that are due before this one, or nothing can be announced, the delivery is due at once and takes its
- * turn in the queue.
+ * Plans the deliveries of events. First attempts are announced. If the subscription is failing, has waiting deliveries
+ * that are due earlier, or wakes cannot be published, the delivery is due at once and takes its turn in the queue.
  */
 export const planDeliveries = (
   events: readonly FoundEvent[],

@@ -18,7 +18,7 @@ import { tracedFanOut, withTraces } from './tracing.ts';
 import { openWakes } from './wakes.ts';
 
 export interface FanOut {
-  /** Takes nothing more, and resolves when what was taken is done or given back. */
+  /** Takes no more events. Resolves when those taken are fanned out or returned. */
   drain(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface FanOutOptions {
   /** Copies of each stream in the NATS cluster. */
   readonly replicas: number;
   readonly now: () => Date;
-  /** For how long first attempts are left to whoever was woken. */
+  /** Length of the lease that a wake gives to a dispatcher. */
   readonly leaseMs?: number;
   /** Events that one transaction takes at most. */
   readonly batchSize?: number;
@@ -42,8 +42,8 @@ export interface FanOutOptions {
 }
 
 /**
- * Turns committed events into deliveries, as one of any number of replicas: those that the stream brings at once,
- * and a sweeper those that it does not. A database or a NATS that is away is waited for.
+ * Turns committed events into deliveries, as one of any number of replicas. Events arrive by the stream; the sweeper
+ * finds those that the stream lost. Waits while the database or NATS is unreachable.
  */
 export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   const { bus, db, log, metrics, tracer, replicas, now, batchSize = 500, maxBatches = 2 } = options;
@@ -63,7 +63,7 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
     return ensuring;
   };
   const ensureSometime = () =>
-    void ensure().catch((error: unknown) => log.debug({ error }, 'no streams for now'));
+    void ensure().catch((error: unknown) => log.debug({ error }, 'streams not created'));
   const wakes = openWakes({ bus, db, log, metrics, now, onFailure: ensureSometime });
   bus.onReconnect(ensureSometime);
 
@@ -88,7 +88,7 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
     return done;
   };
 
-  /** What cannot be done for one event's sake is done without it. */
+  /** If a batch fails because of one event, fans out the others without it. */
   const fanOutEach = async (keys: readonly EventKey[]): Promise<number> => {
     try {
       return await fanOut(keys);
@@ -99,7 +99,7 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
         const half = keys.length >> 1;
         return (await fanOutEach(keys.slice(0, half))) + (await fanOutEach(keys.slice(half)));
       }
-      log.error({ error, company: only?.company_id, event: only?.event_id }, 'event cannot be fanned out');
+      log.error({ error, company: only?.company_id, event: only?.event_id }, 'fan-out of an event failed');
       return 0;
     }
   };
@@ -117,7 +117,7 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
     }
   };
 
-  await ensure().catch((error: unknown) => log.warn({ error }, 'the streams could not be made yet'));
+  await ensure().catch((error: unknown) => log.warn({ error }, 'streams not created yet'));
   const work = tracer ? tracedFanOut(tracer, persist) : persist;
   const intake = startIntake({ bus, log, metrics, ensure, work, batchSize, maxBatches });
   const sweeper = startSweeper({ db, log, metrics, now, work: fanOutEach });

@@ -19,8 +19,8 @@ import {
 } from '@nats-io/jetstream';
 
 /**
- * Makes the two streams and their consumers where they are missing. Both only wake people up, and hold what a
- * sweeper or a lease would bring after seconds anyway: so they live in memory, and forget soon.
+ * Creates the two streams and their consumers if they are missing. They only make work start sooner: the sweeper or an
+ * expired lease starts it seconds later anyway. So they are kept in memory, with a short maximum age.
  * @param replicas copies of each in the NATS cluster.
  */
 export const ensureStreams = async (bus: Bus, replicas: number): Promise<void> => {
@@ -41,10 +41,10 @@ export const ensureStreams = async (bus: Bus, replicas: number): Promise<void> =
   await manager.consumers.add(eventStream, {
     durable_name: fanOutConsumer,
     ack_policy: AckPolicy.Explicit,
-    // Whoever took them and died has its work done by the sweeper before this.
+    // If a consumer dies, the sweeper does its work earlier than this.
     ack_wait: ackWaitS * 1e9,
     max_ack_pending: 20_000,
-    // The event itself is read from its table.
+    // Fan-out reads the event from its table.
     headers_only: true,
   });
   await addStream(manager, {
@@ -75,7 +75,7 @@ const addStream = async (
   try {
     await manager.streams.add(config);
   } catch (error) {
-    // It is there with other limits: an operator has chosen them.
+    // It exists with other limits, which an operator has chosen.
     if (!(error instanceof JetStreamApiError && error.code === nameInUse)) throw error;
   }
 };

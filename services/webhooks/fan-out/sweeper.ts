@@ -12,9 +12,8 @@ import type { Tables } from '../tables.ts';
 import type { EventKey } from './fan-out-events.ts';
 
 /**
- * Takes what the stream has not brought, outbox rows older than two seconds, and what nobody has done by the end of
- * its lease. They are looked for without a lock, as a row that is locked for a moment would be passed over by
- * whoever got its message.
+ * Takes events whose outbox rows are older than two seconds, which the stream has lost, and events whose leases have
+ * expired. Searches without locks: the replica that has an event's message would skip a locked row.
  * @param work as `fanOut`; resolves to how many events it fanned out.
  */
 export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
@@ -38,12 +37,12 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
     if (oldestMs === 0) return 0;
     const done = await work(await leftBehind(all, at));
     if (swept) swept.value += done;
-    if (done > 0) log.info({ events: done }, 'fanned out events that the stream had not brought');
+    if (done > 0) log.info({ events: done }, 'events swept');
     return done;
   };
   return repeat(sweep, {
     pauseMs: sweepEveryMs,
-    onError: (error) => log.warn({ error }, 'sweep failed; it is tried again every second'),
+    onError: (error) => log.warn({ error }, 'sweep failed; retried every second'),
   });
 };
 
@@ -59,7 +58,7 @@ export interface SweeperOptions {
   readonly work: (events: readonly EventKey[]) => Promise<number>;
 }
 
-/** Since when the first is due; of at most so many rows: the table is that short unless nobody has emptied it for long. */
+/** The earliest due time. Reads a limited number of rows: the table has more only after a long outage. */
 const readOldest = async (db: Kysely<Tables>): Promise<{ oldest: Date | null }> => {
   const { rows } = await sql<{ oldest: Date | null }>`
     SELECT MIN(due) AS oldest
@@ -67,7 +66,7 @@ const readOldest = async (db: Kysely<Tables>): Promise<{ oldest: Date | null }> 
   return rows[0] ?? { oldest: null };
 };
 
-/** An outbox row may outlive its event where retention is shorter than an outage. */
+/** Events to fan out now. An outbox row outlives its event if an outage is longer than retention. */
 const leftBehind = async (db: Kysely<Tables>, now: Date): Promise<readonly EventKey[]> => {
   const before = new Date(now.getTime() - graceMs);
   const { rows } = await sql<EventKey & { type: EventType | null }>`

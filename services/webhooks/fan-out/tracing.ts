@@ -5,8 +5,8 @@ import type { EventKey } from './fan-out-events.ts';
 type FanOut = (events: readonly EventKey[], signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Each event of a batch as a consumer span in its own trace, and the transactions that they share as one span below
- * the first that is sampled, linked with the others. The events go on under the contexts of their spans.
+ * Records each event of a batch as a consumer span in its own trace, and the batch's transactions as one span under
+ * the first sampled event, linked with the others. The events continue under the contexts of their spans.
  */
 export const tracedFanOut =
   (tracer: Tracer, fanOut: FanOut): FanOut =>
@@ -38,7 +38,7 @@ export const tracedFanOut =
     return done;
   };
 
-/** Has first attempts go on in the traces of their events. */
+/** Continues the traces of the events in their first attempts. */
 export const withTraces = (
   announced: readonly AnnouncedEvent[],
   events: readonly EventKey[],

@@ -4,18 +4,18 @@ import { jetstream } from '@nats-io/jetstream';
 import type { Tables } from '../tables.ts';
 import { endLeases } from './fan-out-events.ts';
 
-/** Brings first attempts to the dispatchers. */
+/** Announces first attempts to the dispatchers. */
 export interface Wakes {
-  /** Whether a wake that is sent now will be heard of. */
+  /** Whether a wake can be published now. */
   possible(): boolean;
-  /** Sends them on their way; nobody waits for it. */
+  /** Publishes wakes without waiting for the acknowledgement. */
   publish(events: readonly AnnouncedEvent[], dueMs: number): void;
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no publish is in flight. */
   drain(): Promise<void>;
 }
 
 /**
- * A wake that the stream does not acknowledge has the leases of its events ended: the sweeper takes them.
+ * If the stream does not acknowledge a wake, ends the leases of its events, so that the sweeper takes them.
  * @param onFailure called when the stream may be missing.
  */
 export const openWakes = ({ bus, db, log, metrics, now, onFailure }: WakesOptions): Wakes => {
@@ -32,13 +32,13 @@ export const openWakes = ({ bus, db, log, metrics, now, onFailure }: WakesOption
       return;
     } catch (error) {
       if (failed) failed.value++;
-      log.debug({ error }, 'a wake was not acknowledged');
+      log.debug({ error }, 'wake not acknowledged');
       onFailure();
     }
     try {
       await endLeases(db, events, { dueMs, now: now() });
     } catch (error) {
-      log.debug({ error }, 'events keep their lease, though nobody may know of it');
+      log.debug({ error }, 'leases not ended; they expire by themselves');
     }
   };
 
@@ -62,7 +62,7 @@ export const openWakes = ({ bus, db, log, metrics, now, onFailure }: WakesOption
 const ackTimeoutMs = 2_000;
 const maxOnTheirWay = 1_024;
 
-/** Events by the message: an event stays whole, as one dispatcher says when all of it is done. */
+/** Splits events into messages. An event is never split: one dispatcher decides when all its deliveries are made. */
 const parts = (events: readonly AnnouncedEvent[]): readonly (readonly AnnouncedEvent[])[] => {
   const all: AnnouncedEvent[][] = [];
   let deliveries = maxWakeDeliveries;

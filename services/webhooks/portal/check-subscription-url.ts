@@ -3,7 +3,7 @@ import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { assertTarget } from '../subscriptions/target.ts';
 
-/** What creating would say of the URL, in the words it would use. */
+/** Answers the error that creating a subscription with this URL would give, in the same words. */
 export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
   handler(contract.checkSubscriptionUrl, async ({ body }) => {
     try {

@@ -2,8 +2,8 @@ import { maskTargets } from '@causeway/proto';
 import { each, type LaneHandler } from '@causeway/runtime';
 
 /**
- * Takes the tokens in receivers' URLs and headers out of what viewers get (SECURITY.md). All operations of the portal
- * pass here, so none can forget it.
+ * Masks the tokens in receivers' URLs and headers in answers to viewers (SECURITY.md). It wraps all operations of the
+ * portal, so none can omit it.
  */
 export const forViewers = (handler: LaneHandler): LaneHandler =>
   each(async (call) => {

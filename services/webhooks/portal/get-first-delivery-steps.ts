@@ -3,7 +3,7 @@ import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 
-/** Tests leave no delivery behind; the portal's own are known from the audit log. */
+/** Test deliveries have no rows, so those sent from the portal are found in the audit log. */
 export const getFirstDeliverySteps = ({ db }: WebhooksContext) =>
   handler(contract.getFirstDeliverySteps, async ({ companyId }) => {
     const [subscription, test, delivery] = await Promise.all([

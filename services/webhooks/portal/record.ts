@@ -7,10 +7,10 @@ import type { Tables } from '../tables.ts';
 export type PortalSubscription = AnswerTo<'listPortalSubscriptions'>['subscriptions'][number];
 
 const hourMs = 3_600_000;
-/** How far back the last success and failure are looked for. */
+/** How far back to search for the last success and failure. */
 const lookBackMs = 7 * 24 * hourMs;
 
-/** Subscriptions as the portal shows them: with how they fare. All are asked for together. */
+/** Subscriptions as the portal shows them, with their health, which is read for all of them together. */
 export const portalSubscriptions = async (
   { db, now }: WebhooksContext,
   companyId: number,
@@ -92,7 +92,7 @@ const readWaiting = async (db: Kysely<Tables>, companyId: number, ids: readonly 
   return new Map(rows.map((row) => [row.subscription_id, Number(row.count)]));
 };
 
-/** Until when the secret before signs too, where it still does. */
+/** When previous secrets stop signing, by subscription; only those that still sign. */
 const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
   const rows = await db
     .selectFrom('subscriptions')

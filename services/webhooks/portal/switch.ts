@@ -7,7 +7,7 @@ import { portalSubscription } from './record.ts';
 
 type SwitchCall = OperationCall<(typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']>;
 
-/** Switches off or on, also one that a tool manages. */
+/** Enables or disables a subscription, including one that a tool manages. */
 export const switchSubscription = async (
   context: WebhooksContext,
   call: SwitchCall,

@@ -6,8 +6,8 @@ import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
 import { writeAudit } from '../write-audit.ts';
 
 /**
- * Turns endpoint verification on or off. Turned on, it concerns subscriptions that are created or get another URL from
- * now on; turned off, none needs it, and those that were waiting for it stay disabled.
+ * Turns endpoint verification on or off. Once on, it applies to new subscriptions and to URL changes. Once off, no
+ * subscription needs it, and those that were waiting for it stay disabled.
  */
 export const updateSubscriptionSettings = ({ db, now }: WebhooksContext) =>
   handler(contract.updateSubscriptionSettings, async (call) => {
@@ -33,7 +33,7 @@ export const updateSubscriptionSettings = ({ db, now }: WebhooksContext) =>
     return json(200, { verifyEndpoints });
   });
 
-/** No subscription of the company needs verification any more; those that were pending say why they are disabled. */
+/** Clears the verification state of all subscriptions, and stores why the pending ones are disabled. */
 const endVerification = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
   const ended = { verification: null, challenged_utc: null, challenge_failure: null };
   const ofCompany = trx.updateTable('subscriptions').where('company_id', '=', companyId);

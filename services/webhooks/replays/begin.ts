@@ -12,7 +12,7 @@ import type { Tables } from '../tables.ts';
 import { writeAudit } from '../write-audit.ts';
 import { readReplay } from './record.ts';
 
-/** What every beginning of a replay knows of its call. */
+/** Who starts a replay, and when. */
 export interface Beginner {
   readonly by: AuditSource;
   readonly now: Date;
@@ -23,7 +23,7 @@ interface Begun {
   /** JSON. */
   readonly filter: string;
   readonly total: number;
-  /** What has been made of it in this transaction already. */
+  /** Deliveries that this transaction has already made. */
   readonly made?: number;
 }
 
@@ -36,9 +36,9 @@ export const assertOn = (
 };
 
 /**
- * Only one replay of a subscription runs at a time: side by side, two would make deliveries of the same events.
- * Those of a single delivery are apart, and what was missed is beside what is held: events without a delivery,
- * and deliveries. The subscription's row is locked, so no other can be begun meanwhile.
+ * Refuses a second replay of the subscription: two at once would deliver the same events. Resends are exempt, and missed
+ * events may be replayed beside held deliveries, because those are different events. The caller has locked the
+ * subscription's row, so no other replay can start in between.
  * @throws Problem `conflict`
  */
 export const assertNoOther = async (
@@ -70,7 +70,7 @@ const besides = (kind: ReplayKind): readonly ReplayKind[] => {
   return kind === 'release' || kind === 'drop' ? ['missed'] : [];
 };
 
-/** Writes the replay with its entry in the audit log; the replayer goes on with it. */
+/** Writes the replay with its entry in the audit log; the replayer continues it. */
 export const beginReplay = async (
   trx: Trx<Tables>,
   subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>,

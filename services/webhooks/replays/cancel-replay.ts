@@ -5,7 +5,7 @@ import { writeAudit } from '../write-audit.ts';
 import { dropWaiting } from './page.ts';
 import { readReplay, replayAnswer, selectReplays } from './record.ts';
 
-/** Ends a replay and drops what waits of it: a first chunk at once, the rest by the replayer. */
+/** Cancels a replay and drops its waiting deliveries: a first chunk at once; the replayer drops the rest. */
 export const cancelReplay = ({ db, now }: WebhooksContext) =>
   handler(contract.cancelReplay, async (call) => {
     const { companyId } = call;

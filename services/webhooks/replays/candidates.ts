@@ -10,26 +10,26 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Selection } from './selection.ts';
 
-/** An event that a replay makes a delivery of. */
+/** An event that a replay delivers. */
 export interface Candidate {
   readonly event_id: number;
   readonly created_utc: Date;
   readonly event_type: EventType;
-  /** Where to go on after it. */
+  /** The position from which the search continues after it. */
   readonly position: number;
 }
 
 export interface Found {
   readonly candidates: readonly Candidate[];
-  /** All up to here has been looked at. */
+  /** Everything up to this position has been examined. */
   readonly position: number;
-  /** There is nothing after it. */
+  /** Whether the search has reached the end. */
   readonly end: boolean;
 }
 
 /**
- * Looks for them from after a position on, chunk by chunk, until it has enough or has looked for a while. Whatever
- * counts and whatever makes goes this way, so that the two agree.
+ * Finds candidates after a position, chunk by chunk, until it has enough or the time is up. Counting and replaying
+ * both use it, so that they agree.
  */
 export const findCandidates = async (
   db: Kysely<Tables>,
@@ -56,8 +56,8 @@ export const findCandidates = async (
 };
 
 /**
- * How many there are.
- * @throws Problem `invalid_request` where that takes too long, or they are more than a replay may make.
+ * Counts the candidates.
+ * @throws Problem `invalid_request` if that takes too long, or there are more than a replay may deliver.
  */
 export const countCandidates = async (db: Kysely<Tables>, selection: Selection): Promise<number> => {
   const limit = maxReplayDeliveries + 1;
@@ -83,7 +83,7 @@ const readEnded = async (
   after: number,
 ): Promise<readonly Looked[]> => {
   const found = await Promise.all(
-    // In one state, the index has them in this order.
+    // Within one state, the index has this order.
     states.map((state) =>
       db
         .selectFrom('deliveries as d')
@@ -116,7 +116,7 @@ const readEnded = async (
       ended: [...(known?.ended ?? []), ...(wanted ? [row.replay_id] : [])],
     });
   }
-  // What lies beyond the end of a chunk may be missing in another.
+  // The states' chunks end at different events: beyond the first `chunk` events, some may be missing.
   return [...events.values()].sort((a, b) => a.event_id - b.event_id).slice(0, chunk);
 };
 
@@ -142,7 +142,7 @@ const readEvents = async (
 };
 
 interface Looked extends Candidate {
-  /** Deliveries of it that ended as was asked for, by their replays. */
+  /** The replay ids of its deliveries that match the filter. */
   readonly ended: readonly number[];
 }
 
@@ -165,11 +165,11 @@ const onlyWanted = async (
     .map(({ ended, ...candidate }) => candidate);
 };
 
-/** A delivery that was tried, or is about to be. */
+/** Whether the delivery was attempted, or will be. */
 const wasTried = ({ attempts, state }: Sibling): boolean =>
   attempts > 0 || (state !== 'held' && state !== 'dropped');
 
-/** Nothing else became of the event: none of its deliveries waits, and none was made later and not dropped. */
+/** Whether this is the event's last delivery: none is waiting, and no later one exists that was not dropped. */
 const isLast = (replayId: number, others: readonly Sibling[]): boolean =>
   !others.some(
     ({ replay_id, state }) => state === 'waiting' || (replay_id > replayId && state !== 'dropped'),
@@ -184,7 +184,7 @@ const readSiblings = async (
   looked: readonly Looked[],
 ): Promise<readonly Sibling[]> => {
   const times = looked.map(({ created_utc }) => created_utc.getTime());
-  // Only the partitions of these days are looked into.
+  // The time range limits the query to the partitions of these days.
   const { rows } = await sql<Sibling>`
     SELECT d.event_id, d.replay_id, d.state, d.attempts
     FROM ${eventTable(looked)} AS k
@@ -195,7 +195,7 @@ const readSiblings = async (
   return rows;
 };
 
-/** Those of these events that are still to be fanned out. */
+/** The ids of those events that are still to be fanned out. */
 const readUnfanned = async (
   db: Kysely<Tables>,
   { companyId }: Selection,

@@ -29,7 +29,7 @@ export const releasePage = async (
   return { count: held.length, more };
 };
 
-/** Gives up the oldest of what is held. Replays that they were made by learn of it. */
+/** Drops the oldest held deliveries, and counts them in the replays that made them. */
 export const dropHeldPage = async (
   trx: Trx<Tables>,
   replay: ReplayRow,

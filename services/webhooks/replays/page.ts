@@ -10,30 +10,29 @@ import { type Candidate, findCandidates } from './candidates.ts';
 import { dropHeldPage, releasePage } from './held.ts';
 import { selectionOfRow } from './selection.ts';
 
-/** What a page changes of its replay's row. */
+/** The columns of the replay's row that a page changes. */
 type Changes = Partial<Omit<ReplayRow, 'company_id' | 'replay_id' | 'filter'>>;
 
 /**
- * Deliveries of a subscription that are due and not taken, at most, while more are made: what is made waits behind
- * what was due before it, and live traffic hardly behind what is made. First attempts do not wait in the queue at
- * all.
+ * A replay makes more deliveries only while fewer than this many of the subscription's deliveries are due and not
+ * taken, so that live traffic hardly waits behind it. First attempts do not wait in the queue at all.
  */
 const maxDue = 100;
 const pageEveryMs = 250;
-/** A page looks for its deliveries no longer; where they are rare, it makes fewer. */
+/** Search time of one page; if matches are rare, the page is short. */
 const maxLookMs = 200;
 const whileFullMs = 500;
 const whileOffMs = 2_000;
-/** Between looks at whether all that was made has ended. */
+/** Interval of the check whether all deliveries of the replay have ended. */
 const whileEndingMs = 2_000;
 const dropEveryMs = 20;
 
-/** What can be made in a second at most, at this pace. */
+/** The most deliveries that a replay makes in a second. */
 export const fastestPerSecond = (maxDue * 1000) / pageEveryMs;
 
 /**
- * Goes one step on with a replay whose row is locked, and sets when the next is due. All of it is in one
- * transaction, so a replay that is broken off at any point goes on exactly there.
+ * Runs one step of a replay whose row is locked, and sets when the next one is due, in one transaction: an
+ * interrupted replay continues exactly where it stopped.
  */
 export const nextPage = async (
   trx: Trx<Tables>,
@@ -62,7 +61,7 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
     .where('company_id', '=', company_id)
     .where('subscription_id', '=', subscription_id)
     .executeTakeFirst();
-  // What waits of it is dropped by whoever takes the queue of a subscription that is gone.
+  // If the subscription was deleted, the dispatcher that takes its queue drops the waiting deliveries.
   if (!subscription) return { state: 'cancelled', ...ended };
   if (replay.kind === 'drop') {
     const { count, more } = await dropHeldPage(trx, replay, now);
@@ -101,7 +100,7 @@ const make = async (
 ): Promise<void> => {
   if (page.length === 0) return;
   if (kind === 'missed') {
-    // What was held of these events is delivered by this replay instead.
+    // This replay delivers the held deliveries of these events instead.
     const { numUpdatedRows } = await trx
       .updateTable('deliveries')
       .set({ state: 'dropped', updated_utc: now })
@@ -125,7 +124,7 @@ const make = async (
   await noteDue(trx, [{ company_id, subscription_id, due_utc: now }]);
 };
 
-/** How many are due and not taken, counted no further than it matters. */
+/** Counts the deliveries that are due and not taken, up to `maxDue`. */
 const countDue = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: ReplayRow,
@@ -145,8 +144,8 @@ const countDue = async (
 };
 
 /**
- * Drops a chunk of what waits of a replay. What is under way is dropped too: its attempt is shown, and nothing
- * follows it.
+ * Drops a chunk of a replay's waiting deliveries. Deliveries in progress are dropped too: their attempt is recorded,
+ * and no other follows.
  * @returns whether more may be left.
  */
 export const dropWaiting = async (

@@ -18,6 +18,6 @@ export const previewReplay = ({ db, now }: WebhooksContext) =>
     return json(200, { count, estimateSeconds: Math.ceil(count / perSecond) });
   });
 
-/** Attempts at a time that a subscription in good health is given before long, and what one takes unless known. */
+/** Assumptions of the estimate: a healthy subscription's window, and an attempt's duration if none was measured. */
 const usualWindow = 16;
 const usualMs = 100;

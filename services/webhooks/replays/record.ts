@@ -2,7 +2,7 @@ import { type AnswerTo, notFound, type ReplayRow } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** As the portal shows it. */
+/** The replay as the portal shows it. */
 export const replayAnswer = (row: ReplayRow) => ({
   id: row.replay_id,
   subscriptionId: row.subscription_id,
@@ -18,7 +18,7 @@ export const replayAnswer = (row: ReplayRow) => ({
   finishedUtc: row.finished_utc,
 });
 
-/** Of a company, the newest first. */
+/** A company's replays, newest first. */
 export const selectReplays = (db: Kysely<Tables>, companyId: number) =>
   db.selectFrom('replays').selectAll().where('company_id', '=', companyId).orderBy('replay_id', 'desc');
 

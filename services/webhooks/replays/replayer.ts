@@ -11,8 +11,8 @@ import type { Tables } from '../tables.ts';
 import { nextPage } from './page.ts';
 
 /**
- * Goes on with what is due of all replays, a page at a time; any replica takes any of them. A page that is broken
- * off leaves nothing behind, and is due still.
+ * Continues the replays that are due, one page at a time, on any replica. An interrupted page is rolled back and is
+ * still due.
  */
 export const startReplayer = ({ db, log, metrics, now, waitingQuota }: ReplayerOptions): Repeated => {
   const pages = metrics?.counter('webhooks_replay_pages_total', 'Pages of replays that were made').cell();
@@ -37,7 +37,7 @@ export const startReplayer = ({ db, log, metrics, now, waitingQuota }: ReplayerO
   };
   return repeat(pass, {
     pauseMs: lookEveryMs,
-    onError: (error) => log.warn({ error }, 'replays wait; they are tried again'),
+    onError: (error) => log.warn({ error }, 'replay page failed; retried'),
   });
 };
 

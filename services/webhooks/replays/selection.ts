@@ -1,21 +1,21 @@
 import type { BodyOf, contract, DeliveryState, EventType, ReplayRow } from '@causeway/proto';
 
-/** What a replay is asked to make again. */
+/** The request to replay. */
 export type ReplayWish = BodyOf<(typeof contract)['createReplay']>;
 
-/** Which events a replay makes deliveries of; all of it is settled when it is begun. */
+/** Which events a replay delivers; fixed when it starts. */
 export interface Selection {
   readonly companyId: number;
   readonly subscriptionId: number;
-  /** Of the events' times; `until` is excluded. */
+  /** The range of the events' times; `until` is excluded. */
   readonly since: Date;
   readonly until: Date;
   /** Absent: all. */
   readonly types?: readonly EventType[] | undefined;
-  /** Deliveries that ended like this. Null: events that no attempt was made for. */
+  /** Deliveries that ended in these states. Null: events without any attempt. */
   readonly states: readonly DeliveryState[] | null;
   readonly statusCodes?: readonly number[] | undefined;
-  /** What happens after it is none of its business. */
+  /** Ignores anything that happened after the replay started. */
   readonly begun: Date;
 }
 
@@ -39,7 +39,7 @@ export const selectionOf = (
   };
 };
 
-/** As the row keeps it, and as it is shown. */
+/** The filter as it is stored and shown. */
 export const filterOf = ({ since, until, types, states, statusCodes }: Selection): string =>
   JSON.stringify({
     ...(since.getTime() > 0 && { since }),
@@ -49,7 +49,7 @@ export const filterOf = ({ since, until, types, states, statusCodes }: Selection
     statusCodes,
   });
 
-/** What a running replay was begun with. */
+/** The selection of a running replay. */
 export const selectionOfRow = (row: ReplayRow): Selection => {
   const { since, until, types, states, statusCodes } = row.filter as StoredFilter;
   return {

@@ -1,25 +1,25 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** The tables that are kept by the day, each partitioned by the time of its rows. */
+/** The tables with daily partitions, by the time of their rows. */
 export const datedTables = ['events', 'deliveries', 'delivery_attempts', 'delivery_minutes'] as const;
 export type DatedTable = (typeof datedTables)[number];
 
-/** What is to be done to a table. */
+/** The partitions to add to and drop from a table. */
 export interface PartitionPlan {
-  /** Days that get a partition of their own, in their order, as `20260131`. */
+  /** Days to add a partition for, in order, as `20260131`. */
   readonly add: readonly string[];
-  /** Names of partitions that go. */
+  /** Names of partitions to drop. */
   readonly drop: readonly string[];
 }
 
 /**
- * What a table needs so that there is a partition for today and each of the next days, and none that holds
- * nothing but what is older than `keepDays` whole days.
+ * Plans a table's partitions: one for today and each of the next days, and none whose rows are all older than
+ * `keepDays` whole days.
  *
- * `future` takes what comes after the last day. It is split while it is empty, a week ahead, which only writes
- * down a boundary; what lies in it on the very first day becomes that day's.
- * @param names of the table's partitions as they are.
+ * `future` takes rows after the last day. It is split a week ahead, while it is empty, which only changes metadata. On
+ * the first day, its rows move to that day's partition.
+ * @param names of the table's existing partitions.
  */
 export const planPartitions = (names: readonly string[], now: Date, keepDays: number): PartitionPlan => {
   const days = names.filter((name) => name !== future).map((name) => name.slice(1));
@@ -33,10 +33,10 @@ export const planPartitions = (names: readonly string[], now: Date, keepDays: nu
   return { add, drop };
 };
 
-/** The first day of which something may be younger than `keepDays` days. */
+/** The first day that may have rows younger than `keepDays` days. */
 const oldestKept = (now: Date, keepDays: number): number => startOfDay(now) - keepDays * dayMs;
 
-/** With a week ahead the service may be away for some days, and still finds `future` empty. */
+/** A week, so that `future` is still empty if the service was down for some days. */
 const daysAhead = 7;
 const dayMs = 86_400_000;
 const future = 'future';
@@ -45,7 +45,7 @@ const startOfDay = (now: Date): number => Math.floor(now.getTime() / dayMs) * da
 const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll('-', '');
 const fromDay = (day: string): number => Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
 
-/** The names of a table's partitions, the oldest first. */
+/** The names of a table's partitions, oldest first. */
 export const readPartitions = async (db: Kysely<Tables>, table: DatedTable): Promise<readonly string[]> => {
   const { rows } = await sql<{ name: string }>`
     SELECT partition_name AS name FROM information_schema.partitions

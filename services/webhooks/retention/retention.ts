@@ -13,8 +13,8 @@ import type { Tables } from '../tables.ts';
 import { addDays, datedTables, dropPartition, planPartitions, readPartitions } from './partitions.ts';
 
 /**
- * Keeps events, deliveries, attempts and minutes for some days: at the start and every ten minutes, whichever replica
- * comes first does what is to be done.
+ * Keeps events, deliveries, attempts and minutes for a number of days. Runs at the start and every ten minutes, on the
+ * replica that gets the lock.
  */
 export const startRetention = (options: RetentionOptions): Repeated => {
   const { log, metrics } = options;
@@ -29,19 +29,20 @@ export const startRetention = (options: RetentionOptions): Repeated => {
     pauseMs,
     onError: (error) => {
       if (failed) failed.value++;
-      if (isLockWaitTimeout(error)) log.info('a long transaction is at work; days are changed later');
-      else log.error({ error }, 'days of a table could not be changed');
+      if (isLockWaitTimeout(error))
+        log.info('partition change postponed: a long transaction holds the table');
+      else log.error({ error }, 'partition change failed');
     },
   });
 };
 
 /**
- * Makes the partitions of the days to come, and drops those whose days are over.
+ * Adds the partitions of the coming days, and drops those past retention.
  *
- * Changing partitions needs the table for itself for a moment. While it waits for that, everybody else waits
- * behind it; so it waits for a second at most.
- * @returns false where another replica is at it.
- * @throws MySQL's 1205 where a transaction was too long to be waited for.
+ * A partition change needs an exclusive lock on the table. While it waits for the lock, all other queries wait behind
+ * it, so it waits for a second at most.
+ * @returns false if another replica is changing the table.
+ * @throws MySQL's 1205 if a long transaction holds the table.
  */
 export const keepDays = ({ db, log, days, now }: RetentionOptions): Promise<boolean> =>
   acrossTenants(db, 'retention works on whole tables')
@@ -55,7 +56,7 @@ export const keepDays = ({ db, log, days, now }: RetentionOptions): Promise<bool
           for (const name of drop) await dropPartition(alone, table, name);
           if (table === 'deliveries' && drop.length > 0) await recountHeld(alone, now());
           if (add.length + drop.length > 0)
-            log.info({ table, added: add, dropped: drop }, 'days of a table changed');
+            log.info({ table, added: add, dropped: drop }, 'partitions changed');
         }
         return true;
       } finally {
@@ -63,19 +64,19 @@ export const keepDays = ({ db, log, days, now }: RetentionOptions): Promise<bool
       }
     });
 
-/** A pass that has to give up has held everybody up for a second, and there is a week's time. */
+/** Rare, because a pass that gives up has blocked the table's queries for a second; there is a week to succeed. */
 const pauseMs = 600_000;
 
 export interface RetentionOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
-  /** For how many whole days everything is kept. */
+  /** Whole days to keep rows. */
   readonly days: number;
   readonly now: () => Date;
 }
 
-/** Named locks are the server's: another database of it has retention too. */
+/** Contains the database's name: named locks are server-wide, and another database has retention too. */
 const lockName = sql`CONCAT('retention ', LEFT(SHA2(DATABASE(), 256), 40))`;
 
 const lock = async (alone: Kysely<Tables>): Promise<boolean> => {
@@ -87,7 +88,7 @@ const lock = async (alone: Kysely<Tables>): Promise<boolean> => {
   return true;
 };
 
-/** A connection that is lost gives both back by itself. */
+/** A lost connection releases both by itself. */
 const unlock = async (alone: Kysely<Tables>): Promise<void> => {
   await sql`SET SESSION lock_wait_timeout = DEFAULT`.execute(alone);
   await sql`SELECT RELEASE_LOCK(${lockName})`.execute(alone);

@@ -3,7 +3,7 @@ import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { reencryptBatch, reencryptKeys } from './reencrypt.ts';
 
-/** Does batch after batch for a while, and says where the next call goes on. */
+/** Seals batches again for a limited time, and answers where the next call continues. */
 export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext) =>
   handler(contract.reencryptSecrets, async ({ body: { after = 0 }, requestId }) => {
     const stopMs = performance.now() + callMs;
@@ -22,9 +22,9 @@ export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext) =>
       add(counts, next);
     }
     const answer: ReencryptAnswer = { key: keyRing.sealsWith, ...done };
-    log.info({ requestId, ...answer }, 'secrets sealed anew');
+    log.info({ requestId, ...answer }, 'secrets sealed again');
     return json(200, answer);
   });
 
-/** Of the 20 seconds that the command line waits. */
+/** Less than the 20 seconds that the command line waits. */
 const callMs = 5_000;

@@ -5,18 +5,18 @@ import type { Tables } from '../tables.ts';
 
 type Counts = Pick<ReencryptAnswer, 'checked' | 'resealed' | 'unopened'>;
 
-/** One secret in its row. */
+/** A secret in its row. */
 interface Sealed {
   readonly companyId: number;
   readonly bytes: Buffer;
-  /** Writes the same secret, sealed anew, unless another has taken its place meanwhile. */
+  /** Writes the secret, sealed again, unless another has replaced it meanwhile. */
   readonly replace: (trx: Trx<Tables>, fresh: Buffer) => Promise<unknown>;
 }
 
 /**
- * Seals the secrets of one batch of subscriptions, by their ids, with the key that seals; those that it has
- * sealed already are left alone, so a run may end anywhere and be begun again.
- * @returns what was done, and where to go on; null where nothing is left.
+ * Seals the secrets of one batch of subscriptions, by id, under the ring's first key. Skips those already sealed under
+ * it, so a run can stop anywhere and start again.
+ * @returns the counts, and where to continue; null if nothing is left.
  */
 export const reencryptBatch = async (
   db: Database<Tables>,
@@ -94,5 +94,5 @@ const opened = (keyRing: KeyRing, { companyId, bytes }: Sealed): string | undefi
   }
 };
 
-/** Subscriptions in one transaction: some tens of milliseconds. */
+/** Subscriptions in one transaction, which takes some tens of milliseconds. */
 const batch = 200;

@@ -3,8 +3,8 @@ import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
+import { auditChange, editable } from './audit-change.ts';
 import { type Editor, throughApi } from './editor.ts';
-import { editable, noteChange } from './note-change.ts';
 import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 import { assertTarget, targetProblems } from './target.ts';
@@ -21,9 +21,9 @@ export const createSubscription = (context: WebhooksContext) =>
   );
 
 /**
- * Makes a subscription and the queue of its deliveries. Where the company requires endpoint verification it is disabled
- * until its receiver echoes a challenge, which is sent after the commit: the create does not wait for the receiver.
- * @returns its record, and the secret that is shown this once.
+ * Creates a subscription and its delivery queue. If the company requires endpoint verification, the subscription is
+ * disabled until its receiver echoes a challenge, which is sent after the commit: the create does not wait for it.
+ * @returns its record, and the secret, which is shown only this once.
  * @throws Problem
  */
 export const addSubscription = async (
@@ -65,7 +65,7 @@ export const addSubscription = async (
       .values({ company_id: companyId, subscription_id: subscriptionId, next_due_utc: null })
       .execute();
     const record = await readSubscription(trx, companyId, subscriptionId);
-    await noteChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
+    await auditChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
     return { record, secret: secret.shown };
   });
   if (made.record.verification === 'pending') context.challenges.send(editor, made.record);
@@ -75,8 +75,8 @@ export const addSubscription = async (
 export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;
 
 /**
- * The company's row is locked first, so that creates at the same moment cannot exceed the quota together (contract,
- * "Quotas").
+ * Checks the quota of subscriptions. Locks the company's row first, so that concurrent creates cannot exceed the quota
+ * (contract, "Quotas").
  * @throws Problem `quota_exceeded`
  */
 const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {

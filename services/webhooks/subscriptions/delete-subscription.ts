@@ -1,9 +1,9 @@
 import { contract } from '@causeway/proto';
 import { handler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
+import { auditChange, editable } from './audit-change.ts';
 import { type Editor, throughApi } from './editor.ts';
 import { makeDue } from './hold-waiting.ts';
-import { editable, noteChange } from './note-change.ts';
 import { lockSubscription } from './record.ts';
 
 export const deleteSubscription = (context: WebhooksContext) =>
@@ -14,8 +14,8 @@ export const deleteSubscription = (context: WebhooksContext) =>
   });
 
 /**
- * Deletes a subscription, also a tool's own. Its queue stays and is due: the dispatcher that takes it drops
- * what waits and removes it.
+ * Deletes a subscription, including one that a tool manages. Its queue stays and is due: the dispatcher that takes it
+ * drops the waiting deliveries and removes it.
  * @throws Problem `not_found`
  */
 export const removeSubscription = (
@@ -37,6 +37,6 @@ export const removeSubscription = (
       .where('subscription_id', '=', subscriptionId)
       .execute();
     const at = now();
-    await noteChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
+    await auditChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
     await makeDue(trx, row, at);
   });

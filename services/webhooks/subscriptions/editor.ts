@@ -7,13 +7,13 @@ import {
 } from '@causeway/proto';
 import type { OperationCall } from '@causeway/runtime';
 
-/** By which way a subscription is changed, and what that way allows. */
+/** The interface that changes a subscription, and what it allows. */
 export interface Editor {
-  /** As the subscription's record names it: `disabled through the API`. */
+  /** Its name in the subscription's record: `disabled through the API`. */
   readonly name: string;
-  /** Whether it may switch a tool's own subscription off and on; nothing else of such a one can be edited. */
+  /** Whether it may disable and enable a subscription that a tool manages, which cannot be edited otherwise. */
   readonly switchesManaged: boolean;
-  /** Who it is, for the audit log. */
+  /** The actor, for the audit log. */
   readonly by: AuditSource;
 }
 
@@ -41,7 +41,7 @@ export const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => (
 });
 
 /**
- * @param changes what is to be changed, by name.
+ * @param changes the names of the fields to change.
  * @throws Problem `tool_managed`
  */
 export const assertEditable = (

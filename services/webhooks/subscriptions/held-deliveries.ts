@@ -9,7 +9,7 @@ export const releaseHeldDeliveries = (context: WebhooksContext) =>
 export const discardHeldDeliveries = (context: WebhooksContext) =>
   decide(context, contract.discardHeldDeliveries, 'drop');
 
-/** Answers how many deliveries there are to release or discard, which may be none; a tool's own are no exception. */
+/** Starts the release or discard and answers the number of deliveries, possibly 0. Tool-managed subscriptions too. */
 const decide = <const O extends Contract['releaseHeldDeliveries' | 'discardHeldDeliveries']>(
   context: WebhooksContext,
   operation: O,

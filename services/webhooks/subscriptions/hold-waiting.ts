@@ -5,9 +5,8 @@ import { addHeld } from '../deliveries/held.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Holds what waits for a subscription that has just been switched off: a first chunk here, the rest by the
- * dispatcher that takes the queue, which is due from now on. So the transaction stays short however long the
- * backlog is.
+ * Holds the waiting deliveries of a subscription that has just been disabled: a first chunk here; the dispatcher that
+ * takes the queue, which is due now, holds the rest. So the transaction stays short however long the backlog is.
  */
 export const holdWaiting = async (
   trx: Trx<Tables>,
@@ -24,7 +23,7 @@ export const holdWaiting = async (
   await makeDue(trx, { company_id, subscription_id }, now);
 };
 
-/** Has a dispatcher look after the subscription's queue at once. */
+/** Makes the subscription's queue due now, so that a dispatcher takes it. */
 export const makeDue = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'>,
@@ -38,7 +37,7 @@ export const makeDue = async (
     .execute();
 };
 
-/** Lets the queue of a subscription that has just been enabled begin without its earlier failures. */
+/** Resets the consecutive failures of a subscription that has just been enabled. */
 export const resetQueue = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'>,

@@ -3,7 +3,7 @@ import type { Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** A subscription as it is shown: without its secrets, with the counts that its queue keeps. */
+/** A subscription as interfaces show it: without its secrets, with the counters of its queue. */
 export type SubscriptionRecord = Omit<
   SubscriptionRow,
   'secret' | 'previous_secret' | 'previous_secret_until'
@@ -13,7 +13,7 @@ export type SubscriptionRecord = Omit<
   readonly held_deliveries: number;
 };
 
-/** All of a company's, in the order in which they were made. */
+/** All subscriptions of a company, oldest first. */
 export const readSubscriptions = (
   db: Kysely<Tables>,
   companyId: number,
@@ -34,8 +34,7 @@ export const readSubscription = async (
 };
 
 /**
- * The row, locked to the end of the transaction. Whoever changes a subscription locks it first and its queue
- * after it.
+ * The row, locked until the transaction ends. Every change locks the subscription first, then its queue.
  * @throws Problem `not_found`
  */
 export const lockSubscription = async (

@@ -2,7 +2,7 @@ import { problem, sealSecret } from '@causeway/proto';
 import type { WebhooksContext } from '../context.ts';
 
 /**
- * A new signing secret, as it is shown once and as it is kept.
+ * Creates a signing secret: the text that is shown once, and its sealed form, which is stored.
  * @throws Problem `secret_encryption_failed`
  */
 export const makeSecret = (

@@ -11,13 +11,13 @@ import { askService } from '../ask-service.ts';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription } from './record.ts';
 
-/** A delivery that is no event: a test or a verification challenge. */
+/** A delivery without an event: a test or a verification challenge. */
 export interface Sending {
   readonly companyId: number;
   readonly subscriptionId: number;
   readonly type: EventType | typeof challengeType;
   readonly payload: unknown;
-  /** The envelope's last member, where it has one. */
+  /** The envelope's optional last member. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -27,11 +27,11 @@ export interface SentTest {
   readonly attempt: TestAttempt;
 }
 
-/** The attempt as the dispatcher tells it: dates as ISO text, the response body as base64. */
+/** The attempt as the dispatcher answers it: dates as ISO text, the response body as base64. */
 export type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['attempt'];
 
 /**
- * Has a dispatcher send a delivery at once, past the event log, and waits for what the receiver did.
+ * Asks a dispatcher to send a delivery at once, without an event, and waits for the result.
  * @param deadlineMs `performance.now()` after which the caller no longer waits.
  * @throws Problem
  */
@@ -53,14 +53,14 @@ export const sendNow = async (
   const test: TestDelivery = { companyId, subscriptionId, eventId, eventType: type, body };
   const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
   if ('attempt' in answer) return { sent: body, attempt: answer.attempt };
-  // It may have been deleted in between, which is a 404.
+  // The subscription may have been deleted in between: 404.
   await readSubscription(context.db, companyId, subscriptionId);
-  throw internalError(new Error(`no test delivery could be made: ${answer.error}`));
+  throw internalError(new Error(`test delivery failed: ${answer.error}`));
 };
 
 /**
- * Receivers deduplicate by the id, so each test has one of its own: the microseconds since 1970, the last three
- * digits by chance. The event log counts from 1 and stays far below; 2^53 is reached in the year 2255.
+ * Receivers deduplicate by the id, so each test has a unique one: the microseconds since 1970, the last three digits
+ * random. Ids of the event log count from 1 and stay far below; 2^53 is reached in the year 2255.
  */
 const testEventId = ({ random }: Pick<WebhooksContext, 'random'>, now: Date): number =>
   now.getTime() * 1000 + (Buffer.from(random(4)).readUInt32BE() % 1000);

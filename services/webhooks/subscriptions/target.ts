@@ -2,8 +2,8 @@ import { type Detail, deliveryPorts, hostProblem, invalidField, Problem, portPro
 import type { TargetRules } from '../context.ts';
 
 /**
- * Refuses a URL that this installation does not deliver to. The host is asked about again on every attempt,
- * and then the address that it leads to.
+ * Refuses a URL that this installation does not deliver to. Every attempt checks the host again, and the address that
+ * it resolves to.
  * @throws Problem
  */
 export const assertTarget = (rules: TargetRules, url: string): void => {
@@ -18,7 +18,7 @@ export const assertTarget = (rules: TargetRules, url: string): void => {
   if (problem) throw invalidField('url', `invalid URL: the host is ${problem}`);
 };
 
-/** The same for a call that may have other problems too: all are told at once. */
+/** The same check for a call that may have other problems too: the error lists all of them. */
 export const targetProblems =
   (rules: TargetRules) =>
   ({ url }: { readonly url?: string | undefined }): readonly Detail[] => {

@@ -21,19 +21,19 @@ export const testSubscription = (context: WebhooksContext) =>
     });
   });
 
-/** The URL as the request names it: normalised, and without the fragment, which is never sent. */
+/** The URL as it is requested: normalised, without the fragment, which is never sent. */
 const calledUrl = (url: string): string => {
   const called = new URL(url);
   called.hash = '';
   return called.href;
 };
 
-/** What was cut is cut between bytes: half a character at the end is left out. */
+/** The response body as text. It may have been cut between bytes, so half a character at the end is left out. */
 const textOf = (bytes: Uint8Array): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 
 /**
- * Has a dispatcher send a test delivery, and waits for what the receiver did.
+ * Asks a dispatcher to send a test delivery, and waits for the result.
  * @param deadlineMs `performance.now()` after which the caller no longer waits.
  * @throws Problem
  */

@@ -14,10 +14,10 @@ import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
 import { verifyEndpoint } from '../verification/verify-endpoint.ts';
+import { auditChange, editable } from './audit-change.ts';
 import { disabledThrough } from './create-subscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
 import { holdWaiting, resetQueue } from './hold-waiting.ts';
-import { editable, noteChange } from './note-change.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { assertTarget, targetProblems } from './target.ts';
 
@@ -36,10 +36,10 @@ export const updateSubscription = (context: WebhooksContext) =>
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 
 /**
- * Changes what was sent. Switched off, what waits is held in the same transaction; switched on, its failures
- * are forgotten, and what is held stays held until it is released or dropped. Where its receiver has to be verified
- * first, it is sent a challenge: before the change where that enables it, after the change where that gave it
- * another URL (contract, "Endpoint verification").
+ * Changes the fields that were sent. Disabling holds the waiting deliveries in the same transaction. Enabling resets
+ * the consecutive failures; held deliveries stay held until they are released or dropped. If the receiver must be
+ * verified, it gets a challenge: before a change that enables the subscription, after one that changes its URL
+ * (contract, "Endpoint verification").
  * @param deadlineMs `performance.now()` after which the caller no longer waits.
  * @throws Problem
  */
@@ -57,7 +57,7 @@ export const changeSubscription = async (
     (await verifyIfNeeded(context, editor, { companyId, subscriptionId, changes, deadlineMs }));
   const changed = await transaction(context.db, async (trx) => {
     const before = await lockSubscription(trx, companyId, subscriptionId);
-    // Verification has changed the record: what was sent was held against it before.
+    // The precondition was checked before verification, which has changed the record.
     if (!isVerified) assertAllowed(await readSubscription(trx, companyId, subscriptionId), editor, changes);
     const now = context.now();
     const isUnverified = isMoved(before, changes) && (await verifiesEndpoints(trx, companyId));
@@ -89,9 +89,9 @@ export const changeSubscription = async (
 };
 
 /**
- * Enables a subscription that is not verified, if its receiver echoes a challenge.
- * @returns whether it was needed.
- * @throws Problem `state_conflict` if the receiver does not.
+ * Enables a subscription whose receiver must be verified, if the receiver echoes a challenge.
+ * @returns whether verification was needed.
+ * @throws Problem `state_conflict` if the receiver does not echo it.
  */
 const verifyIfNeeded = async (
   context: WebhooksContext,
@@ -121,11 +121,11 @@ const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Chan
   if (problems.length > 0) throw invalid(problems);
 };
 
-/** Whether its deliveries go to another URL from now on. */
+/** Whether the change gives the subscription another URL. */
 const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>
   url !== undefined && url !== before.url;
 
-/** Switching it off or on is a change of its own; what changed nothing is not told. */
+/** Writes the change to the audit log: disabling and enabling are actions of their own; no entry if nothing changed. */
 const note = async (
   trx: Trx<Tables>,
   editor: Editor,
@@ -141,10 +141,10 @@ const note = async (
     : after.enabled === 1
       ? 'subscription.enabled'
       : 'subscription.disabled';
-  await noteChange(trx, editor, action, after, { ...changed, at });
+  await auditChange(trx, editor, action, after, { ...changed, at });
 };
 
-/** What a change does to whether it is on. Why and since when one is off stays as it is where it was off before. */
+/** The columns that disabling or enabling changes. If it was already disabled, the reason and time stay. */
 const switched = (
   before: SubscriptionRow,
   { enabled }: Changes,

@@ -2,11 +2,11 @@ import { enablingDeadlineMs, type SubscriptionRow } from '@causeway/proto';
 import type { Editor } from '../subscriptions/editor.ts';
 import { type VerificationContext, verifyEndpoint } from './verify-endpoint.ts';
 
-/** Challenges that nobody waits for: those after a create and after a change of the URL. */
+/** Challenges sent in the background, after a create or a change of the URL. */
 export interface Challenges {
-  /** A challenge that is lost with this process is sent again when somebody enables the subscription. */
+  /** Sends a challenge. If this process dies first, enabling the subscription sends another one. */
   send(editor: Editor, subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id'>): void;
-  /** Resolves when the results of all are stored. */
+  /** Resolves when the results of all challenges are stored. */
   drain(): Promise<void>;
 }
 

@@ -3,8 +3,8 @@ import { challengeType, type SubscriptionRow } from '@causeway/proto';
 import { type Sending, sendNow } from '../subscriptions/send-now.ts';
 
 /**
- * Sends a challenge to the subscription's receiver and waits for the answer. The challenge exists in this call and in
- * the request only: nobody but the receiver learns it.
+ * Sends a challenge to the subscription's receiver and waits for the answer. The challenge exists only in this call and
+ * in the request, so only the receiver learns it.
  * @returns the URL that was called, and why its receiver did not prove itself, as a sentence; null if it did.
  * @throws Problem if no challenge was sent.
  */
@@ -33,8 +33,8 @@ export const sendChallenge = async (
 const challengeBytes = 32;
 
 /**
- * Whether the body is JSON with the challenge as its member `challenge`. The request has it one level deeper, in
- * `payload`: a server that sends every request back as it came proves nothing.
+ * Whether the body is JSON with the challenge in its member `challenge`. The request has it one level deeper, in
+ * `payload`, so that a server that echoes every request does not pass.
  */
 const echoes = (body: string, challenge: string): boolean => {
   try {

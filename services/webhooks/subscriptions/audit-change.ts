@@ -6,8 +6,8 @@ import type { Editor } from './editor.ts';
 
 type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>;
 
-/** The entry of a change in the audit log, in the transaction of the change. */
-export const noteChange = (
+/** Writes a change to the audit log, in the transaction of the change. */
+export const auditChange = (
   trx: Trx<Tables>,
   { by }: Editor,
   action: AuditAction,
@@ -22,7 +22,7 @@ export const noteChange = (
     ...more,
   });
 
-/** What the log tells of a subscription. */
+/** The fields of a subscription that the audit log records. */
 export const editable = (
   row: Pick<SubscriptionRow, 'name' | 'description' | 'url' | 'event_types' | 'enabled' | 'managed_by'>,
 ) => ({
