@@ -3,7 +3,7 @@ import type { LaneAnswer, LaneCall } from '@causeway/runtime';
 import type { Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 
-/** Asks the service of an operation for its answer. @throws LaneError */
+/** Sends a request to the service of its operation. @throws LaneError */
 export const callService = (
   { lanes }: Pick<Gateway, 'lanes'>,
   { requestId, traceparent, head }: Exchange,

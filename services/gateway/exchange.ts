@@ -17,33 +17,33 @@ import type { HttpResponse } from './http/uws.ts';
 import type { Header } from './limits/policy.ts';
 import { endRequest, startRequest } from './tracing.ts';
 
-/** What the answers to one audience have in common. */
+/** The properties that all answers to one audience share. */
 export interface AnswerRules {
   /** The message of the log line. */
   readonly logged: string;
-  /** How the log line names a request that asks for no operation. */
+  /** The log line's name for a request without an operation. */
   readonly unnamed?: string;
   /** On every answer. */
   readonly always: readonly Header[];
   /** On answers of the API: data and errors. */
   readonly api: readonly Header[];
-  /** The shape of errors, as long as the operation is not known. */
+  /** The shape of errors while the operation is unknown. */
   readonly shapeOf: (path: string) => ErrorShape;
-  /** Makes headers for the client of those with which a service answered. */
+  /** Makes the client's headers from those of a service's answer. */
   readonly translate: (headers: Readonly<Record<string, string>>) => readonly Header[];
 }
 
-/** An operation, as far as the log, the metrics and the trace name it. */
+/** The parts of an operation that the log, the metrics and the trace name. */
 export type Asked = Pick<MemberOperation, 'id' | 'audience' | 'path'> | KeyOperation;
 
 /**
- * The answering half of a request: exactly one answer, or none where the client has gone; its metrics, its trace and
- * one log line. It is a class because there is one for every request, and they share their functions.
+ * Answers a request exactly once, or never if the client disconnects, and records its metrics, its trace and one log
+ * line. It is a class so that all requests share its functions.
  */
 export class Exchange {
   readonly head: Head;
   readonly response: HttpResponse;
-  /** The client's. */
+  /** The client's address. */
   readonly address: string;
   readonly requestId: string;
   readonly traceparent: string;
@@ -74,7 +74,7 @@ export class Exchange {
     response.onAborted(() => this.#aborted());
   }
 
-  /** Whether it has been answered, or its client has gone. */
+  /** Whether the request has been answered, or its client has disconnected. */
   get over(): boolean {
     return this.#over;
   }
@@ -93,7 +93,7 @@ export class Exchange {
     this.#onAnswer = onAnswer;
   }
 
-  /** Begins to read the body, which is then held until the exchange is over. To be called before the first await. */
+  /** Begins to read the body, and keeps it until the exchange is over. Call it before the first await. */
   read(bodies: Bodies, maxBytes: number): Reading | undefined {
     if (this.head.bodyBytes === 0) return undefined;
     this.#reading = bodies.read(this.response, this.head.bodyBytes, maxBytes);
@@ -115,7 +115,7 @@ export class Exchange {
     this.#finish(status);
   }
 
-  /** Answers with what a service has answered. */
+  /** Passes on a service's answer. */
   pass({ status, body, headers }: LaneAnswer): void {
     const { api, translate } = this.#rules;
     const own = body.length > 0 ? [jsonType, ...api] : api;
@@ -142,8 +142,8 @@ export class Exchange {
   }
 
   /**
-   * Begins an answer without an end.
-   * @param onGone is called when the client has gone.
+   * Begins an open-ended answer.
+   * @param onGone is called when the client has disconnected.
    */
   stream(headers: readonly Header[], onGone: () => void): HttpResponse {
     this.response.cork(() => {
@@ -206,7 +206,7 @@ export class Exchange {
   }
 }
 
-/** Who asks, as the log names them. */
+/** The caller, as the log names it. */
 interface Caller {
   readonly company?: number;
   readonly key?: number;

@@ -2,7 +2,7 @@ import { invalidField, Problem, problem } from '@causeway/proto';
 import { LaneError } from '@causeway/runtime';
 import { CountError } from './limits/counter.ts';
 
-/** What a caller is told of anything that was thrown on the way. */
+/** The error that a caller gets for anything thrown. */
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof CountError) return problem('lock_timeout', error);
@@ -19,13 +19,13 @@ const laneProblems = {
   too_large: 'payload_too_large',
 } as const satisfies Record<LaneError['code'], string>;
 
-/** The portal takes nothing but JSON: a form of another site cannot send that without being asked about. */
+/** The portal takes only JSON: another site's form cannot send it without a CORS preflight. */
 export const invalidContentType = (): Problem =>
   invalidField('Content-Type', 'Content-Type must be application/json');
 
 export const invalidHost = (): Problem =>
   new Problem({ code: 'invalid_request', publicMessage: 'the Host header is not valid' });
 
-/** Its answer would be held in memory whole (`writeAnswer`, sealed), and nobody has reason to send a body. */
+/** Refused because the sealed answer (`writeAnswer`) would be held in memory whole, and no client needs to send one. */
 export const pageWithChunks = (): Problem =>
   new Problem({ code: 'invalid_request', publicMessage: 'a page takes no body' });

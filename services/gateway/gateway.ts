@@ -10,7 +10,7 @@ import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
 import type { RequestCounts } from './usage/request-counts.ts';
 
-/** What a request needs on its way through the gateway. */
+/** The dependencies of the request handlers. */
 export interface Gateway {
   readonly bus: Bus;
   readonly log: Log;
@@ -28,6 +28,6 @@ export interface Gateway {
   readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;
   readonly trustedProxies: number;
-  /** While true, every answer closes its connection. */
+  /** If true, every answer closes its connection. */
   draining: boolean;
 }

@@ -11,9 +11,8 @@ import { serveMember } from './portal/serve.ts';
 import { readVisit } from './portal/visit.ts';
 
 /**
- * One request, from its head to its answer. Who may ask, and how often, depends on the audience (`keys/serve.ts`,
- * `portal/serve.ts`); everything else is the same for all. Whatever must be read from uWebSockets.js is read before
- * the first await.
+ * Handles one request, from its head to its answer. Authentication and limits depend on the audience (`keys/serve.ts`,
+ * `portal/serve.ts`); everything else is shared. Everything needed from uWebSockets.js is read before the first await.
  */
 export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest): void => {
   const head = readHead(request);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basePath } from '@causeway/proto';
 import { openApiDocument } from '@causeway/proto/openapi';
 
-/** What the gateway answers by itself, without a key. */
+/** The pages that the gateway answers itself, without a key. */
 export interface Page {
   readonly status: number;
   readonly body: Buffer | string | null;
@@ -17,7 +17,7 @@ export interface Pages {
 
 const openApiPath = `${basePath}/openapi.json`;
 
-/** The contract itself is public, and a person who opens the address in a browser is told where to go. */
+/** The public contract, and a welcome page with links for a person who opens the address in a browser. */
 export const createPages = (): Pages => {
   const contract: Page = {
     status: 200,
@@ -40,7 +40,7 @@ const noSniff = ['X-Content-Type-Options', 'nosniff'] as const;
 
 const welcomePage = (): Page => {
   const body = readFileSync(new URL('../../admin-ui/public/index.html', import.meta.url));
-  // The page's one style sheet is inside it, and nothing else may be loaded or run.
+  // The page's only style sheet is inline; it may load and run nothing else.
   const style = /<style>([\s\S]*?)<\/style>/.exec(body.toString())?.[1] ?? '';
   const styleHash = createHash('sha256').update(style).digest('base64');
   return {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Retries `work` with a pause after each failure: a NATS cluster may elect its leaders while a gateway starts.
- * @throws the last error when `withinMs` are over.
+ * @throws the last error after `withinMs`.
  */
 export const retry = async <Result>(
   work: () => Promise<Result>,

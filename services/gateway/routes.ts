@@ -1,15 +1,15 @@
-/** An operation found, and its path parameters as they were sent. */
+/** A matched operation, and its path parameters as they were sent. */
 export interface Match<O> {
   readonly operation: O;
   readonly params: readonly string[];
 }
 
-/** What a method and path lead to: an operation, or what to say instead. */
+/** The result of matching a method and path: an operation, or the error to answer. */
 export type Routed<O> =
   | { readonly match: Match<O>; readonly allow?: undefined }
   | { readonly match: undefined; readonly allow: string | undefined };
 
-/** Finds operations by method and path. HEAD is answered wherever GET is. */
+/** Finds operations by method and path. HEAD matches wherever GET does. */
 export const createRouter = <O extends Routable>(
   table: readonly O[],
   base: string,

@@ -24,13 +24,13 @@ import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { reportRequests } from './usage/request-counts.ts';
 
-/** Contract, "Rate limits": no answer of the counters within this, and the request is not let through. */
+/** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */
 const countTimeoutMs = 500;
-/** Owners the counting is spread over. */
+/** Number of partitions, and so of owners. */
 const limitPartitions = 1;
-/** After a SIGTERM, how long slow clients may still take their answers. */
+/** How long slow clients may take to read their answers after a SIGTERM. */
 const unsentPatienceMs = 5000;
-/** An election takes up to nine seconds where a server has just died. */
+/** An election takes up to nine seconds if a server has just died. */
 const startPatienceMs = 30_000;
 
 /** Starts a gateway on `bus`. What it starts is registered with the kit, so that the kit's stop ends it. */
@@ -38,7 +38,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   const { log, metrics, tracer, instance } = kit;
   const traffic = countTraffic(metrics);
 
-  // A cluster that has just come up is still choosing who leads what.
+  // A cluster that has just started is still electing its leaders.
   const atStart = <Result>(work: () => Promise<Result>): Promise<Result> =>
     retry(work, {
       withinMs: startPatienceMs,
@@ -70,7 +70,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
 
   const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
   kit.onStop('key table', () => table.close());
-  // Listed first, read second: whoever is listed when a key is revoked is told of it.
+  // Lists itself before it reads the table: a listed gateway receives every revocation.
   const presence = await atStart(() =>
     keepPresence({
       bus,
@@ -153,12 +153,12 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
   app.any('/*', (response, request) => handle(gateway, response, request));
   const socket = await new Promise<us_listen_socket>((resolve, reject) =>
     app.listen(config.HOST, config.PORT, (listening) =>
-      listening ? resolve(listening) : reject(new Error(`port ${config.PORT} cannot be listened on`)),
+      listening ? resolve(listening) : reject(new Error(`port ${config.PORT} is not available`)),
     ),
   );
   kit.onStop('HTTP', async () => {
-    // New connections go to the other gateways on the port. Those that are open may send what they have
-    // on the way; each answer tells its client to close, and what is idle after the linger is closed here.
+    // New connections go to the other gateways on the port. Open ones are still served; each answer asks its client to
+    // close, and connections that are idle after the linger are closed here.
     gateway.draining = true;
     gateway.portal.tails.close();
     uws.us_listen_socket_close(socket);

@@ -2,8 +2,8 @@ import { childTraceparent, type Span, type Tracer, traced } from '@causeway/runt
 import type { Head } from './http/head.ts';
 
 /**
- * A request as a server span, by OpenTelemetry's conventions for HTTP: under the caller's trace, or the first of a
- * new one. Neither path nor query is told, only the route: people put names, addresses and keys into them.
+ * Records a request as a server span, by OpenTelemetry's conventions for HTTP: in the caller's trace, or in a new one.
+ * Records the route but neither path nor query, because people put names, addresses and keys into them.
  */
 export const startRequest = (
   tracer: Tracer | undefined,
@@ -15,17 +15,17 @@ export const startRequest = (
     root: true,
     attributes: { 'http.request.method': methods.has(method) ? method : '_OTHER' },
   });
-  // What the gateway does not record, no service shall.
+  // If the gateway does not sample a request, no service does.
   const traceparent = span?.traceparent ?? childTraceparent(incoming, tracer === undefined);
   return { span, traceparent };
 };
 
-/** What a finished request turned out to be. */
+/** The result of a finished request. */
 export interface Outcome {
   readonly method: string;
-  /** 499 where the client went away before its answer. */
+  /** 499 if the client disconnected before its answer. */
   readonly status: number;
-  /** The whole path with its parameters in braces; undefined where none was found. */
+  /** The whole path with its parameters in braces; undefined if no route matched. */
   readonly route: string | undefined;
   readonly requestId: string;
   readonly company: number | undefined;
@@ -46,7 +46,7 @@ export const endRequest = (span: Span, { method, status, route, requestId, compa
 
 const clientGone = 499;
 
-/** The wait for the count of a request, where it is not in memory already. */
+/** The wait for the count of a request. */
 export const tracedCount = <Verdict>(
   tracer: Tracer | undefined,
   span: Span | undefined,
@@ -54,7 +54,7 @@ export const tracedCount = <Verdict>(
 ): Promise<Verdict> =>
   span ? traced(tracer, 'count request', { kind: 'internal', parents: [span] }, () => counting) : counting;
 
-/** Those of RFC 9110 and RFC 5789: what else a caller makes up is no name. */
+/** The methods of RFC 9110 and RFC 5789. Any other is recorded as `_OTHER`, because callers can invent names. */
 const methods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',

@@ -1,12 +1,12 @@
 import type { Cell, Metrics } from '@causeway/runtime';
 import type { Unsent } from './http/answer.ts';
 
-/** What the gateway counts of its requests. */
+/** The gateway's request metrics. */
 export interface Traffic {
   opened(): void;
-  /** @param status the answer's, or 499 where the client went away before it. */
+  /** @param status the answer's, or 499 if the client disconnected before it. */
   finished(operation: string | undefined, status: number, elapsedMs: number): void;
-  /** An authentication that failed, by client address. */
+  /** A failed authentication, by client address. */
   refused(address: string): void;
   /** A connection closed for its framing. */
   broken(): void;
@@ -14,7 +14,7 @@ export interface Traffic {
   readonly unsent: Unsent;
 }
 
-/** Addresses named in the metric; what comes after is counted together, so that nobody can swell it. */
+/** Most addresses named in the metric. Further ones are counted together, so that no attacker can inflate it. */
 const maxAddresses = 200;
 
 export const countTraffic = (metrics: Metrics): Traffic => {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from './uws.ts';
 
-/** An answer on its way out. */
+/** An answer to write. */
 export interface Outgoing {
   readonly status: number;
   readonly body: Uint8Array | string | null;
@@ -9,22 +9,22 @@ export interface Outgoing {
 }
 
 export interface Sending {
-  /** HEAD gets what GET would, without the body. */
+  /** HEAD gets the answer of GET without the body. */
   readonly head: boolean;
   /**
    * - `open`: the connection serves further requests.
-   * - `close`: the client has asked for its end, and uWebSockets.js or the client closes it.
-   * - `drain`: it is closed when the client has taken the answer.
-   * - `sealed`: nothing that arrives on it is read as a request any more; for requests whose end is not certain.
+   * - `close`: the client has asked to close it, and uWebSockets.js or the client does so.
+   * - `drain`: the gateway closes it when the client has taken the answer.
+   * - `sealed`: the gateway reads no further requests from it; for requests whose end is uncertain.
    */
   readonly after: 'open' | 'close' | 'drain' | 'sealed';
   readonly unsent: Unsent;
 }
 
 export interface Unsent {
-  /** Answers that their clients have not taken yet. */
+  /** Answers that clients have not taken yet. */
   answers: number;
-  /** Answers given in this turn of the event loop. */
+  /** Answers written in this turn of the event loop. */
   thisTurn: number;
 }
 
@@ -33,25 +33,25 @@ export interface Unsent {
  * ticks every four).
  */
 const keepAliveSeconds = 8;
-/** uWebSockets.js collects what is written in one tick in a buffer of 16 KiB, heads included. */
+/** uWebSockets.js buffers up to 16 KiB written in one tick, heads included. */
 const smallBytes = 8 * 1024;
 /** uWebSockets.js serves all requests that it has read from a connection, up to 512 KiB of them, in one turn. */
 const maxPerTurn = 64;
-/** How long a sealed connection is kept for its client to take the answer: small ones, and larger ones. */
+/** How long a sealed connection stays open for its client to take the answer: small ones, and larger ones. */
 const sealedMs = { small: 1000, large: 10_000 } as const;
 
 /**
  * Writes an answer no faster than its client takes it. A request counts as unanswered until the kernel has taken
  * the whole answer, and uWebSockets.js closes a connection on which a request arrives before the last one is
- * answered: so at most one small answer (16 KiB) and one head wait in memory for a connection. A larger body is not
- * copied; it is written from where it lies.
+ * answered: so at most one small answer (16 KiB) and one head wait in memory for a connection. A larger body is
+ * written without a copy.
  *
- * An answer beyond `maxPerTurn` is written in the next turn. So a client that pipelines requests for small answers loses its
- * connection and keeps nobody waiting, and to every other client the delay is nothing.
+ * An answer beyond `maxPerTurn` is written in the next turn. So a client that pipelines requests for small answers loses
+ * its connection and delays no other client noticeably.
  *
  * Two kinds of answers never count as answered; their connection ends instead: sealed ones, and those without a
- * body (HEAD, 204, 304), as the library does not tell whether a head alone was taken.
- * @returns what must be called when the client has gone.
+ * body (HEAD, 204, 304), because the library does not report whether a head alone was taken.
+ * @returns a function to call when the client has disconnected.
  */
 export const writeAnswer = (response: HttpResponse, outgoing: Outgoing, sending: Sending): (() => void) => {
   const { unsent } = sending;
@@ -113,9 +113,9 @@ const write = (
 };
 
 /**
- * Writes the whole answer as a head: the request then stays unanswered for uWebSockets.js, until the connection is
- * closed here or by its client. What is written as a header ends with a line end, which JSON may have.
- * @param bytes of the body, for Content-Length; undefined where an answer has none (RFC 9110, 8.6).
+ * Writes the whole answer as a head: to uWebSockets.js the request stays unanswered until this process or the client
+ * closes the connection. A header ends with a line break, which is harmless after JSON.
+ * @param bytes of the body, for Content-Length; undefined if the answer has none (RFC 9110, 8.6).
  */
 const writeSealed = (
   response: HttpResponse,
@@ -134,7 +134,7 @@ const writeSealed = (
       response.writeHeader('Content-Length', String(hasBody ? bytes + lineEnd.length : bytes));
     response.writeHeader('Connection', hasBody ? Buffer.concat([closeAndBody, body]) : `close${lineEnd}`);
   });
-  // What follows is not read at all: a client that goes on sending would cost more than its answer.
+  // Stops reading: a client that continues to send would cost more than its answer.
   response.pause();
   const timer = setTimeout(
     () => response.close(),
@@ -148,7 +148,7 @@ const writeHead = (response: HttpResponse, status: number, headers: Outgoing['he
   for (const [name, value] of headers) response.writeHeader(name, value);
 };
 
-/** The answer of a service is part of the frame it came in, which is not to be kept for a slow client's sake. */
+/** Copies the body: a service's answer is a slice of its frame, which a slow client would keep in memory. */
 const withoutItsFrame = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength * 2 < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes;
 

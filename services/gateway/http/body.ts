@@ -1,38 +1,38 @@
 import { Problem, payloadTooLarge, problem } from '@causeway/proto';
 import type { HttpResponse } from './uws.ts';
 
-/** Reads the bodies of requests, each into one buffer that grows, and all together within a bound. */
+/** Reads request bodies, each into one growing buffer, and limits their total size. */
 export interface Bodies {
   /**
    * Must be called before the request's handler returns.
-   * @param declaredBytes -1 where the body comes in chunks.
-   * @param maxBytes what the operation takes.
+   * @param declaredBytes -1 if the body is chunked.
+   * @param maxBytes the operation's limit.
    */
   read(response: HttpResponse, declaredBytes: number, maxBytes: number): Reading;
   bytesInFlight(): number;
 }
 
-/** A body that is being read, and held until its request is over. */
+/** A request's body: being read, then kept until the request is over. */
 export interface Reading {
   /**
-   * Resolves with the body, or with what to answer instead; never, where the client goes away. What comes after a
-   * refusal is dropped unread.
+   * Resolves with the body or the error to answer; never resolves if the client disconnects. Data that arrives after a
+   * refusal is dropped.
    */
   readonly body: Promise<Buffer | Problem>;
-  /** Drops the body and gives its room back. */
+  /** Drops the body and returns its bytes to the total. */
   release(): void;
 }
 
 export interface BodyBounds {
-  /** Room for the bodies of all requests that are not over. */
+  /** Limit for the bodies of all requests in progress. */
   readonly bytesInFlight: number;
-  /** Chunks of one body: each costs a call, however small it is. */
+  /** Most chunks of one body: each costs a call, however small it is. */
   readonly chunks: number;
 }
 
 export const noBody = Buffer.alloc(0);
 
-/** A buffer begins with this, or with what is declared. */
+/** A buffer's initial size, unless the declared size is smaller. */
 const firstBytes = 16 * 1024;
 
 export const createBodies = (bounds: BodyBounds): Bodies => {
@@ -52,7 +52,7 @@ export const createBodies = (bounds: BodyBounds): Bodies => {
       release();
       resolve(why);
     };
-    /** @returns false where there is no room for so many bytes. */
+    /** @returns undefined if the total has no room for so many bytes. */
     const grow = (held: Buffer, bytes: number): Buffer | undefined => {
       if (inFlight + bytes - held.byteLength > bounds.bytesInFlight) return undefined;
       const grown = Buffer.allocUnsafeSlow(bytes);
@@ -65,7 +65,7 @@ export const createBodies = (bounds: BodyBounds): Bodies => {
     response.onData((chunk, last) => {
       if (++chunks > bounds.chunks && declaredBytes < 0) {
         if (buffer) refuse(tooManyChunks(bounds.chunks));
-        // It goes on after it was refused: each chunk costs as much as before.
+        // The client continues after the refusal: each chunk costs as much as before.
         else if (chunks > 2 * bounds.chunks) response.close();
       }
       if (!buffer) return;
@@ -77,7 +77,7 @@ export const createBodies = (bounds: BodyBounds): Bodies => {
         if (!grown) return refuse(problem('service_unavailable'));
         buffer = grown;
       }
-      // The chunk's memory is taken back when this function returns.
+      // The chunk's memory is invalid once this function returns.
       buffer.set(new Uint8Array(chunk), receivedBytes);
       receivedBytes = bytes;
       if (last) resolve(buffer.subarray(0, receivedBytes));

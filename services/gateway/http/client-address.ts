@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Head } from './head.ts';
 import type { HttpResponse } from './uws.ts';
 
-/** Whose request is answered. To be asked while the response is still open. */
+/** The address of the request's client. Call it while the response is open. */
 export const addressOf = (
   response: HttpResponse,
   { forwardedFor }: Pick<Head, 'forwardedFor'>,
@@ -15,9 +15,9 @@ export const addressOf = (
   );
 
 /**
- * The client's address. What proxies say is believed as far as there are proxies: of `X-Forwarded-For` the entry
- * that the outermost trusted one wrote, which is the last but `trustedProxies - 1`. What a client has written
- * itself stands before that. Whatever is not an address, or not there, is the connection's.
+ * The client's address: in `X-Forwarded-For`, the entry that the outermost trusted proxy wrote, which is number
+ * `trustedProxies` from the end. Entries before it may come from the client. If that entry is missing or not an
+ * address, the address of the connection.
  * @param remote the address of the connection.
  */
 export const clientAddress = (remote: string, forwardedFor: string, trustedProxies: number): string => {
@@ -28,7 +28,7 @@ export const clientAddress = (remote: string, forwardedFor: string, trustedProxi
   return isIP(named) ? named : connected;
 };
 
-/** An IPv4 address in IPv6's clothes is shown as itself; IPv6 in its short form. */
+/** Normalises an address: IPv4-mapped IPv6 as IPv4, other IPv6 in its short form. */
 const normalAddress = (text: string): string => {
   const bare = text.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
   if (isIP(bare) !== 6) return bare.replace(/^([\d.]+):\d+$/, '$1');

@@ -1,17 +1,17 @@
 import type { HttpRequest } from './uws.ts';
 
-/** What the gateway reads of a request before it decides anything. */
+/** A request's method, path and headers, as far as the gateway uses them. */
 export interface Head {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly apiKey: string;
-  /** The caller's `X-Request-Id`, empty unless it is a sane one. */
+  /** The caller's `X-Request-Id`; empty unless it is valid. */
   readonly requestId: string;
   readonly traceparent: string;
-  /** Every `X-Forwarded-For` there is, in order: a client may send one of its own, and a proxy add another. */
+  /** All `X-Forwarded-For` headers, in order: a client may send one, and a proxy may add another. */
   readonly forwardedFor: string;
-  /** Declared length in bytes; 0 where there is no body, -1 where it comes in chunks. */
+  /** Declared length in bytes; 0 without a body, -1 if it is chunked. */
   readonly bodyBytes: number;
   /**
    * The message's end is not certain, or its key is not: uWebSockets.js 20.56 takes the first of two
@@ -25,13 +25,13 @@ export interface Head {
    * reading headers at one without a name, so that a body without a visible length may still have one.
    */
   readonly loose: boolean;
-  /** The client asks for the connection to be closed after the answer. */
+  /** The client asks to close the connection after the answer. */
   readonly closes: boolean;
-  /** Whether its `Host` can be one; else it is answered with 400 (RFC 9112, 3.2). */
+  /** Whether its `Host` is valid; if not, the answer is 400 (RFC 9112, 3.2). */
   readonly hasHost: boolean;
 }
 
-/** Reads everything needed out of the request object, which is only valid until its handler returns. */
+/** Reads everything needed from the request object, which is valid only until its handler returns. */
 export const readHead = (request: HttpRequest): Head => {
   let apiKey: string | undefined;
   let requestId = '';
@@ -76,7 +76,7 @@ export const readHead = (request: HttpRequest): Head => {
   });
   broken ||= length !== undefined && encoding !== undefined;
   const method = request.getCaseSensitiveMethod();
-  // What is left of a body that was taken for shorter than it is begins so: `{}POST`.
+  // If a body was read too short, its rest is taken for the next request, which then begins like `{}POST`.
   broken ||= !known.has(method) && !token.test(method);
   return {
     method,
@@ -95,9 +95,9 @@ export const readHead = (request: HttpRequest): Head => {
 };
 
 const known: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
-/** Clients say how long a body of these is, even where it is empty (RFC 9110, 8.6). */
+/** With these methods, clients declare the body's length even if it is empty (RFC 9110, 8.6). */
 const withBody: ReadonlySet<string> = new Set(['POST', 'PATCH', 'PUT']);
-/** RFC 9110, 7.2: a name or an address, and a port. The library refuses requests without any. */
+/** RFC 9110, 7.2: a name or an address, and a port. The library refuses requests without a `Host`. */
 const hostName = /^(?:[\w.~%!$&'()*+,;=-]+|\[[\da-fA-F:.]+\])(?::\d*)?$/;
 const closeToken = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 /** RFC 9110, 5.6.2. */

@@ -5,9 +5,9 @@ import { readEnv } from '@causeway/runtime';
 export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 
 /**
- * Loads uWebSockets.js with a header block of 16 KiB: its own 4 KiB is less than one long token or trace
- * state. The library reads the setting when it is loaded, so it cannot be imported statically. Its answers do not
- * name it, but for those of its parser (contract, "Connection level").
+ * Loads uWebSockets.js with a header block of 16 KiB: its default of 4 KiB is less than one long token or trace
+ * state. The library reads the setting when it is loaded, so it cannot be imported statically. Only answers of its
+ * parser name the library (contract, "Connection level").
  */
 export const loadUws = (): typeof uWebSockets => {
   readEnv().UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';

@@ -4,10 +4,10 @@ import type { Header } from '../limits/policy.ts';
 
 export const apiPrefix = `${basePath}/`;
 
-/** Answers hold personal data, and every one is counted: none may come out of a cache. */
+/** Answers contain personal data, and every request is counted: no cache may store them. */
 const noStore: Header = ['Cache-Control', 'no-store'];
 
-/** What the answers of the interface have in common. */
+/** The properties of all answers of the integration interface. */
 export const keyAnswers: AnswerRules = {
   logged: 'request',
   always: [],

@@ -8,7 +8,7 @@ export interface LastUsed {
 }
 
 const flushMs = 10_000;
-/** Keys a message; a use is at most some forty bytes. */
+/** Keys per message; a use takes at most about forty bytes. */
 const usesPerMessage = 5000;
 
 interface Use {

@@ -2,7 +2,7 @@ import { gatewayBucket, gatewayBucketSettings } from '@causeway/proto';
 import type { Bus, Log } from '@causeway/runtime';
 import { type KV, Kvm } from '@nats-io/kv';
 
-/** A gateway's entry in the list of those that must hear of a revocation before it counts as done. */
+/** A gateway's entry in the list of gateways that must confirm a revocation before it counts as done. */
 export interface Presence {
   /** Whether the entry is certain to be there. */
   listed(): boolean;
@@ -10,12 +10,12 @@ export interface Presence {
 }
 
 const renewMs = 1000;
-/** After this long without a confirmed renewal the entry may have run out. */
+/** After this long without a confirmed renewal, the entry may have expired. */
 const doubtMs = 4000;
 
 /**
- * Lists this gateway and keeps it listed. If its entry may have lapsed, `onLapse` runs after it is listed
- * again: whatever happened meanwhile was not told to this gateway.
+ * Lists this gateway and keeps it listed. If its entry may have lapsed, `onLapse` runs once it is listed again,
+ * because this gateway may have missed revocations.
  */
 export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOptions): Promise<Presence> => {
   const open = (): Promise<KV> => new Kvm(bus.nc).open(gatewayBucket);
@@ -28,7 +28,7 @@ export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOpti
     try {
       await bucket.put(instance, new Date().toISOString());
     } catch {
-      // The bucket is in memory: a restarted server has lost it, and `access` makes it again.
+      // The bucket is in memory: a restarted server has lost it, and `access` creates it again.
       bucket = await open();
       await bucket.put(instance, new Date().toISOString());
     }
@@ -42,7 +42,7 @@ export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOpti
     if (busy || !bus.connected()) return;
     busy = true;
     renew()
-      .catch((error: unknown) => log.warn({ reason: String(error) }, 'presence cannot be renewed'))
+      .catch((error: unknown) => log.warn({ reason: String(error) }, 'presence not renewed'))
       .finally(() => {
         busy = false;
       });

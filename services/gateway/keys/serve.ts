@@ -23,8 +23,8 @@ import { tracedCount } from '../tracing.ts';
 import { apiPrefix } from './answers.ts';
 
 /**
- * One request with an API key, in the order of the contract ("Order of checks"): authentication, route, scope, rate
- * limit; body and record are the service's.
+ * Serves one request with an API key, in the order of the contract ("Order of checks"): authentication, route, scope,
+ * rate limit. The service checks body and record.
  */
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
   if (!exchange.head.path.startsWith(apiPrefix)) throw problem('not_found');
@@ -36,7 +36,7 @@ export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> =>
   return forward(gateway, exchange, admitted, reading);
 };
 
-/** Authentication, route and scope: all that needs no waiting. */
+/** Checks authentication, route and scope, none of which waits. */
 const admit = (gateway: Gateway, { head, address }: Exchange): Admitted => {
   const identity = authenticate(head.apiKey, gateway.keyPrefix, gateway.table, gateway.bus.connected());
   if (identity.outcome === 'undecided') throw problem('keys_unavailable');
@@ -59,9 +59,9 @@ const admit = (gateway: Gateway, { head, address }: Exchange): Admitted => {
 };
 
 /**
- * Counts the request, waits for its body, and passes both on to the service. A request that only reads is
- * passed on while it is being counted, as both take about as long: its answer is thrown away unless the
- * request turns out to be admitted, so the caller sees the same order of checks.
+ * Counts the request, waits for its body, and sends it to the service. A request that only reads is sent while it is
+ * being counted, because both take about as long. If it is not admitted, the service's answer is discarded, so the
+ * caller sees the same order of checks.
  */
 const forward = async (
   gateway: Gateway,
@@ -71,15 +71,15 @@ const forward = async (
 ): Promise<void> => {
   const { key, match, bucket, limits } = admitted;
   let early: Promise<LaneAnswer> | undefined;
-  // Where a limit has been reached, the service is not asked for what will be thrown away.
+  // If a limit has been reached, the answer would be discarded, so the service is not asked.
   const ahead = match.operation.method === 'GET' && !incoming && !gateway.limiter.likelyRefused(limits);
   const taken = gateway.limiter.take(limits);
   if (ahead) {
     early = ask(gateway, exchange, admitted, noBody);
-    early.catch(ignore); // It may fail before anybody waits for it.
+    early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
-  // A revocation that was answered before this moment has been heard here (`services/runtime/key-table/follow.ts`).
+  // Every revocation answered before this moment has reached this gateway (`services/runtime/key-table/follow.ts`).
   if (!stillValid(admitted, gateway.table))
     throw problem(gateway.table.trusted() ? 'unauthorized' : 'keys_unavailable');
   exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.requests.note(key, bucket, status));
@@ -99,7 +99,7 @@ const forward = async (
 
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
-  if (exchange.over) return; // The client has gone: nobody waits for the work.
+  if (exchange.over) return; // The client has disconnected.
   exchange.pass(await (early ?? ask(gateway, exchange, admitted, body)));
 };
 

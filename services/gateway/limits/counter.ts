@@ -5,7 +5,7 @@ import { type Positions, partitionOf, positionLength, type Takes } from './count
 import { FencedError, type LimitLog } from './log.ts';
 import { claimPartition, type Listener, MovedError, type Partition, understandsTakes } from './partition.ts';
 
-/** No answer from the counters within the time allowed: the request must not be let through. */
+/** The request could not be counted in time, so it must not be admitted. */
 export class CountError extends Error {
   override readonly name = 'CountError';
 }
@@ -14,9 +14,9 @@ export class CountError extends Error {
 export interface Counter {
   /** @throws CountError within `timeoutMs`; the request may have been counted. */
   count(take: Take): Promise<Position>;
-  /** Finds or takes every partition's owner, so that the first request does not pay for it. */
+  /** Finds every partition's owner, or takes it over, so that the first request does not wait for it. */
   warm(): Promise<void>;
-  /** Gives up this process's partitions, for others to take. */
+  /** Releases this process's partitions to other gateways. */
   drain(): Promise<void>;
 }
 
@@ -25,35 +25,34 @@ export interface Take {
   readonly window: number;
   readonly companyId: number;
   readonly slot: number;
-  /** Of `slot`: a request beyond it does not count for the company. */
+  /** The limit of `slot`: a request beyond it does not count for the company. */
   readonly limit: number;
-  /** Where it counts for its company; 0: nowhere. */
+  /** The company's slot; 0: none. */
   readonly companySlot: number;
   /**
-   * It will be refused, as far as this gateway knows: it may wait some milliseconds for others, so that a flood
-   * costs few messages.
+   * Whether a limit is reached, as far as this gateway knows: the request may then wait some milliseconds for others, so
+   * that a flood costs few messages.
    */
   readonly patient?: boolean;
 }
 
-/** Where a request came in its window: 1 for the first. */
+/** A request's position in its window: 1 for the first. */
 export interface Position {
   readonly own: number;
-  /** 0 where it did not count for the company. */
+  /** 0 if it did not count for the company. */
   readonly company: number;
 }
 
-/** What a gateway sends to an owner. The release before sent `[window, slots]`. */
+/** A gateway's message to an owner. The previous release sent `[window, slots]`. */
 interface CountRequest {
   readonly window: number;
   readonly takes: Takes;
 }
 
 /**
- * Requests of one tick and partition travel together. Each partition of the slots has one owner among the
- * gateways, who counts in memory and answers when the counts are in the partition's log (`partition.ts`).
- * An owner is found by the epoch in the log's last message; where nobody listens under it, whoever needs
- * the partition takes it.
+ * Sends the requests of one tick and partition together. Each partition of the slots has one owner among the gateways,
+ * which counts in memory and answers when the counts are in the partition's log (`partition.ts`). The epoch in the log's
+ * last message identifies the owner; if no gateway listens under it, the gateway that needs the partition takes it over.
  */
 export const createCounter = ({
   bus,
@@ -90,18 +89,18 @@ export const createCounter = ({
 
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let failingSinceMs: number | undefined;
-  /** A server that is there and by which nothing can be counted is cut off from the others, or ill. */
+  /** If no count succeeds through this server, it is partitioned or unhealthy. */
   const leaveIfInVain = (): void => {
     failingSinceMs ??= performance.now();
     if (performance.now() - failingSinceMs < inVainMs) return;
     failingSinceMs = undefined;
-    bus.moveOn('requests could not be counted by it');
+    bus.moveOn('no count succeeded through it');
   };
-  /** Why requests are answered 503, and not a line for each. */
+  /** Logs why requests are answered 503, at most once per interval. */
   const tell = (cause: unknown): void => {
     if (performance.now() - toldAtMs < tellEveryMs) return;
     toldAtMs = performance.now();
-    logger?.warn({ error: cause }, 'requests could not be counted');
+    logger?.warn({ error: cause }, 'count failed');
   };
 
   /** Answers the other gateways for a partition that this one owns. */
@@ -114,7 +113,7 @@ export const createCounter = ({
           const asked = message.json<CountRequest | FormerRequest>();
           answer(owned, asked).then(
             (positions) => message.respond(JSON.stringify(positions)),
-            // Silence where it is unknown whether the requests were counted: the caller's time-out says so.
+            // No answer if it is unknown whether the requests were counted: the caller runs into its timeout.
             (cause: unknown) => cause instanceof MovedError && message.respond('"moved"'),
           );
         },
@@ -133,10 +132,10 @@ export const createCounter = ({
       try {
         route.local = await claimPartition(log, route.partition, listen(route), { metrics });
         route.epoch = route.local.epoch;
-        logger?.info({ partition: route.partition, epoch: route.epoch }, 'counting a partition');
+        logger?.info({ partition: route.partition, epoch: route.epoch }, 'partition taken over');
       } catch (error) {
         if (!(error instanceof FencedError)) throw error;
-        // Somebody is at work there: another who has taken it, or the one that seemed dead and was only slow.
+        // A live owner exists: another gateway took the partition over, or the owner that seemed dead was only slow.
         route.deadEpoch = undefined;
       }
     })().finally(() => {
@@ -151,7 +150,7 @@ export const createCounter = ({
     if (route.local?.epoch === epoch) route.local = undefined;
   };
 
-  /** One try. @returns undefined where nothing was counted and another try is safe. */
+  /** Counts once. @returns undefined if nothing was counted and a retry is safe. */
   const attempt = async (
     route: Route,
     window: number,
@@ -185,7 +184,7 @@ export const createCounter = ({
       } else if (isNobodyThere(error)) {
         forget(route, epoch, true);
       } else {
-        // The owner hangs or is cut off. Twice in a row, and the partition is taken from it.
+        // The owner hangs or is partitioned. After two timeouts in a row, another gateway takes its partition over.
         if (local?.epoch === epoch) forget(route, epoch, true);
         else if (error instanceof TimeoutError && ++route.timeoutsInRow >= 2) forget(route, epoch, true);
         throw error;
@@ -289,7 +288,7 @@ const gather = (requests: readonly Waiting[]): readonly Group[] => {
 
 type Group = readonly [Waiting, ...Waiting[]];
 
-/** While gateways of the release before are running: they ask with slots alone and want one position for each. */
+/** The request of the previous release's gateways: slots alone, answered with one position for each. */
 type FormerRequest = readonly [window: number, slots: readonly number[]];
 
 const answer = async (owned: Partition, asked: CountRequest | FormerRequest): Promise<Positions> => {
@@ -302,7 +301,7 @@ const answer = async (owned: Partition, asked: CountRequest | FormerRequest): Pr
 
 const patienceMs = 10;
 const tellEveryMs = 5_000;
-/** Longer than a cluster mostly takes to choose a new leader. */
+/** Longer than a cluster usually takes to elect a new leader. */
 const inVainMs = 6_000;
 
 const isNobodyThere = (error: unknown): boolean =>
@@ -321,13 +320,13 @@ interface Route {
   readonly partition: number;
   /** This process's own partition, while it owns it. */
   local: Partition | undefined;
-  /** Where to ask; undefined while it has to be found out. */
+  /** The owner's epoch; undefined while it is unknown. */
   epoch: string | undefined;
   /** An owner that is known to be gone. */
   deadEpoch: string | undefined;
   timeoutsInRow: number;
   waiting: Waiting[];
-  /** Whether what waits will be sent in this tick. */
+  /** Whether the waiting requests will be sent in this tick. */
   flushing: boolean;
   resolving: Promise<void> | undefined;
 }

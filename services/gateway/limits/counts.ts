@@ -4,7 +4,7 @@ import type { Bucket } from '@causeway/proto';
 export type Counts = Map<number, Slots>;
 type Slots = Map<number, number>;
 
-/** Increments as they are written: `{window: [slot, n, slot, n, …]}`. */
+/** Increments as the log stores them: `{window: [slot, n, slot, n, …]}`. */
 export type Deltas = Readonly<Record<string, readonly number[]>>;
 
 /**
@@ -15,8 +15,8 @@ export type Takes = readonly number[];
 export const takeLength = 4;
 
 /**
- * Where these requests came in their window, two numbers for each group of `Takes`: the first request's position in
- * its slot, and its position in the company slot (0: none). Those after it have the positions that follow.
+ * The requests' positions in their window, two numbers for each group of `Takes`: the first request's position in its
+ * slot, and its position in the company slot (0: none). The group's other requests have the positions that follow.
  */
 export type Positions = readonly number[];
 export const positionLength = 2;
@@ -41,7 +41,7 @@ const add = (slots: Slots, slot: number, requests: number): number => {
 
 /**
  * Counts requests in `counts`, and once more in `increments`. A request counts for its company unless it is beyond
- * the limit of its own slot: a key that floods must not use up what its company's other keys may do.
+ * the limit of its own slot: a key that floods must not use up the ceiling of its company's other keys.
  */
 export const countTakes = (counts: Counts, increments: Counts, window: number, takes: Takes): number[] => {
   const slots = slotsOf(counts, window);
@@ -93,5 +93,5 @@ export const companySlot = (companyId: number, bucket: Bucket): number =>
   -(companyId * 8 + bucketNumber[bucket]);
 export const memberSlot = (memberId: number): number => -(memberId * 8 + 4);
 
-/** All slots of a company, its keys and its members are in one partition, so that one owner counts a request whole. */
+/** All slots of a company, its keys and its members are in one partition, so one owner counts all parts of a request. */
 export const partitionOf = (companyId: number, partitions: number): number => companyId % partitions;

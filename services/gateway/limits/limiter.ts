@@ -2,7 +2,7 @@ import type { LimitName } from '@causeway/proto';
 import type { Counter } from './counter.ts';
 import { windowEndSeconds, windowOf } from './window.ts';
 
-/** One limit that a request is held against: a counter, and how far it may go in a window. */
+/** A limit that applies to a request: a counter and its maximum in a window. */
 export interface Limit {
   /** The bucket, as headers and bodies name it. */
   readonly name: LimitName;
@@ -10,7 +10,7 @@ export interface Limit {
   readonly limit: number;
 }
 
-/** Every limit that a request is held against. */
+/** The limits that apply to a request. */
 export interface Limits {
   readonly companyId: number;
   /** The key's or the member's. */
@@ -19,7 +19,7 @@ export interface Limits {
   readonly company: Limit | null;
 }
 
-/** What became of a request at the limiter. */
+/** The limiter's decision about a request. */
 export interface Verdict {
   readonly admitted: boolean;
   /** The limit that refused it, else its own. */
@@ -32,7 +32,7 @@ export interface Verdict {
 }
 
 export interface Limiter {
-  /** Counts one request, whether it is admitted or not. @throws CountError where it could not be counted. */
+  /** Counts one request, whether it is admitted or not. @throws CountError if it could not be counted. */
   take(limits: Limits): Promise<Verdict>;
   /** Whether this gateway has seen one of these limits reached in the present window. The owner's count decides. */
   likelyRefused(limits: Limits): boolean;

@@ -18,17 +18,17 @@ interface LogEntry {
   readonly epoch: string;
   readonly counts: Deltas;
   readonly snapshot?: true;
-  /** Its writer owns the partition no longer: whoever needs it may take it at once. */
+  /** Its writer has released the partition: any gateway may take it over at once. */
   readonly released?: true;
 }
 
-/** The log's last message: its sequence (0: none), and the epoch of whoever owns the partition by it, if anybody. */
+/** The log's last message: its sequence (0: none), and the owner's epoch (null: the partition has no owner). */
 export interface Tail {
   readonly sequence: number;
   readonly epoch: string | null;
 }
 
-/** Somebody else has written to the partition's log: what was to be appended is not in it. */
+/** Another process has written to the partition's log, so nothing was appended. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
@@ -36,7 +36,7 @@ export class FencedError extends Error {
 /** The partition logs, in one JetStream stream. */
 export interface LimitLog {
   tail(partition: number): Promise<Tail>;
-  /** The counts up to the tail. @throws where the log cannot be read to its end in time. */
+  /** The counts up to the tail. @throws if the log cannot be read to its end in time. */
   replay(partition: number): Promise<{ tail: Tail; counts: Counts }>;
   /**
    * Appends if the log's last message is still the one with `expectedSequence`.
@@ -46,10 +46,10 @@ export interface LimitLog {
   append(partition: number, entry: LogEntry, expectedSequence: number): Promise<number>;
 }
 
-/** Messages asked for at once in a replay: each is a round trip to the server. */
+/** Concurrent reads in a replay: each is a round trip to the server. */
 const readsAtOnce = 256;
 
-/** @throws where the stream does not exist: `access` makes it. */
+/** @throws if the stream does not exist yet: `access` creates it. */
 export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions): Promise<LimitLog> => {
   const js: JetStreamClient = jetstream(nc, { timeout: options.timeoutMs });
   const jsm: JetStreamManager = await jetstreamManager(nc, { checkAPI: false });
@@ -69,12 +69,12 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
       const { tail: last, entry } = await readLast(partition);
       if (last.sequence === 0) return { tail: last, counts };
       if (entry?.snapshot) {
-        // It has replaced all before it: there is nothing more to read, which is what makes a hand-over quick.
+        // It has replaced all earlier messages, so there is nothing more to read and a takeover is quick.
         applyDeltas(counts, entry);
         return { tail: last, counts };
       }
-      // No consumer: whoever may make one can have JetStream deliver what is in the stream to any subject.
-      // The server takes this question; only the client's type does not know it.
+      // Not a consumer: permission to create one would allow delivering the stream to any subject.
+      // The server supports this query; only the client's type lacks it.
       const first = await jsm.streams.getMessage(limitStream, {
         next_by_subj: limitLogSubject(partition),
         seq: 1,
@@ -86,14 +86,14 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
           Array.from({ length: count }, (_, at) => jsm.streams.getMessage(limitStream, { seq: from + at })),
         );
         for (const message of messages) {
-          // One that is missing was replaced by a snapshot; others are another partition's.
+          // A snapshot has replaced missing messages; the others belong to other partitions.
           if (message?.subject !== limitLogSubject(partition)) continue;
           reached = message.seq;
           applyDeltas(counts, message.json<LogEntry>());
         }
       }
-      // Whoever counts on from a part of the log lets requests in twice. If it is because the rest has
-      // aged out, the next try finds the log empty.
+      // Counting on from a part of the log would admit requests twice. If the rest has aged out, the next try finds
+      // the log empty.
       if (reached !== last.sequence) throw new Error(`limit log ${partition} was not read to its end`);
       return { tail: last, counts };
     },
@@ -116,7 +116,7 @@ export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions)
   };
 };
 
-/** "wrong last sequence", which an R3 stream also reports as "wrong last sequence, in flight". */
+/** "wrong last sequence"; an R3 stream also reports it as "wrong last sequence, in flight". */
 const fencedCodes: ReadonlySet<number> = new Set([10071, 10164]);
 
 export interface LimitLogOptions {

@@ -2,52 +2,52 @@ import { createBatch, type Metrics, noMetrics, randomHex } from '@causeway/runti
 import { countTakes, createCounts, type Positions, slotCount, type Takes, toDeltas } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
 
-/** The partition has another owner: what was to be counted was not, and can be sent there. */
+/** The partition has another owner. Nothing was counted, and the requests can be sent there. */
 export class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** A partition as its owner sees it. */
+/** A partition that this process owns. */
 export interface Partition {
   readonly epoch: string;
-  /** False once the partition is known to be lost; it never becomes true again. */
+  /** False once this process knows that it lost the partition; never true again. */
   owned(): boolean;
   /**
-   * Counts requests, in order. @returns their positions, once they are in the log.
-   * @throws MovedError if nothing was counted; anything else: unknown.
+   * Counts requests, in order. @returns their positions, once the log has stored them.
+   * @throws MovedError if nothing was counted; any other error: unknown.
    */
   count(window: number, takes: Takes): Promise<Positions>;
   /**
-   * Takes nothing more, and hands the partition on when what was taken has been answered: the whole state is then
-   * the log's last message, and whoever asks finds the partition free.
+   * Takes no more requests, answers those taken, then releases the partition: it writes the whole state as the log's
+   * last message, so that another gateway can take the partition over.
    */
   release(): Promise<void>;
 }
 
-/** Epochs of owners that understand `CountRequest`; those of the release before had no prefix. */
+/** The epoch prefix of owners that understand `CountRequest`; those of the previous release had none. */
 const epochPrefix = 'b';
 const newEpoch = (): string => epochPrefix + randomHex(8);
 export const understandsTakes = (epoch: string): boolean =>
   epoch.startsWith(epochPrefix) && epoch.length === 17;
 
 /**
- * After so many messages one carries the whole state and replaces all before it, which bounds a replay. A
- * large state is written less often, so that snapshots stay a small part of what is written.
+ * After this many messages, a snapshot of the whole state replaces all earlier messages, which limits a replay. A large
+ * state is written less often, so that snapshots stay a small part of the writes.
  */
 const snapshotDue = (messages: number, slots: number): boolean =>
   messages >= Math.max(1000, slots / 20) && slots <= maxSnapshotSlots;
-/** A snapshot of more slots would be too large a message; the log's age then bounds the replay. */
+/** A snapshot of more slots would be too large for a message; the log's maximum age then limits the replay. */
 const maxSnapshotSlots = 100_000;
 /**
- * A window is forgotten when nobody has counted in it for so long, by this process's measure. Which window it is
- * says nothing of that: the gateways' clocks may differ, by up to a window and this.
+ * A window is deleted when no request has counted in it for this long, by this process's clock. Its number does not
+ * decide, because the gateways' clocks may differ, by up to a window and this time.
  */
 const forgetAfterMs = 120_000;
 
 /**
- * Takes the partition over: reads its log, then writes under a new epoch at its end. Exactly one process
- * can append after any message, so there is exactly one owner, with no lease and no clock: an owner that
- * was overtaken learns it from its next append, which is refused, and it answers only what was appended.
+ * Takes the partition over: reads its log, then appends a message with a new epoch. Exactly one process can append after
+ * any message, so there is exactly one owner, without a lease or a clock: a former owner's next append is refused, and
+ * it answers only what was appended.
  * @throws FencedError if another process took it at the same time.
  */
 export const claimPartition = async (
@@ -70,7 +70,7 @@ export const claimPartition = async (
     counts = createCounts();
     void listener.close();
     for (const { reject } of requests) reject(error);
-    // Those that waited behind the failed append were not counted.
+    // Requests that waited behind the failed append were not counted.
     for (const { reject } of batch.takeBack()) reject(new MovedError('ownership ended'));
   };
 
@@ -78,7 +78,7 @@ export const claimPartition = async (
     const nowMs = elapsedMs();
     for (const window of counts.keys()) {
       const atMs = countedAtMs.get(window);
-      // It was read from the log: from now on it is known when it was needed.
+      // A window read from the log counts as used now.
       if (atMs === undefined) countedAtMs.set(window, nowMs);
       else if (nowMs - atMs > forgetAfterMs) {
         counts.delete(window);
@@ -138,14 +138,14 @@ export const claimPartition = async (
       if (!lost) {
         const whole = slotCount(counts) <= maxSnapshotSlots;
         const last = whole ? { counts: toDeltas(counts), snapshot: true as const } : { counts: {} };
-        // Where it cannot be written, the others find that nobody listens any more, and read the log.
+        // If this fails, the other gateways find no listener, and read the log.
         await log.append(partition, { epoch, ...last, released: true }, sequence).catch(() => {});
       }
       lost = true;
       await listener.close();
     },
   };
-  // Nobody knows the epoch before it is in the log, so listening first loses no request.
+  // No gateway knows the epoch before it is in the log, so listening first loses no request.
   const listener = listen(self);
   try {
     sequence = await log.append(partition, { epoch, counts: {} }, sequence);
@@ -164,7 +164,7 @@ export interface PartitionOptions {
 
 /** Takes the other gateways' requests to a partition. */
 export interface Listener {
-  /** Takes no new requests and hands on those that have arrived. */
+  /** Takes no new requests and passes on those that have arrived. */
   close(): Promise<void>;
 }
 

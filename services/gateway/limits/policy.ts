@@ -4,20 +4,20 @@ import { companySlot, keySlot, memberSlot } from './counts.ts';
 import type { Limits, Verdict } from './limiter.ts';
 import { windowName, windowSeconds } from './window.ts';
 
-/** The configured limits, in requests a minute. */
+/** The configured limits, in requests per minute. */
 export interface DefaultLimits {
   readonly read: number;
   readonly write: number;
   readonly admin: number;
-  /** Undefined where lookups count as reads. */
+  /** Undefined if lookups count as reads. */
   readonly lookup: number | undefined;
-  /** A company's ceiling over all its keys is so many times its limit for one key. */
+  /** A company's ceiling over all its keys, as a multiple of its limit for one key. */
   readonly companyFactor: number;
   /** Operations of one signed-in member of the portal. */
   readonly portal: number;
 }
 
-/** The bucket an operation is counted in: lookups are reads unless anybody gave them a limit of their own. */
+/** The bucket of an operation: lookups count as reads unless they have a limit of their own. */
 export const countedIn = (
   bucket: Bucket,
   key: KeyEntry,
@@ -40,7 +40,7 @@ export const keyLimits = (
 ): Limits => {
   const { companyId } = key;
   const ofKey = key.limits?.[bucket];
-  // Only where nobody but the key has a limit for lookups, the key's is the company's too.
+  // If only the key has a limit for lookups, it is the company's limit too.
   const ofCompany = company?.limits?.[bucket] ?? defaults[bucket] ?? ofKey ?? defaults.read;
   return {
     companyId,
@@ -60,7 +60,7 @@ const companyNames = {
   lookup: 'company-lookup',
 } as const satisfies Record<Bucket, LimitName>;
 
-/** Of a signed-in member of the portal. */
+/** The limits of a signed-in member of the portal. */
 export const memberLimits = (companyId: number, memberId: number, defaults: DefaultLimits): Limits => ({
   companyId,
   own: { name: 'portal', slot: memberSlot(memberId), limit: defaults.portal },
@@ -90,7 +90,7 @@ export type Header = readonly [name: string, value: string];
 
 const windowHeader: Header = ['X-RateLimit-Window', windowName];
 
-/** What depends only on name and limit, of which there are few, is put together once. */
+/** Caches the header text for each name and limit, of which there are few. */
 const fixedHeaders = (name: LimitName, limit: number): FixedHeaders => {
   const id = `${name}:${limit}`;
   const known = fixedById.get(id);

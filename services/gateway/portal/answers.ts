@@ -5,14 +5,14 @@ import type { Client } from './client.ts';
 import { deviceCookie, tokenCookie } from './cookie.ts';
 import { dataPolicy, securityHeaders } from './security-headers.ts';
 
-/** What the answers of the portal have in common, to this client. */
+/** The properties of all answers of the portal to this client. */
 export const memberAnswers = (client: Client): AnswerRules => ({
   logged: 'portal request',
   unnamed: 'portalPage',
   always: securityHeaders(client),
   api: dataHeaders,
   shapeOf: () => 'general',
-  // `access` hands over what becomes of the cookies.
+  // `access` decides about the cookies and answers their tokens.
   translate: ({ [sessionTokenHeader]: token, [deviceHeader]: device, 'Content-Type': _, ...others }) => [
     ...Object.entries(others),
     ...(token === undefined ? [] : [['Set-Cookie', tokenCookie(token, client)] as const]),

@@ -1,25 +1,25 @@
 import { problem } from '@causeway/proto';
 
-/** Requests of the portal under way. Strangers have bounds of their own: they cannot take members' places. */
+/** Limits on concurrent requests to the portal. Requests without a session have their own, and take no member's place. */
 export interface Bounds {
-  /** Of operations without a session, by network. */
+  /** Operations without a session, by network. */
   readonly strangers: Bound;
-  /** While a token's session is looked up, by network: a made-up token is a new one each time. */
+  /** Session lookups, by network, because an attacker invents a new token for each request. */
   readonly arriving: Bound;
-  /** Of operations with a session, by token. */
+  /** Operations with a session, by token. */
   readonly members: Bound;
 }
 
 export interface Bound {
-  /** @returns what gives the place back. @throws Problem `too_many_requests`, or `service_unavailable` when all are taken */
+  /** @returns a function that releases the place. @throws Problem `too_many_requests`, or `service_unavailable` if full */
   enter(who: string): () => void;
 }
 
 export const createBounds = (): Bounds => ({
-  // An office that signs in at nine fits.
+  // Enough for an office that signs in at nine.
   strangers: createBound(16, 200),
   arriving: createBound(64, 2000),
-  // A browser opens a handful of connections; several tabs and a slow service fit.
+  // Enough for several tabs of a browser, which opens a handful of connections, and a slow service.
   members: createBound(32, 2000),
 });
 

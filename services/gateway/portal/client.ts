@@ -1,15 +1,15 @@
 import type { PortalHead } from './head.ts';
 
-/** Where a request comes from, and under which address its sender knows this service. */
+/** The client's address, and the scheme and host by which it reached this service. */
 export interface Client {
   readonly address: string;
-  /** Whether the browser came by https; cookies and headers depend on it. */
+  /** Whether the browser used https; cookies and headers depend on it. */
   readonly https: boolean;
-  /** Host and port as the browser has them. */
+  /** Host and port, as the browser sees them. */
   readonly host: string;
 }
 
-/** Scheme and host are believed of proxies too (`clientAddress`). */
+/** Trusts proxies for scheme and host as well (`clientAddress`). */
 export const clientOf = (head: PortalHead, address: string, trustedProxies: number): Client =>
   trustedProxies === 0
     ? { address, https: false, host: head.host }

@@ -1,15 +1,15 @@
 import type { Client } from './client.ts';
 
 /**
- * The session's cookie. `__Host-` binds it to this very host and to https; a browser takes no such cookie on
- * plain http://localhost, so there, and nowhere else, it has a plain name.
+ * The session's cookie. `__Host-` binds it to this host and to https. Browsers refuse such a cookie on plain
+ * http://localhost, so only there it has a name without the prefix.
  */
 const secureName = '__Host-causeway';
 const plainName = 'causeway';
 const token = /^[\w-]{43}$/;
-/** Which members have signed in with this browser before; `access` says, and checks it. */
+/** The cookie that names the members who have signed in with this browser; `access` issues and checks it. */
 const device = /^[\w.-]{1,300}$/;
-/** 400 days: browsers keep no cookie longer. */
+/** 400 days, the longest time that browsers keep a cookie. */
 const deviceSeconds = 400 * 86_400;
 
 const isLocal = ({ host, https }: Client): boolean =>
@@ -18,10 +18,10 @@ const isLocal = ({ host, https }: Client): boolean =>
 const nameFor = (client: Client, suffix = ''): string => (isLocal(client) ? plainName : secureName) + suffix;
 const deviceSuffix = '-device';
 
-/** The session's token; empty where there is none, or two: then one of them was planted. */
+/** The session's token; empty if there is none, or two, because then one was planted. */
 export const readToken = (cookie: string, client: Client): string => read(cookie, nameFor(client), token);
 
-/** The cookie of known devices; empty as above. */
+/** The token of the known-devices cookie; empty in the same cases. */
 export const readDevice = (cookie: string, client: Client): string =>
   read(cookie, nameFor(client, deviceSuffix), device);
 
@@ -36,11 +36,11 @@ const read = (cookie: string, cookieName: string, valid: RegExp): string => {
   return values.length === 1 && valid.test(value) ? value : '';
 };
 
-/** The value of `Set-Cookie`; an empty token takes the cookie back. It ends with the browser, or when `access` says. */
+/** The value of `Set-Cookie`; an empty token deletes the cookie. It lasts until the browser closes or `access` ends it. */
 export const tokenCookie = (value: string, client: Client): string =>
   write(nameFor(client), value, client, value === '' ? 0 : undefined);
 
-/** The same for known devices. It outlives the session. */
+/** The same for the known-devices cookie, which outlives the session. */
 export const deviceCookie = (value: string, client: Client): string =>
   write(nameFor(client, deviceSuffix), value, client, deviceSeconds);
 

@@ -8,9 +8,9 @@ import type { Page } from '../pages.ts';
 import type { PortalHead } from './head.ts';
 import { pagePermissions, pagePolicy } from './security-headers.ts';
 
-/** The built portal, from memory. */
+/** Serves the built portal from memory. */
 export interface PortalFiles {
-  /** Whether there is a build; looks again now and then, so that one can be made or renewed meanwhile. */
+  /** Whether there is a build. Checks the folder periodically, so that a new build is found. */
   present(): boolean;
   /** @param path below `/portal`, with its slash; empty for the portal itself. */
   answer(path: string, head: PortalHead): Page;
@@ -24,12 +24,12 @@ interface Entry {
 }
 
 const lookAgainMs = 1000;
-/** In the built `index.html` this stands where a style's nonce goes; a new one for each answer. */
+/** The placeholder for the style nonce in the built `index.html`; each answer has a new nonce. */
 const nonceMark = '__CSP_NONCE__';
 
 export const portalFiles = (folder: string | undefined, log: Log): PortalFiles => {
   let files = folder ? readFolder(folder) : noFiles;
-  /** Pages that were opened before a new build came still ask for the parts of theirs. */
+  /** The previous build's files, which pages opened before the new build still load. */
   let before = noFiles;
   let builtMs = 0;
   let lookedMs = performance.now();
@@ -47,7 +47,7 @@ export const portalFiles = (folder: string | undefined, log: Log): PortalFiles =
     present: () => {
       if (folder && performance.now() - lookedMs > lookAgainMs) {
         lookedMs = performance.now();
-        // While it is being built anew the files of before are served.
+        // During a new build, the previous files are served.
         look(folder).catch(() => {});
       }
       return files.has(index);
@@ -57,7 +57,7 @@ export const portalFiles = (folder: string | undefined, log: Log): PortalFiles =
       const hashed = name.startsWith('assets/');
       const file = files.get(name) ?? (hashed ? before.get(name) : undefined);
       if (file && name !== index) return send(file, head, hashed);
-      // What has no extension is a place in the portal, which its script finds.
+      // A path without an extension is a page, which the portal's script routes.
       if (extname(path) !== '' && path !== `/${index}`) return missing;
       return page(files.get(index)!, head);
     },
@@ -121,7 +121,7 @@ const readFolder = (folder: string): ReadonlyMap<string, Entry> => {
   for (const path of paths) {
     const name = relative(folder, path).split(sep).join('/');
     const type = types[extname(name)];
-    // The build's own notes lie in hidden folders, and compressed twins are read with their file.
+    // The build's metadata is in hidden folders; compressed copies are read with their file.
     if (!type || name.split('/').some((part) => part.startsWith('.'))) continue;
     const plain = readFileSync(path);
     const twins = [

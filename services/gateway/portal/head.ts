@@ -1,7 +1,7 @@
 import { passiveHeader } from '@causeway/proto';
 import type { HttpRequest } from '../http/uws.ts';
 
-/** What only requests of the portal are asked for, beside the `Head` of every request. */
+/** The headers of the portal's requests, in addition to the `Head` of every request. */
 export interface PortalHead {
   readonly host: string;
   readonly cookie: string;
@@ -13,13 +13,13 @@ export interface PortalHead {
   readonly ifNoneMatch: string;
   readonly forwardedProto: string;
   readonly forwardedHost: string;
-  /** Whether it is nobody's doing (`passiveHeader`). */
+  /** Whether the page sent it without a user action (`passiveHeader`). */
   readonly passive: boolean;
 }
 
 const maxUserAgentCharacters = 300;
 
-/** The request object is only valid until its handler returns. */
+/** The request object is valid only until its handler returns. */
 export const readPortalHead = (request: HttpRequest): PortalHead => ({
   host: request.getHeader('host'),
   cookie: request.getHeader('cookie'),

@@ -4,8 +4,8 @@ import { memberLimits } from '../limits/policy.ts';
 import type { KnownSession } from './sessions.ts';
 
 /**
- * Counts an operation of a signed-in member, exactly over all gateways, whatever the number of their sessions.
- * @throws Problem `too_many_requests`; CountError where it could not be counted.
+ * Counts an operation of a signed-in member exactly, over all gateways and all of the member's sessions.
+ * @throws Problem `too_many_requests`; CountError if it could not be counted.
  */
 export const countMember = async (
   { limiter, limits }: Pick<Gateway, 'limiter' | 'limits'>,

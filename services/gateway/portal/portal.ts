@@ -15,13 +15,13 @@ import type { PortalHead } from './head.ts';
 import { openSessions, type Sessions } from './sessions.ts';
 import { createTails, type TailLimits, type Tails } from './tails.ts';
 
-/** What requests of the portal need beside the gateway's own. */
+/** The dependencies of the portal's requests, in addition to the gateway's. */
 export interface Portal {
   readonly bounds: Bounds;
   readonly sessions: Sessions;
   readonly tails: Tails;
   readonly route: (method: string, path: string) => Routed<MemberOperation>;
-  /** Whether a path is the portal's: its API always, its pages where they have been built. */
+  /** Whether a path belongs to the portal: its API always, its pages if they have been built. */
   takes(path: string): boolean;
   /** A page or a file of a page; undefined for the API. @throws Problem `method_not_allowed` */
   page(head: Head, portalHead: PortalHead): Page | undefined;

@@ -9,14 +9,14 @@ const always: readonly Header[] = [
 ];
 const https: Header = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'];
 
-/** What every answer of the portal has. */
+/** The headers of every answer of the portal. */
 export const securityHeaders = (client: Client): readonly Header[] =>
   client.https ? [...always, https] : always;
 
-/** An answer of the API is data: nothing in it may be run or framed, were it ever shown as a page. */
+/** An answer of the API is data: if it is ever shown as a page, nothing in it may run or be framed. */
 export const dataPolicy: Header = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
-/** What a page may do: run and load its own files, talk to its own origin, and nothing else. */
+/** A page may run and load its own files and connect to its own origin, nothing else. */
 export const pagePolicy = (nonce?: string): Header => [
   'Content-Security-Policy',
   [

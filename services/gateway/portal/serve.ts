@@ -27,9 +27,8 @@ import type { KnownSession } from './sessions.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * One request of the portal's API, in this order of checks: path and method, origin (for what changes something),
- * concurrency, session, the member's rate limit, role; body and record are the service's (README.md). An API key is
- * never looked at here.
+ * Serves one request of the portal's API, in this order of checks: path and method, origin (for changes), concurrency,
+ * session, the member's rate limit, role. The service checks body and record (README.md). API keys are not accepted.
  */
 export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: Visit): Promise<void> => {
   const { head } = exchange;
@@ -40,14 +39,14 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
   const token = readToken(visit.head.cookie, visit.client);
   if (operation.role !== null && token === '') throw problem('signed_out');
 
-  // Before a place is taken: a client that goes away amid its body would keep it.
+  // Before taking a place: a client that disconnects while sending its body would keep it.
   const body = (await exchange.read(gateway.bodies, bodyLimitOf(operation))?.body) ?? noBody;
   if (exchange.over) return;
   const { strangers, members } = gateway.portal.bounds;
   const leave = operation.role === null ? strangers.enter(networkOf(exchange.address)) : members.enter(token);
   try {
     if (operation.role === null) return await ask(gateway, exchange, visit, match, null, body);
-    // `access` looks the token up by itself, so it is not asked twice where the member is known.
+    // `access` looks the token up itself, so a known member needs no second lookup.
     const known =
       operation.service === 'access' && body instanceof Buffer
         ? gateway.portal.sessions.known(token)
@@ -77,7 +76,7 @@ const find = ({ portal }: Gateway, { method, path }: Head): Match<MemberOperatio
   return match;
 };
 
-/** The live tail, which the gateway serves by itself from what dispatchers publish. */
+/** The live tail, which the gateway serves itself, from the dispatchers' messages. */
 const tail: Match<MemberOperation> = {
   operation: {
     audience: 'member',
@@ -133,7 +132,7 @@ const openTail = (
 
 const streamHeaders: readonly Header[] = [
   ['Content-Type', 'text/event-stream'],
-  // nginx would hold the lines back.
+  // Otherwise nginx would buffer the stream.
   ['X-Accel-Buffering', 'no'],
 ];
 
@@ -148,7 +147,7 @@ const ask = async (
   received: Buffer | Problem,
 ): Promise<void> => {
   if (received instanceof Problem) throw received;
-  if (exchange.over) return; // The client has gone: nobody waits for the work.
+  if (exchange.over) return; // The client has disconnected.
   const caller = {
     tenant: asker?.companyId ?? 0,
     caller: asker?.user.id ?? 0,
@@ -159,7 +158,7 @@ const ask = async (
   exchange.pass(answer);
 };
 
-/** Only `access` is told what opens a session; the other services get what it has signed. */
+/** Only `access` gets the session's token; the other services get the identity that it has signed. */
 const actorOf = (
   exchange: Exchange,
   visit: Visit,

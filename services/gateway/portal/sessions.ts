@@ -8,16 +8,16 @@ import {
 } from '@causeway/proto';
 import type { LaneClient } from '@causeway/runtime';
 
-/** Whose session a token is. Whether it still is one, only `access` knows: a gateway cannot be behind. */
+/** The sessions of tokens. Only `access` knows whether a session is still valid, so a gateway cannot be out of date. */
 export interface Sessions {
-  /** Asks `access`. @returns null where the token is nobody's. @throws LaneError */
+  /** Asks `access`. @returns null if the token has no session. @throws LaneError */
   resolve(token: string, trace: Trace, passive: boolean): Promise<ResolvedSession | null>;
   /**
-   * Whose session it was when `access` was last asked here. A token never changes hands, so this is enough to count
-   * the request and to ask `access`, which looks the token up itself and goes by that alone.
+   * The member of the token's session, as `access` last answered here. A token never changes its member, so this is
+   * enough to count the request and to ask `access`, which looks the token up itself and relies on that alone.
    */
   known(token: string): KnownSession | undefined;
-  /** `access` has answered that the token is nobody's. */
+  /** Forgets a token after `access` has answered that it has no session. */
   forget(token: string): void;
 }
 
@@ -29,7 +29,7 @@ interface Trace {
 }
 
 export const openSessions = (lanes: Readonly<Record<ServiceName, LaneClient>>): Sessions => {
-  /** By the hash of their tokens, the one resolved last at the end: a gateway's memory opens no session. */
+  /** By token hash, so that a gateway's memory opens no session; the last one resolved is at the end. */
   const resolved = new Map<string, KnownSession>();
 
   const remember = (token: string, { companyId, user }: ResolvedSession): void => {
@@ -75,5 +75,5 @@ export const openSessions = (lanes: Readonly<Record<ServiceName, LaneClient>>): 
 
 const nameOf = (token: string): string => hash('sha256', token, 'base64url');
 const resolveBudgetMs = 5000;
-/** Some 300 bytes each. A session that is forgotten costs its next request one more look-up. */
+/** About 300 bytes each. An evicted session costs its next request one more lookup. */
 const maxKnown = 10_000;

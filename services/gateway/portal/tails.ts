@@ -6,13 +6,13 @@ import type { KnownSession } from './sessions.ts';
 
 /** The live tails that browsers have open on this gateway (`deliveryTailPath`). */
 export interface Tails {
-  /** @throws Problem `too_many_requests` that says which limit is reached */
+  /** @throws Problem `too_many_requests`, which names the limit that is reached */
   requireRoom(session: KnownSession): void;
-  /** @param holds asks whether the session still does, without being a use of it. */
+  /** @param holds asks whether the session is still valid, without extending it. */
   open(response: HttpResponse, session: KnownSession, holds: () => Promise<boolean>): void;
-  /** The client has gone. */
+  /** The client has disconnected. */
   gone(response: HttpResponse): void;
-  /** Ends all; browsers come back by themselves, to another gateway. */
+  /** Ends all tails; browsers reconnect by themselves, to another gateway. */
   close(): void;
 }
 
@@ -20,25 +20,25 @@ interface Tail {
   readonly response: HttpResponse;
   readonly companyId: number;
   readonly sessionId: number;
-  /** The browser reads slower than things happen: entries are counted instead of kept. */
+  /** The browser reads more slowly than entries arrive: they are counted instead of kept. */
   blocked: boolean;
   dropped: number;
 }
 
-/** How many may be open on one gateway. */
+/** The most tails that may be open on one gateway. */
 export interface TailLimits {
   readonly all: number;
   readonly company: number;
   readonly session: number;
 }
 
-/** Also shorter than any proxy's patience with a silent answer. */
+/** Also shorter than a proxy's idle timeout. */
 const beatMs = 5000;
 
 export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
   const tails = new Map<HttpResponse, Tail>();
   const feeds = new Map<number, { readonly subscription: Subscription; open: number }>();
-  /** Sessions with tails: each is asked about once a beat, however many it has. */
+  /** Sessions with tails: each is checked once per beat, however many tails it has. */
   const sessions = new Map<number, { readonly holds: () => Promise<boolean>; open: number }>();
   metrics.gauge('gateway_portal_tails', 'Live tails open', () => tails.size);
 
@@ -60,7 +60,7 @@ export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
   const end = (tail: Tail, last: string): void => {
     forget(tail);
     tail.response.cork(() => {
-      // What is given to `end` is lost when it closes the connection too.
+      // Text passed to `end` is lost if it also closes the connection.
       if (last !== '') tail.response.write(last);
       tail.response.end(undefined, true);
     });
@@ -97,7 +97,7 @@ export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
     },
   });
 
-  /** The broadcast may be missed, and time ends sessions without one. */
+  /** The broadcast may be missed, and sessions expire without one. */
   const beat = setInterval(() => {
     for (const tail of [...tails.values()]) if (!tail.blocked) write(tail, ': beat\n\n');
     for (const [sessionId, session] of sessions)
@@ -105,7 +105,7 @@ export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
         (holds) => {
           if (!holds) endSessions([sessionId]);
         },
-        () => {}, // `access` is away for the moment; the next beat asks again.
+        () => {}, // `access` is unreachable; the next beat asks again.
       );
   }, beatMs);
 
@@ -147,7 +147,7 @@ export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
         }
         return true;
       });
-      // The browser waits for the server to have the subscription before it trusts the silence.
+      // The browser relies on silence only once the NATS server has the subscription.
       bus.nc.flush().then(
         () => tails.has(response) && write(tail, 'retry: 1000\nevent: ready\ndata: {}\n\n'),
         () => tails.has(response) && end(tail, ''),

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../http/uws.ts';
 import { type Client, clientOf } from './client.ts';
 import { type PortalHead, readPortalHead } from './head.ts';
 
-/** A browser's request to the portal, as far as it differs from others. */
+/** The parts of a portal request that other requests do not have. */
 export interface Visit {
   readonly head: PortalHead;
   readonly client: Client;

@@ -8,7 +8,7 @@ export interface RequestCounts {
 }
 
 const flushMs = 10_000;
-/** Sums kept while NATS is away. More are dropped: they are for charts. */
+/** Most sums kept while NATS is unreachable. Further ones are dropped: they only feed charts. */
 const maxKept = 50_000;
 
 interface Sum {
@@ -25,7 +25,7 @@ type Sums = Readonly<Record<Bucket, Map<number, Sum>>>;
 const noSums = (): Sums => ({ read: new Map(), write: new Map(), admin: new Map(), lookup: new Map() });
 
 export const reportRequests = ({ bus, metrics }: RequestCountsOptions): RequestCounts => {
-  /** Of the present minute and not sent yet. */
+  /** Sums of the present minute that were not sent yet. */
   let sums = noSums();
   let minute = 0;
   const batch = createBatch<Sum>({
