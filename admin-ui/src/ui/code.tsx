@@ -49,7 +49,7 @@ export function CodeBlock({ code, label, language = 'text', wrap, maxLines = 24,
   );
 }
 
-/** JSON in its readable form; what is no JSON as it is. */
+/** Formats JSON; returns other text unchanged. */
 export const prettyJson = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -54,7 +54,7 @@ export function CopyButton({
   );
 }
 
-/** The clipboard interface is missing on plain http; there the old way still works. */
+/** On plain http, browsers lack the clipboard API, but still support `execCommand`. */
 const copyText = async (text: string): Promise<void> => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const holder = document.createElement('textarea');

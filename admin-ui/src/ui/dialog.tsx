@@ -9,15 +9,15 @@ import { useFocusKept } from './use-focus-kept.ts';
 
 export interface DialogProps {
   readonly open: boolean;
-  /** Asked for by Escape, by a press outside, and by the cross. */
+  /** Called on Escape, a press outside, and the close button. */
   readonly onClose: () => void;
   readonly title: string;
   readonly description?: ReactNode;
   readonly size?: 's' | 'm' | 'l';
-  /** At the side of the window, for details of what is behind it. */
+  /** Opens at the side of the window, for details of the page behind it. */
   readonly side?: boolean;
   readonly initialFocus?: RefObject<HTMLElement | null>;
-  /** A press outside does nothing: there is something in it to lose. */
+  /** A press outside does nothing, because the dialog has input to lose. */
   readonly keep?: boolean;
   readonly children?: ReactNode;
 }
@@ -25,7 +25,7 @@ export interface DialogProps {
 export function Dialog(props: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
   const { onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
-  // What opens it has answered on the screen before it is built.
+  // The button that opens it responds on screen before the dialog is built.
   const open = useOpenAfterPaint(props.open);
   useFocusKept(open);
   return (
@@ -63,9 +63,9 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-/** What is to be filled in has the focus, else the dialog itself, so that its name and text are read. */
+/** Focuses the first field, or else the dialog itself, so that screen readers read its name and text. */
 const firstField = (popup: HTMLElement | null): HTMLElement | null =>
   popup?.querySelector<HTMLElement>(fields) ?? popup;
 
-/** Of a group of choices the chosen one, as the Tab key has it. */
+/** In a group of choices, the chosen one, like the Tab key. */
 const fields = 'input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea, nav a';

@@ -15,7 +15,7 @@ interface FieldProps {
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
   readonly optional?: boolean;
-  /** Kept for screen readers only, where the place explains itself. */
+  /** Shows the label to screen readers only, if its position explains it. */
   readonly hideLabel?: boolean;
   readonly children: ReactElement<{
     id?: string;

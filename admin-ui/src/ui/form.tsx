@@ -7,7 +7,7 @@ import { Notice } from './notice.tsx';
 interface FormProps {
   readonly onSubmit: () => void;
   readonly pending: boolean;
-  /** What the last try ended with. Shown here unless the fields said it all. */
+  /** The error of the last submit. Shown here unless the fields show all of it. */
   readonly error: unknown;
   /** Fields that show their own errors from the server's details. */
   readonly fields?: readonly string[];
@@ -20,7 +20,7 @@ interface FormProps {
   readonly children: ReactNode;
 }
 
-/** Every form: one place for errors, one submitting button that shows it is at work, no double sends. */
+/** The frame of every form: shows errors and a submit button with its pending state, and prevents double submits. */
 export function Form(props: FormProps) {
   const { onSubmit, pending, error, fields = [], submit, danger, wide, secondary, children } = props;
   const form = useRef<HTMLFormElement>(null);

@@ -1,4 +1,4 @@
-/** How numbers, times and sizes read everywhere in the portal. */
+/** Formats numbers, times and sizes the same way everywhere in the portal. */
 
 const whole = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
@@ -84,7 +84,7 @@ const units = [
 
 const minuteMs = 60_000;
 
-/** As `relative`, for times that are known to the minute only: `this minute`, `1 min. ago`. */
+/** Like `relative`, for times known only to the minute: `this minute`, `1 min. ago`. */
 export const relativeMinutes = (time: number, now: number): string => {
   const minutes = Math.floor(now / minuteMs) - Math.floor(time / minuteMs);
   return minutes <= 0 ? 'this minute' : relative(now - minutes * minuteMs, now);

@@ -8,7 +8,7 @@ interface HealthBarProps {
   readonly wide?: boolean;
 }
 
-/** The share of what went well, as a bar and as a number. */
+/** The success rate, as a bar and as a number. */
 export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
   const total = succeeded + failed;
   if (total === 0) return <span className={s.none}>No attempts</span>;

@@ -1,7 +1,7 @@
-/** A part of a text: what it is, and its characters. '' is anything plain. */
+/** A part of a text: its kind ('' is plain) and its characters. */
 export type Token = readonly [kind: '' | 'key' | 'string' | 'literal' | 'comment' | 'keyword', text: string];
 
-/** What is read of a text; a test counts the reads. */
+/** The text operations used here; a test counts the reads. */
 export type Source = Pick<string, 'length' | 'charAt' | 'slice'>;
 
 const literals = new Set(['true', 'false', 'null']);
@@ -13,13 +13,13 @@ const keywords = new Set(
 const maxHighlighted = 60_000;
 
 /**
- * Splits a text into coloured parts. Far from a parser, and enough to read by. It reads each character a fixed number of
- * times: bodies come from receivers, which may send what is slow to read. Texts of over 60 000 characters stay plain.
+ * Splits a text into coloured parts. It is not a parser. It reads each character a fixed number of times, because
+ * receivers may send bodies that would be slow to parse. Texts of over 60 000 characters stay plain.
  */
 export const tokens = (source: Source, language: 'json' | 'code'): readonly Token[] => {
   if (source.length > maxHighlighted) return [['', source.slice(0)]];
   const found: Token[] = [];
-  /** Where a quote of this kind was looked for in vain: up to there it closes nothing. */
+  /** The end of a failed search for this kind of closing quote: there is none before it. */
   const unclosed = new Map<string, number>();
   let plainFrom = 0;
   let at = 0;
@@ -51,7 +51,7 @@ export const tokens = (source: Source, language: 'json' | 'code'): readonly Toke
   return found;
 };
 
-/** Where the string that begins here ends; 0 for one that has no end, which is then noted. */
+/** The end of the string that begins here; 0 if it has none, which is then remembered. */
 const closing = (source: Source, start: number, unclosed: Map<string, number>): number => {
   const quote = source.charAt(start);
   let at = start + 1;

@@ -8,7 +8,7 @@ interface StackProps {
   readonly children: ReactNode;
 }
 
-/** Things below each other. */
+/** A vertical stack. */
 export function Stack({ gap = 'm', className, children }: StackProps) {
   return <div className={clsx(s.stack, s[`gap-${gap}`], className)}>{children}</div>;
 }
@@ -19,7 +19,7 @@ interface RowProps extends StackProps {
   readonly nowrap?: boolean;
 }
 
-/** Things beside each other, which wrap. */
+/** A horizontal row that wraps. */
 export function Row({ gap = 's', align = 'center', justify, nowrap, className, children }: RowProps) {
   return (
     <div
@@ -49,7 +49,7 @@ export function Grid({ min, gap = 'm', children }: GridProps) {
   );
 }
 
-/** Main content with a narrower column beside it, which goes below where there is no room. */
+/** Main content with a narrower column beside it, or below it on narrow screens. */
 export function Split({ children, aside }: { readonly children: ReactNode; readonly aside: ReactNode }) {
   return (
     <div className={s.split}>

@@ -51,7 +51,7 @@ export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
   );
 }
 
-/** What can be done with one row. `label` names the row. */
+/** A menu of actions for one row. `label` names the row. */
 export function RowMenu({
   label,
   actions,

@@ -12,7 +12,7 @@ interface NoticeProps {
 
 const icons = { good: CircleCheck, bad: CircleAlert, warn: TriangleAlert, info: Info };
 
-/** Something the reader has to know now. Errors are spoken as they come up. */
+/** A message that the reader needs now. Screen readers announce errors when they appear. */
 export function Notice({ tone, title, actions, children }: NoticeProps) {
   const Icon = icons[tone];
   return (

@@ -10,12 +10,12 @@ interface PageProps {
   readonly actions?: ReactNode;
   /** A link one level up, made with `BackLink`. */
   readonly back?: ReactNode;
-  /** Old data is shown while newer is on its way. */
+  /** Shows old data while newer data loads. */
   readonly refreshing?: boolean | undefined;
   readonly children: ReactNode;
 }
 
-/** One page: its heading (which gets the focus on arrival), what can be done here, and the content. */
+/** A page: its heading (which gets the focus on navigation), its actions and its content. */
 export function Page({ title, badge, description, actions, back, refreshing, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Causeway`;

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import s from './pager.module.css';
 
 interface PagerProps {
-  /** Null where there is none in that direction. */
+  /** Null if there is no page in that direction. */
   readonly onFirst: (() => void) | null;
   readonly onNext: (() => void) | null;
   readonly label?: string;

@@ -8,11 +8,11 @@ import s from './secret-dialog.module.css';
 
 interface SecretDialogProps {
   readonly title: string;
-  /** What the secret is: `API key`. */
+  /** The kind of secret: `API key`. */
   readonly name: string;
   readonly value: string;
   readonly children?: ReactNode;
-  /** Where to go from here; closes too. */
+  /** The next step; it also closes the dialog. */
   readonly onClose: () => void;
 }
 

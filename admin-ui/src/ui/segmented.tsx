@@ -7,7 +7,7 @@ interface SegmentedProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** One of a few, all in sight. Real radio buttons, so the arrow keys work. */
+/** A choice of a few visible options. Real radio buttons, so the arrow keys work. */
 export function Segmented<Value extends string>({ label, options, value, onChange }: SegmentedProps<Value>) {
   return (
     <fieldset className={s.group}>

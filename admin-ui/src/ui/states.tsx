@@ -24,7 +24,7 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
 
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
-  /** In the shape of the content, so that nothing jumps. */
+  /** A placeholder in the shape of the content, so that the layout does not shift. */
   readonly skeleton: ReactNode;
   readonly children: (data: T) => ReactNode;
 }

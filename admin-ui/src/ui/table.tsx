@@ -9,7 +9,7 @@ export interface Column<Row> {
   /** The header is for screen readers only, as above buttons. */
   readonly hideHeader?: boolean;
   readonly align?: 'end';
-  /** Takes the room that is left. */
+  /** Takes the remaining width. */
   readonly grow?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
@@ -17,7 +17,7 @@ export interface Column<Row> {
 interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined while they are on their way. */
+  /** Undefined while they load. */
   readonly rows: readonly Row[] | undefined;
   readonly rowKey: (row: Row) => string | number;
   readonly emptyState: ReactNode;
@@ -25,7 +25,7 @@ interface TableProps<Row> {
   readonly skeletonRows?: number;
 }
 
-/** A table, which on narrow screens becomes a list of cards. The roles keep its meaning there. */
+/** A table that becomes a list of cards on narrow screens, where the roles keep its meaning. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5 } = props;
   if (rows?.length === 0) return emptyState;

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { absolute, absoluteMinute, preciseTime, relative, relativeMinutes } from './format.ts';
 
-/** One clock for the whole page; it stands still while nobody looks. */
+/** One clock for the whole page; it stops while no component uses it. */
 let now = Date.now();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -28,7 +28,7 @@ const tick = (): void => {
 /** Milliseconds since the epoch, renewed every five seconds. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
-/** A moment, relative to now; hovering shows it in full, with the same in UTC. */
+/** A time relative to now; hovering shows it in full, also in UTC. */
 export function TimeAgo({ time }: { readonly time: string }) {
   // The shared clock says when to look again; what has just happened is never ahead of it.
   const at = useNow();
@@ -40,7 +40,7 @@ export function TimeAgo({ time }: { readonly time: string }) {
   );
 }
 
-/** A moment that is known to the minute only, relative to now. */
+/** A time known only to the minute, relative to now. */
 export function MinuteAgo({ time }: { readonly time: string }) {
   const at = useNow();
   const date = new Date(time);
@@ -51,7 +51,7 @@ export function MinuteAgo({ time }: { readonly time: string }) {
   );
 }
 
-/** A moment in full. */
+/** A time in full. */
 export function Moment({ time }: { readonly time: string }) {
   return (
     <time dateTime={time} title={new Date(time).toISOString()}>

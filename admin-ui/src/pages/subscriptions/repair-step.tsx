@@ -7,7 +7,7 @@ interface RepairStepProps {
   readonly number: number;
   readonly title: string;
   readonly done?: boolean;
-  /** An earlier step has to be taken first. */
+  /** An earlier step must be completed first. */
   readonly waiting?: boolean;
   readonly children: ReactNode;
 }

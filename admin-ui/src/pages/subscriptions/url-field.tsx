@@ -8,7 +8,7 @@ import { Field, TextInput } from '../../ui/field.tsx';
 interface UrlFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** What the server said of it when the form was sent. */
+  /** The server's error for this field from the last submit. */
   readonly error: string | undefined;
 }
 

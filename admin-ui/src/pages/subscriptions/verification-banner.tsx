@@ -17,7 +17,7 @@ interface VerificationBannerProps {
   readonly refusal: string | undefined;
 }
 
-/** What the receiver must do before it gets deliveries, how the last challenge ended, and the way to send another. */
+/** Explains endpoint verification, shows the last challenge's result, and sends another challenge. */
 export function VerificationBanner({ subscription, refusal }: VerificationBannerProps) {
   const { id, health, verification } = subscription;
   const cache = useSubscriptionCache();

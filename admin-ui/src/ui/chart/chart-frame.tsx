@@ -10,7 +10,7 @@ interface ChartFrameProps extends ChartProps {
   readonly children: ReactNode;
 }
 
-/** What all charts share: legend, scale, a reading where the pointer is, and the same as a table. */
+/** The frame of all charts: legend, scale, values at the pointer, and the same numbers as a table. */
 export function ChartFrame({ label, times, series, format, max, children }: ChartFrameProps) {
   const [at, setAt] = useState<number | null>(null);
   const legend = useId();

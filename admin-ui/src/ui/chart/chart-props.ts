@@ -6,7 +6,7 @@ export interface Series {
 }
 
 export interface ChartProps {
-  /** What is shown: `Requests`. */
+  /** The chart's subject: `Requests`. */
   readonly label: string;
   /** Starts of the steps, ISO 8601. */
   readonly times: readonly string[];

@@ -3,7 +3,7 @@ import { absolute } from '../format.ts';
 import s from './chart.module.css';
 import type { ChartProps } from './chart-props.ts';
 
-/** The chart's numbers, for who cannot or would not read the picture. */
+/** The chart's numbers as a table, for readers who cannot use the picture. */
 export function ChartTable({ label, times, series, format }: ChartProps) {
   const [open, setOpen] = useState(false);
   return (

@@ -22,7 +22,7 @@ export function LineChart(props: ChartProps) {
   );
 }
 
-/** A point alone becomes a short dash, or it would not be seen. */
+/** Draws an isolated point as a short dash, which is otherwise invisible. */
 const path = (values: readonly (number | null)[], max: number): string => {
   let drawing = false;
   return values

@@ -1,10 +1,10 @@
-/** What a value does not keep to; `path` leads to it from the root. */
+/** A violation of the schema; `path` leads to the value from the root. */
 export interface Mismatch {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The part of JSON Schema that payloads are described with. */
+/** The part of JSON Schema that describes payloads. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -18,7 +18,7 @@ interface Schema {
   readonly format?: string;
 }
 
-/** Everything in which a JSON value differs from its schema. Unknown keywords and fields are let through. */
+/** All violations of a schema by a JSON value. Ignores unknown keywords and fields. */
 export const checkSchema = (schema: unknown, value: unknown): readonly Mismatch[] =>
   check(schema as Schema, value, []);
 
@@ -29,7 +29,7 @@ const check = (schema: Schema, value: unknown, path: Path): Mismatch[] => {
   if (schema.anyOf) {
     const tries = schema.anyOf.map((one) => check(one, value, path));
     if (tries.some((found) => found.length === 0)) return [];
-    // Of several ways, the one that comes closest is the one to tell of; "or null" never is.
+    // Reports the closest of several alternatives, never "or null".
     return tries.find((found) => found.some((one) => one.path.length > path.length)) ?? tries[0] ?? [];
   }
   const types = schema.type === undefined ? [] : [schema.type].flat();

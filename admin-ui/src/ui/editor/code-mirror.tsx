@@ -18,8 +18,8 @@ export interface JsonEditorProps {
 }
 
 /**
- * CodeMirror inside a shadow root: there its styles are constructed sheets, which a content security policy
- * without inline styles lets pass.
+ * CodeMirror inside a shadow root, where its styles are constructed sheets, which a content security policy without
+ * inline styles allows.
  */
 export function CodeMirror({ label, value, onChange, schema }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -49,7 +49,7 @@ export function CodeMirror({ label, value, onChange, schema }: JsonEditorProps) 
           lintGutter(),
           linter(jsonParseLinter()),
           schemaPart.current.of(schemaLinter(schema)),
-          // Escape, then Tab leaves the editor, so that the keyboard is not caught in it.
+          // Escape, then Tab leaves the editor, so that keyboard users are not trapped in it.
           keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap, indentWithTab]),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label }),

@@ -9,7 +9,7 @@ const CodeMirror = lazyPart(
   (m) => m.CodeMirror,
 );
 
-/** An editor for JSON. Until its code has come, a plain field holds its place. */
+/** A JSON editor. A plain field takes its place until its code has loaded. */
 export function JsonEditor(props: JsonEditorProps) {
   return (
     <div className={s.frame}>

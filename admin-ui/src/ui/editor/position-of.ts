@@ -1,7 +1,7 @@
 import { ensureSyntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 
-/** Where in the text the value at a path stands. */
+/** The position in the text of the value at a path. */
 export const positionOf = (
   state: EditorState,
   path: readonly (string | number)[],
