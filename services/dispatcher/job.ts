@@ -1,21 +1,21 @@
 import type { DeliveryKey, EventType } from '@causeway/proto';
 import type { Held } from './intake/announced.ts';
 
-/** One delivery that this process has taken, to make one attempt of. */
+/** A delivery that this process has leased in order to make one attempt. */
 export interface Job extends Held {
   readonly event_type: EventType;
-  /** Which attempt this will be, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Whether it is a first attempt that a wake announced, or was taken from its queue. */
-  readonly lane: 'first' | 'queue';
-  /** The subscription was failing when this was taken, and this is its one attempt at a time. */
+  /** Where it came from: a wake that announced a first attempt, or its queue. */
+  readonly source: 'first' | 'queue';
+  /** True for the single attempt at a time of a failing subscription. */
   readonly probe: boolean;
   readonly target: Target;
   /** The envelope. */
   readonly body: Buffer;
 }
 
-/** Where a delivery goes and what signs it: a subscription's row, as it is when its delivery is taken. */
+/** Where a delivery goes and what signs it, read from the subscription's row when the delivery is taken. */
 export interface Target {
   readonly url: string;
   readonly secret: Buffer;
@@ -24,7 +24,7 @@ export interface Target {
   readonly consecutive_failures: number;
 }
 
-/** What names a subscription and its queue. */
+/** The key of a subscription and its queue. */
 export interface QueueKey {
   readonly company_id: number;
   readonly subscription_id: number;
@@ -33,7 +33,7 @@ export interface QueueKey {
 export const queueName = ({ company_id, subscription_id }: QueueKey): string =>
   `${company_id}.${subscription_id}`;
 
-/** In the order of the tables' keys, so that two transactions wait for each other only one way. */
+/** Sorts in the order of the tables' keys, so that two transactions cannot deadlock. */
 export const byQueue = (a: QueueKey, b: QueueKey): number =>
   a.company_id - b.company_id || a.subscription_id - b.subscription_id;
 

@@ -12,8 +12,8 @@ import type {
 import type { ColumnType, Generated } from 'kysely';
 
 /**
- * The tables that deliveries go by (services/webhooks/migrations); of crm's the event log, which is only read, and
- * its outbox, whose rows go with the last of an event's first attempts.
+ * The tables of deliveries (services/webhooks/migrations), and two of crm's: the event log, which the dispatcher only
+ * reads, and the outbox, whose rows it deletes when all deliveries of an event have rows.
  */
 export interface Tables {
   audit_log: AuditRow & { audit_id: Generated<number> };
@@ -31,7 +31,7 @@ export interface Tables {
   event_outbox: EventOutboxRow;
 }
 
-/** All of them belong to a company. */
+/** Every row of these tables belongs to one company. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
   'delivery_queues',

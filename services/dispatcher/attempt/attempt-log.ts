@@ -2,8 +2,8 @@ import type { Log, Metrics } from '@causeway/runtime';
 import type { Finished } from '../record/finished.ts';
 
 /**
- * Logs and counts attempts: one line each at debug. Failed attempts are logged at info, up to some per second, as a
- * receiver that is down fails thousands.
+ * Logs and counts attempts. Each is one line at debug; failed ones are logged at info, up to a fixed number per
+ * second because a receiver that is down fails thousands.
  */
 export const createAttemptLog = ({
   log,
@@ -41,7 +41,7 @@ export const createAttemptLog = ({
         ...(job.replay_id > 0 ? { replay_id: job.replay_id } : {}),
         type: job.event_type,
         attempt: job.attempt,
-        lane: job.lane,
+        source: job.source,
         probe: job.probe,
         outcome: decision.outcome,
         status: result.statusCode,

@@ -7,10 +7,10 @@ import { createAttemptLog } from './attempt-log.ts';
 import { decide } from './decide.ts';
 import { startDelivery, tracedPost } from './tracing.ts';
 
-/** How an attempt ended: made, or given up before anything was sent. */
+/** Makes one attempt. Resolves to undefined if nothing was sent. */
 export type Attempt = (job: Job) => Promise<Finished | undefined>;
 
-/** Makes attempts: signed right before they are sent, judged by the rules of retries. Never throws. */
+/** Signs each attempt right before sending it, then applies the retry rules to its result. Never throws. */
 export const createAttempts = (options: AttemptsOptions): Attempt => {
   const { signer, poster, scheduleMs, lastStartMs, now, random, log, metrics, tracer } = options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
@@ -32,7 +32,7 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
     try {
       const headers = await signer.sign(job);
       const startedMs = now().getTime();
-      if (attempt === 1 && job.lane === 'first') lag?.observe(startedMs - job.created_utc.getTime());
+      if (attempt === 1 && job.source === 'first') lag?.observe(startedMs - job.created_utc.getTime());
       const { url } = target;
       const result = await tracedPost(tracer, [span], { url, attempt }, () =>
         poster.post({ url, headers, body }),
@@ -42,7 +42,7 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
       logAttempt(finished);
       return finished;
     } catch (error) {
-      // The row stays under its lease and is due again after it; the receiver is not to blame.
+      // The delivery is due again when its lease ends. This does not count as a failure of the receiver.
       const { company_id, event_id, subscription_id } = job;
       const why =
         error instanceof CannotSign ? 'a delivery cannot be signed' : 'an attempt failed unexpectedly';
@@ -58,10 +58,10 @@ export interface AttemptsOptions {
   readonly signer: Signer;
   readonly poster: Poster;
   readonly scheduleMs: readonly number[];
-  /** How long before the end of a lease an attempt must begin. */
+  /** An attempt must begin at least this long before its lease ends. */
   readonly lastStartMs: number;
   readonly now: () => Date;
-  /** From 0 up to 1. */
+  /** At least 0, less than 1. */
   readonly random: () => number;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;

@@ -1,9 +1,9 @@
 import { retryAfterMs } from './retry-after.ts';
 
-/** What becomes of a delivery after an attempt. */
+/** What happens to a delivery after an attempt. */
 export type Decision =
   | { readonly outcome: 'succeeded' }
-  /** To be tried again at `dueMs`; `gone`: the receiver wants no more, so its subscription is switched off. */
+  /** Retry at `dueMs`. `gone`: the receiver answered 410, so the dispatcher disables the subscription. */
   | { readonly outcome: 'retry'; readonly dueMs: number; readonly gone: boolean }
   | { readonly outcome: 'failed'; readonly gone: boolean };
 
@@ -15,9 +15,9 @@ export interface Attempted {
 }
 
 /**
- * The rules of retries (contract, "Deliveries"). The wait after attempt n is
- * the schedule's n-th, varied by a tenth; a 429 or 503 can make it longer, never shorter.
- * @param random from 0 up to 1.
+ * The retry rules (contract, "Deliveries"). The wait after attempt n is the schedule's n-th entry with 10 % jitter.
+ * `Retry-After` on a 429 or 503 can lengthen it, never shorten it.
+ * @param random at least 0, less than 1.
  */
 export const decide = (
   { statusCode, errorClass, retryAfter }: Attempted,
@@ -36,7 +36,7 @@ const jitter = 0.1;
 const maxAskedMs = 8 * 3_600_000;
 
 export interface DecideOptions {
-  /** The attempt that was made, from 1. */
+  /** Number of the attempt just made, from 1. */
   readonly attempt: number;
   readonly scheduleMs: readonly number[];
   readonly nowMs: number;

@@ -4,16 +4,16 @@ import type { PostResult } from '../http/post.ts';
 import type { Job } from '../job.ts';
 
 /**
- * A delivery in hand, from here until it is recorded: in the trace of what caused its event where a wake brought it.
- * A retry, hours later maybe, is a trace of its own; the event's id is what they have in common.
+ * Starts the span of a delivery, which ends when its attempt is recorded. A first attempt continues the trace of the
+ * event's cause. A retry may run hours later, so it starts its own trace; both carry the event's id.
  */
 export const startDelivery = (tracer: Tracer | undefined, job: Job): Span | undefined =>
   tracer?.start('deliver event', {
     kind: 'consumer',
     parents: [job.announced?.traceparent],
-    root: job.lane === 'queue',
+    root: job.source === 'queue',
     attributes: {
-      ...(job.lane === 'first' && {
+      ...(job.source === 'first' && {
         'messaging.system': 'nats',
         'messaging.destination.name': deliveryStream,
       }),
@@ -27,7 +27,9 @@ export const startDelivery = (tracer: Tracer | undefined, job: Job): Span | unde
     },
   });
 
-/** A post as a client span, by OpenTelemetry's conventions for HTTP. @param attempt which of its delivery, from 1. */
+/**
+ * Wraps a post in a client span with OpenTelemetry's HTTP attributes. @param attempt number of the attempt, from 1.
+ */
 export const tracedPost = (
   tracer: Tracer | undefined,
   parents: readonly (Span | undefined)[],
@@ -52,7 +54,7 @@ export const tracedPost = (
   });
 };
 
-/** The host only: paths and queries of receivers are often secrets by which they know their callers. */
+/** Attributes name the host only: a receiver's path or query is often a secret. */
 const targetOf = (url: string) => {
   const target = URL.parse(url);
   if (!target) return {};

@@ -1,12 +1,12 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
-/** Of what a receiver answers this much is kept (contract, "Deliveries"). */
+/** How many bytes of an answer's body are stored (contract, "Deliveries"). */
 export const keptBytes = 16 * 1024;
 
 /**
- * A body as a person can read it: what a receiver compressed without having been asked to is inflated, but
- * never beyond what is kept; what does not inflate stays as it came.
- * @param bytes the start of the body, as much as was read.
+ * Makes a body readable: inflates one that the receiver compressed unasked, up to the stored size. A body that does
+ * not inflate stays unchanged.
+ * @param bytes the part of the body that was read.
  */
 export const readable = async (
   bytes: Buffer,
@@ -26,7 +26,7 @@ const inflaters: Readonly<Record<string, () => Inflater>> = {
   br: () => createBrotliDecompress(options),
 };
 
-/** The first bytes of what inflates, a little more than is kept; undefined when nothing does. */
+/** Inflates slightly more than is stored. Undefined if nothing inflates. */
 const inflate = (inflater: Inflater, bytes: Buffer): Promise<Buffer | undefined> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -35,13 +35,13 @@ const inflate = (inflater: Inflater, bytes: Buffer): Promise<Buffer | undefined>
       inflater.destroy();
       resolve(length > 0 ? Buffer.concat(chunks) : undefined);
     };
-    // It is not read on, and so not inflated on, once there is enough: a bomb stays folded.
+    // Inflating stops once there is enough, so a compression bomb does no harm.
     inflater.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
       if (length > keptBytes) finish();
     });
-    // The body was cut where reading stopped, so that the end is often an error.
+    // The body is cut where reading stopped, so inflating often ends in an error.
     inflater.once('end', finish).once('error', finish);
     inflater.end(bytes);
   });

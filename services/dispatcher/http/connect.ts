@@ -7,41 +7,41 @@ import type { Resolve } from './resolve.ts';
 export interface ConnectContext {
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
-  /** Certificate authorities in place of the usual ones. */
+  /** Certificate authorities that replace the default ones. */
   readonly ca?: string;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
-/** How a connection came about, as far as it got; durations in ms. */
+/** Progress of opening a connection. Durations are in ms. */
 export interface Opening {
   dnsMs: number | null;
   connectMs: number | null;
   tlsMs: number | null;
   address: string | null;
   doing: 'dns' | 'connect' | 'tls';
-  /** Of the attempt under way, so that it can be ended. */
+  /** The socket being opened, so that it can be destroyed. */
   socket: Socket | null;
 }
 
 /**
- * Resolves the host, checks every address, and connects to one of those checked: there is no second look-up
- * that could answer otherwise. One address that is not to be reached makes the whole answer refused, as
- * nobody mixes them with honest intent. An open connection needs no further check: the address it is with
- * does not change, and nor do the rules.
- * @param opening is told how it gets on, also if it never comes to an end.
- * @param closed asked between the steps; once true, nothing further is begun.
+ * Resolves the host, checks every address, and connects to one of the checked addresses. There is no second lookup
+ * that could answer differently. One blocked address refuses the whole answer, because an honest receiver never mixes
+ * blocked and public addresses. An open connection needs no further check: its address does not change, and neither
+ * do the rules.
+ * @param opening receives the progress, even if opening never ends.
+ * @param closed checked between steps; once true, no further step begins.
  * @throws Failure
  */
 export type Connect = (url: URL, opening: Opening, closed: () => boolean) => Promise<Socket>;
 
-/** Several addresses are tried in turn, each this long before the next gets its chance (RFC 8305, section 5). */
+/** How long to try one address before starting the next (RFC 8305, section 5). */
 const attemptMs = 1000;
 
 export const createConnect = (context: ConnectContext): Connect => {
   const { allowPrivate, now } = context;
   const resolve = together(context.resolve);
-  // One for all connections: each of its own would read the authorities anew.
+  // Shared by all connections; otherwise each connection would parse the authorities again.
   let secureContext: SecureContext | undefined;
 
   return async (url, opening, closed) => {
@@ -76,7 +76,7 @@ export const createConnect = (context: ConnectContext): Connect => {
       secureContext,
       servername: isIP(host) ? '' : host,
       ALPNProtocols: ['http/1.1'],
-      // Said here, so that no variable of the environment says otherwise.
+      // Set explicitly, so that no environment variable can turn it off.
       rejectUnauthorized: true,
     });
     socket.once('connect', () => {
@@ -91,7 +91,7 @@ export const createConnect = (context: ConnectContext): Connect => {
 };
 
 /**
- * @throws Failure in the words of a name that does not exist: a tenant does not learn that there is one inside.
+ * @throws Failure with the message for an unknown name, so that a tenant cannot find out which internal names exist.
  */
 const assertAllowed = (
   { allowPrivate }: ConnectContext,
@@ -102,7 +102,7 @@ const assertAllowed = (
     throw new Failure('dns', unresolvedHost(host));
 };
 
-/** The socket once `event` says it is ready. @throws Failure */
+/** Resolves to the socket when it emits `event`. @throws Failure */
 const established = (
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -112,18 +112,18 @@ const established = (
 ): Promise<Socket> =>
   new Promise((resolve, reject) => {
     opening.socket = socket;
-    // For its whole life: an error of TLS after the handshake does not end a socket by itself, and one between
-    // two owners would otherwise find nobody.
+    // This listener stays for the socket's whole life. A TLS error after the handshake does not close the socket, and
+    // between two owners nobody else would handle it.
     socket.on('error', () => socket.destroy());
     const failed = (error: Error) => reject(opening.doing === 'tls' ? ofTls(error) : ofConnect(error));
-    // Whoever ends it at the deadline gives no error.
+    // Destroying the socket at the deadline passes no error.
     const closed = () => failed(new Error('closed'));
     socket.once('error', failed).once('close', closed);
     socket.once(event, () => {
       socket.off('error', failed).off('close', closed);
       try {
         done(socket);
-        // What the look-up answered was checked; this is where the connection really leads.
+        // The lookup's answer was checked; this checks the address the socket is actually connected to.
         assertAllowed(context, context.host, [socket.remoteAddress ?? '']);
         resolve(socket);
       } catch (error) {
@@ -133,7 +133,7 @@ const established = (
     });
   });
 
-/** Gives the sockets of `node:net` the addresses that were checked in place of a look-up of their own. */
+/** Passes the checked addresses to `node:net`, which would otherwise do its own lookup. */
 const answering = (addresses: readonly string[]): LookupFunction => {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, options, callback) => {
@@ -142,7 +142,7 @@ const answering = (addresses: readonly string[]): LookupFunction => {
   };
 };
 
-/** Many connections to one host are often opened at once: they share a look-up while it is under way. */
+/** Connections to one host that open at the same time share one lookup. */
 const together = (resolve: Resolve): Resolve => {
   const underWay = new Map<string, Promise<readonly string[]>>();
   return (host) => {

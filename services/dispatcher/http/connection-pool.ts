@@ -12,14 +12,14 @@ export interface Connection {
   readonly openedMs: number;
   /** Whether a request has been sent over it. */
   used: boolean;
-  /** Closes it, also during a request. */
+  /** Closes it, even during a request. */
   end(): void;
 }
 
 export interface ConnectionPool {
   /** An idle connection, unless `fresh`, else a new one. */
   take(url: URL, fresh?: boolean): Connection;
-  /** Returns a connection whose answer was read to its end. */
+  /** Returns a connection whose answer was read completely. */
   giveBack(connection: Connection): void;
   counts(): { readonly open: number; readonly idle: number };
   close(): void;
@@ -45,8 +45,8 @@ const longestIdleMs = 30_000;
 const idleMarginMs = 1000;
 
 /**
- * The open connections to receivers. Callers bound how many they use, so nobody waits for a connection here. An
- * origin is forgotten with its last idle connection.
+ * The open connections to receivers. Callers limit how many they use, so this pool has no queue. It drops an origin
+ * together with its last idle connection.
  */
 export const createConnectionPool = ({ connect, now }: ConnectionPoolContext): ConnectionPool => {
   const idle = new Map<string, Connection[]>();

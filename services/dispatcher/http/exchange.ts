@@ -13,15 +13,15 @@ export interface ExchangeContext {
   readonly targetOf: (url: string) => URL;
 }
 
-/** Bytes read of a body; then the connection is closed. */
+/** Maximum bytes read from a body. A longer body closes the connection. */
 const readBytes = 64 * 1024;
-/** Headers of an answer that are kept. */
+/** Maximum number of stored answer headers. */
 const keptHeaders = 64;
 const keptHeaderBytes = 8 * 1024;
-/** Interim answers (1xx) are ignored, up to this many: one that sends more is not going to answer. */
+/** Interim answers (1xx) are ignored up to this number; more are a failure. */
 const maxInformational = 64;
 
-/** One post and its answer; never rejects. */
+/** Sends one post and reads its answer. Never rejects. */
 export const exchange = (context: ExchangeContext, post: Post): Promise<PostResult> =>
   new Promise((resolve) => {
     const { pool, now, timeoutMs } = context;
@@ -39,7 +39,7 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
     let bodyBytes = 0;
     let over = false;
 
-    /** @param complete whether the whole answer was read, so that the connection is good for another. */
+    /** @param complete whether the whole answer was read, so that the connection can be reused. */
     const finish = (failure: Failure | undefined, complete: boolean) => {
       if (over) return;
       over = true;
@@ -92,7 +92,7 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
         headers = parsed;
       },
       onResponseData: (_controller, chunk) => {
-        // A copy of what may be kept: the chunk is a view of a larger buffer. Compressed bytes unfold later.
+        // Copied because the chunk is a view of a larger buffer. Compressed bytes are inflated later.
         const limit = headers['content-encoding'] === undefined ? keptBytes + 1 : readBytes;
         const room = limit - bodyBytes;
         if (room > 0) chunks.push(Buffer.from(chunk.subarray(0, room)));
@@ -101,8 +101,8 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
       },
       onResponseEnd: () => finish(undefined, true),
       onResponseError: (_controller, error) => {
-        // An idle connection may close just when it is used, through no fault of the receiver. No byte of an answer
-        // has come, so the request is sent once more, over a new connection.
+        // The receiver may close an idle connection just as the request goes out. If no byte of an answer has
+        // arrived, send the request once more over a new connection.
         if (!over && reused && firstByteMs === null) return send(true);
         finish(ofExchange(error), false);
       },
@@ -132,7 +132,7 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
     send(false);
   });
 
-/** The status decides, once there is one, whatever became of the body. */
+/** Once there is a status, it decides, even if reading the body failed. */
 const verdict = (
   statusCode: number | null,
   failure: Failure | undefined,
@@ -157,7 +157,7 @@ const tooLate = (connection: Connection | undefined, { timeoutMs }: ExchangeCont
   return new Failure('timeout', `No answer came within ${seconds}.`);
 };
 
-/** The first headers of an answer. Bytes that are not UTF-8 are shown as such. */
+/** The first headers of an answer. Invalid UTF-8 becomes the replacement character. */
 const kept = (raw: readonly Buffer[]): HeaderPair[] => {
   const pairs: HeaderPair[] = [];
   let bytes = 0;

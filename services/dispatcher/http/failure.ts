@@ -1,6 +1,6 @@
 import { type ErrorClass, unresolvedHost } from '@causeway/proto';
 
-/** Why no answer came, as it is kept and shown: its message is one sentence for people. */
+/** Why no answer came. The message is one sentence that is stored and shown to people. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly errorClass: ErrorClass;
@@ -16,7 +16,7 @@ export const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : '';
 };
 
-/** Of a name that did not resolve, or whose addresses are blocked: the same words (`unresolvedHost`). */
+/** The failure for a name that did not resolve. Blocked addresses use the same message (`unresolvedHost`). */
 export const ofLookup = (host: string, error: unknown): Failure => {
   const code = codeOf(error);
   if (code === 'ENOTFOUND' || code === 'ENODATA') return new Failure('dns', unresolvedHost(host));
@@ -28,7 +28,7 @@ export const ofLookup = (host: string, error: unknown): Failure => {
   return new Failure('dns', `The host ${host} ${what[code] ?? 'could not be resolved'}.`);
 };
 
-/** Of a connection that did not come about, or of several to one host. */
+/** The failure to connect, to one or several addresses of a host. */
 export const ofConnect = (error: unknown): Failure => {
   const { errors } = error as { errors?: readonly unknown[] };
   const code = codeOf(errors?.[0] ?? error);
@@ -43,7 +43,7 @@ export const ofConnect = (error: unknown): Failure => {
   return new Failure('connect', what[code] ?? 'No connection could be made.');
 };
 
-/** Of the handshake. */
+/** The failure of a TLS handshake. */
 export const ofTls = (error: unknown): Failure => {
   const code = codeOf(error);
   const what: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ export const ofTls = (error: unknown): Failure => {
   return new Failure('tls', what[code] ?? 'The TLS handshake failed.');
 };
 
-/** Of a request under way: the connection ended, or what came is not HTTP. */
+/** The failure of a request in flight: the connection ended, or the answer is not HTTP. */
 export const ofExchange = (error: Error): Failure => {
   if (error instanceof Failure) return error;
   const code = codeOf(error);

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import symbols from 'undici/lib/core/symbols.js';
 
 /**
- * Has undici ignore `100 Continue`, as it ignores every other interim answer (RFC 9110, section 15.2: a client must
- * be able to parse one that it did not ask for). Its parser ends the connection at a 100, and has no option for it, so
- * the parser of this connection is told 102 instead.
+ * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2: a client must accept
+ * one that it did not ask for). Undici's parser closes the connection at a 100 and has no option for it, so this
+ * hands the parser a 102 instead.
  */
 export const passOverContinue = (socket: Socket): void => {
   const parser = (socket as unknown as Record<symbol, Parser>)[symbols.kParser]!;

@@ -12,37 +12,37 @@ import { Failure } from './failure.ts';
 import { createResolver, createSystemResolver, type Resolve } from './resolve.ts';
 
 export interface PosterOptions {
-  /** Whether addresses of private networks are reached too. */
+  /** Allows addresses of private networks. */
   readonly allowPrivate: boolean;
   readonly allowHttp: boolean;
-  /** Without it, those of `deliveryPorts`. */
+  /** `deliveryPorts` by default. */
   readonly ports?: DeliveryPorts | undefined;
-  /** For everything together: name, connection, TLS, headers and body. */
+  /** Time limit for the whole post: DNS, connection, TLS, headers and body. */
   readonly timeoutMs: number;
   readonly resolve?: Resolve;
-  /** Certificate authorities in place of the usual ones, PEM. */
+  /** Certificate authorities that replace the default ones, PEM. */
   readonly ca?: string;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
 export interface Post {
   readonly url: string;
-  /** Without host, connection and content-length, which are added. */
+  /** Without host, connection and content-length, which the poster adds. */
   readonly headers: readonly HeaderPair[];
   readonly body: Buffer | string;
 }
 
-/** What one attempt was. Durations are whole milliseconds; null for what did not happen in this attempt. */
+/** The facts of one attempt. Durations are whole milliseconds, or null for a step that did not happen. */
 export interface PostResult {
   readonly elapsedMs: number;
-  /** These three are null over a connection that was open already. */
+  /** These three are null if the attempt reused a connection. */
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
   /** From the start of the attempt to the first byte of the answer. */
   readonly firstByteMs: number | null;
-  /** The address that the request went to. */
+  /** The receiver's address. */
   readonly address: string | null;
   readonly statusCode: number | null;
   /** Null for a 2xx. */
@@ -54,7 +54,7 @@ export interface PostResult {
   /** At most 16 KiB, inflated if the receiver compressed it. */
   readonly responseBody: Buffer | null;
   readonly responseTruncated: boolean;
-  /** The header, as it came. */
+  /** The raw header. */
   readonly retryAfter: string | null;
 }
 
@@ -62,20 +62,20 @@ export interface Poster {
   /** Never throws. */
   post(post: Post): Promise<PostResult>;
   counts(): { readonly open: number; readonly idle: number };
-  /** Takes no further posts, and resolves when those under way have ended. */
+  /** Refuses further posts and resolves when those in flight have ended. */
   close(): Promise<void>;
 }
 
 /**
- * Posts deliveries, over connections kept open for a while.
+ * Posts deliveries over pooled connections.
  *
- * The status decides, and it counts from when the headers of the answer are complete before the deadline: a 2xx
- * whose body is cut, resets or never ends is a success, as the receiver has said that it has the event, and
- * another attempt would be a duplicate. Redirects are not followed. No more than 64 KiB of a body are read.
+ * The status decides if the answer's headers arrive before the deadline. A 2xx whose body is cut off or never ends is
+ * a success: the receiver has confirmed the event, and a retry would send a duplicate. Redirects are not followed. At
+ * most 64 KiB of a body are read.
  */
 export const createPoster = (options: PosterOptions): Poster => {
   const { allowPrivate, allowHttp, timeoutMs, now = () => performance.now() } = options;
-  // Half of the time at most, so that a slow name is told from a slow receiver.
+  // At most half of the time limit, so that the error can tell slow DNS from a slow receiver.
   const makeResolver = allowPrivate ? createSystemResolver : createResolver;
   const resolve = options.resolve ?? makeResolver({ timeoutMs: Math.ceil(timeoutMs / 2) });
   const connect: Connect = createConnect({

@@ -5,18 +5,18 @@ import { codeOf, Failure, ofLookup } from './failure.ts';
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface ResolveOptions {
-  /** Asked in place of the system's, as `address:port`. */
+  /** Name servers that replace the system's, as `address:port`. */
   readonly servers?: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** A name server that never answers for AAAA makes the A records wait, but no longer than this. */
+/** How long A records wait for a name server that does not answer for AAAA. */
 const secondFamilyMs = 1000;
 
 /**
- * Asks the name servers for A and AAAA. It does not go through the C library, as that occupies one of four
- * threads for as long as a name server likes, and four slow names would stop all the others. The name is asked
- * for as absolute, so that no search list of this machine's network is tried with it.
+ * Queries the name servers for A and AAAA. The C library's resolver would block one of four threads for as long as a
+ * name server is slow, so four slow names would stop all others. The name is queried as absolute, so that this
+ * machine's search list does not apply.
  */
 export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve => {
   const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
@@ -31,7 +31,7 @@ export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve 
         clearTimeout(timer);
         const addresses = found.flat();
         if (addresses.length > 0) return resolve(addresses);
-        // That there is no such record says less than what else went wrong, in the other family.
+        // "No such record" says less than the error of the other family.
         const code = codes.find((one) => one !== 'ENODATA') ?? codes[0] ?? 'ETIMEOUT';
         reject(code === 'ETIMEOUT' ? tooSlow(host) : ofLookup(host, { code }));
       };
@@ -51,8 +51,7 @@ export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve 
 };
 
 /**
- * As this machine itself resolves names, its hosts file included: for installations that deliver inside their
- * own network.
+ * Resolves names as this machine does, hosts file included, for installations that deliver inside their own network.
  */
 export const createSystemResolver =
   ({ timeoutMs }: ResolveOptions): Resolve =>

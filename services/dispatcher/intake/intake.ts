@@ -15,19 +15,19 @@ import { pull } from './pull.ts';
 import { type AnnouncedDelivery, readAnnounced } from './read-announced.ts';
 
 export interface Intake {
-  /** To be called when there may be room for more. */
+  /** Call it when there may be room for more. */
   pump(): void;
-  /** Takes nothing more; resolves when everything it took has been handed on. */
+  /** Stops taking and resolves when everything taken has been handed on. */
   stop(): Promise<void>;
 }
 
 /**
- * The fast path: takes wakes from the stream, reads their deliveries and hands them on. It asks for as many as there
- * are free slots, so that what this process cannot do yet stays in the stream, for other dispatchers.
+ * The fast path: takes wakes from the stream, reads their deliveries and hands them on. It requests as many as there
+ * are free slots, so that the rest stays in the stream for other dispatchers.
  *
- * It acknowledges a wake when it arrives. The lease of the events' outbox rows protects their deliveries: if this
- * process dies, what it has not recorded is due when the lease ends, whatever the stream knows; a redelivered wake
- * could only deliver twice.
+ * It acknowledges a wake on arrival. The lease on the events' outbox rows protects their deliveries: if this process
+ * dies, the unrecorded ones are due when the lease ends, without the stream. A redelivered wake could only cause
+ * duplicates.
  */
 export const startIntake = (options: IntakeOptions): Intake => {
   const { bus, db, windows, giveBack, orphaned, now, lastStartMs, log, metrics, tracer, mayTake } = options;
@@ -39,7 +39,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
 
   const room = (): number => (mayTake() && !stopped ? windows.free().slots - batch.underWay() : 0);
 
-  /** Reads deliveries; those whose windows are closed go back unread. */
+  /** Reads deliveries. Those whose windows are closed are given back unread. */
   const read = async (arrived: readonly AnnouncedDelivery[]): Promise<void> => {
     const { closed = [], open = [] } = Object.groupBy(arrived, (one) =>
       windows.isClosed(one) ? 'closed' : 'open',
@@ -80,7 +80,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     stream: deliveryStream,
     consumer: deliveryConsumer,
     log,
-    // In messages, by their recent size; deliveries that have arrived come first.
+    // Demand in messages, estimated from their recent size. Deliveries that have arrived come first.
     demand: () => Math.ceil((room() - batch.waiting()) / perWake),
     take: (message) => {
       message.respond(ack);
@@ -120,7 +120,7 @@ const deliveriesOf = ({ dueMs: leaseMs, events }: DeliveryWake): readonly Announ
   });
 
 const ack = '+ACK';
-/** One read at a time makes the largest batches; but one that takes long must not delay the others. */
+/** One read at a time makes the largest batches, but a slow one must not delay the others. */
 const patienceMs = 10;
 const maxBatch = 256;
 
@@ -129,7 +129,7 @@ export interface IntakeOptions {
   readonly db: Database<Tables>;
   readonly windows: Windows;
   readonly giveBack: (deliveries: readonly Held[]) => void;
-  /** Called with deliveries whose subscriptions are gone. */
+  /** Called with deliveries whose subscriptions were deleted. */
   readonly orphaned: (deliveries: readonly Held[]) => void;
   readonly now: () => Date;
   readonly lastStartMs: number;

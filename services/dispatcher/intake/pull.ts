@@ -1,18 +1,18 @@
 import type { Bus, Log } from '@causeway/runtime';
 import { createInbox, type Msg } from '@nats-io/transport-node';
 
-/** Messages of a durable pull consumer, taken as there is demand for them. */
+/** Takes messages from a durable pull consumer on demand. */
 export interface Pulling {
-  /** There may be more demand than a moment ago. */
+  /** Call it when demand may have grown. */
   more(): void;
-  /** Asks for nothing more; what has been asked for may still come until this resolves. */
+  /** Stops requesting. Messages already requested may still arrive until this resolves. */
   stop(): Promise<void>;
 }
 
 /**
- * One request for messages at a time, for as many as are wanted when it is made; the next when they have come or
- * the server has ended it. (The client's own `consume` keeps its buffer full whatever the demand.) A consumer
- * that does not exist, a server that is away and a request that was lost all look alike: it is asked again.
+ * Sends one request for messages at a time, for the current demand, and the next one when the messages have arrived
+ * or the server has ended the request. (The client's own `consume` keeps its buffer full regardless of demand.) A
+ * missing consumer, an unreachable server and a lost request look the same: it retries.
  */
 export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions): Pulling => {
   const { nc } = bus;
@@ -53,7 +53,7 @@ export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions):
   };
 
   const ended = (code: number, description: string): void => {
-    // Heartbeats say that the request lives; a timeout (408) or an empty stream (404) ends it as it should.
+    // Heartbeats show that the request is alive; a timeout (408) or an empty stream (404) ends it normally.
     if (code === 100) heard();
     else if (code === 404 || code === 408) askAgain();
     else {
@@ -75,7 +75,7 @@ export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions):
       request();
     },
   });
-  // What was asked over the old connection is forgotten.
+  // The server has forgotten the request of the old connection.
   bus.onReconnect(askAgain);
   request();
 
@@ -85,7 +85,7 @@ export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions):
       stopped = true;
       clearTimeout(silence);
       clearTimeout(pause);
-      // The server sends no more once it knows, and what it had sent by then is still taken.
+      // The server stops sending once it processes this; messages sent before that are still taken.
       if (bus.connected())
         await Promise.race([subscription.drain(), new Promise((done) => setTimeout(done, 1_000).unref())]);
       else subscription.unsubscribe();
@@ -93,7 +93,7 @@ export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions):
   };
 };
 
-/** All that the process's NATS user may listen to (deploy/nats). */
+/** The process's NATS user may listen to nothing else (deploy/nats). */
 const inboxPrefix = '_INBOX_dispatcher';
 const maxMessages = 512;
 const expiresMs = 5_000;
@@ -105,7 +105,7 @@ export interface PullOptions {
   readonly bus: Bus;
   readonly stream: string;
   readonly consumer: string;
-  /** How many messages are wanted now. */
+  /** How many messages to request now. */
   readonly demand: () => number;
   readonly take: (message: Msg) => void;
   readonly log: Log;

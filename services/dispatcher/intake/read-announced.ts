@@ -10,18 +10,18 @@ import { type Announced, announcedTable, type Held } from './announced.ts';
 export type AnnouncedDelivery = Held & { readonly announced: Announced };
 
 export interface Taken {
-  /** To be attempted. */
+  /** To attempt. */
   readonly jobs: readonly Job[];
-  /** Their subscriptions are failing or disabled: they go through their queues. */
+  /** Their subscriptions are failing or disabled, so they go through their queues. */
   readonly forQueues: readonly AnnouncedDelivery[];
-  /** Their subscriptions are gone. */
+  /** Their subscriptions were deleted. */
   readonly orphans: readonly AnnouncedDelivery[];
 }
 
 /**
- * Reads announced deliveries with two parallel queries, however many they are. It leaves out events whose lease is
- * not the one of their wake, or about to end: another process or the sweeper takes them.
- * @param lastStartMs how long before the end of a lease an attempt must begin.
+ * Reads any number of announced deliveries with two parallel queries. It skips events whose lease differs from their
+ * wake's or is about to end: another process or the sweeper takes those.
+ * @param lastStartMs an attempt must begin at least this long before its lease ends.
  */
 export const readAnnounced = async (
   db: Database<Tables>,
@@ -50,19 +50,19 @@ export const readAnnounced = async (
       taken.forQueues.push(one);
     else {
       const event_type = types.get(one.event_id)!;
-      taken.jobs.push({ ...one, event_type, attempt: 1, lane: 'first', probe: false, target, body });
+      taken.jobs.push({ ...one, event_type, attempt: 1, source: 'first', probe: false, target, body });
     }
   }
   return taken;
 };
 
-/** The events whose lease is still the announced one. */
+/** Reads the events whose lease is still the announced one. */
 const readEvents = async (
   db: Kysely<Tables>,
   events: readonly Announced[],
 ): Promise<readonly StoredEvent[]> => {
   const days = events.map(({ created_utc }) => created_utc.getTime());
-  // As for `readBodies`: the bounds limit the partitions that are read.
+  // The bounds limit the partitions that MySQL reads, as in `readBodies`.
   const { rows } = await sql<StoredEvent>`
     SELECT e.event_id, e.company_id, e.type, e.created_utc, e.payload
     FROM ${announcedTable(events)} AS k

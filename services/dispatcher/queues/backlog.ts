@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /**
- * Measures how late deliveries are, for the alert on it: the oldest due time of all queues. Those of failing
- * subscriptions are late by design and counted apart, so that neither hides the other; and so is what is held for
- * those that are off, by the age of its events, which no due time tells of.
+ * Measures how late deliveries are, for an alert: the oldest due time of all queues. Queues of failing subscriptions
+ * are late by design, so they are measured separately. Held deliveries of disabled subscriptions have no due time and
+ * are measured by their age.
  */
 export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(): Promise<void> } => {
   let open = nothing;
@@ -55,7 +55,7 @@ interface Lateness {
 
 const nothing: Lateness = { oldestSeconds: 0, queues: 0 };
 
-/** Of each subscription that is off the oldest alone is looked up, however many there are. */
+/** Looks up only the oldest held delivery of each disabled subscription. */
 const readHeld = async (db: ReturnType<typeof acrossTenants<Tables>>, now: Date): Promise<Lateness> => {
   const { rows } = await sql<{ oldest: Date | null; queues: number }>`
     SELECT MIN(created_utc) AS oldest, COUNT(created_utc) AS queues
@@ -80,7 +80,7 @@ const readLateness = async (
   compared: '<' | '>=',
   now: Date,
 ): Promise<Lateness> => {
-  // A queue with more in it is due anew at each turn: how late it is, its first delivery tells.
+  // Each turn resets a queue's due time, so its first delivery shows how late it is.
   const { rows } = await sql<{ oldest: Date | null; queues: number }>`
     SELECT MIN(due_utc) AS oldest, COUNT(*) AS queues
     FROM (

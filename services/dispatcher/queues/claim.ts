@@ -24,20 +24,20 @@ export interface Claimed {
 export interface ClaimOptions {
   /** Queues that were due a moment ago. */
   readonly queues: readonly QueueKey[];
-  /** How many deliveries may be taken from each. */
+  /** How many deliveries to take from each. */
   readonly share: (targets: readonly FoundTarget[]) => readonly number[];
   readonly now: Date;
-  /** How long what is taken is ours. */
+  /** Lease of the taken deliveries. */
   readonly leaseMs: number;
 }
 
 /**
- * Takes due deliveries of due queues, in one transaction and a fixed number of statements, however many queues.
+ * Takes due deliveries of due queues in one transaction, with a fixed number of statements for any number of queues.
  *
- * Who locks a queue's row takes its turn; everyone else passes it by, so replicas never wait for each other here.
- * Deliveries that are locked are passed by too: whoever locks one either has locked its queue before, or is about
- * to set the queue's time anew. A queue's next time is the earliest of what waits in it, a lease included; while
- * its subscription fails, it is further away than the one attempt that was taken can last.
+ * The replica that locks a queue's row takes from it. Other replicas skip locked rows, so they never wait for each
+ * other here. They also skip locked deliveries: a transaction that locks one has locked its queue before, or is about
+ * to set the queue's due time. A queue is due at the earliest due time of its waiting deliveries, leases included.
+ * While its subscription fails, it is due only after the one attempt taken must have ended.
  */
 export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) => Promise<Claimed>) => {
   const lockDue = perCount<Take, WaitingDelivery, Date>(
@@ -84,8 +84,8 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
         const deliveries = byQueue.get(queueName(target)) ?? [];
         return { target, deliveries, more: deliveries.length === take };
       });
-      // A failing one has its guard. The others are due again at once where there may be more, behind those that
-      // are due already: a company's queues take turns.
+      // A failing queue stays guarded by its lease. Other queues that may hold more are due again now, behind those
+      // that are already due: a company's queues take turns.
       const guarded = claims.filter(({ target, deliveries }) => isFailing(target) && deliveries.length > 0);
       const read = claims
         .filter((claim) => !guarded.includes(claim) && !claim.more)
@@ -116,7 +116,7 @@ interface Take {
 const isFailing = ({ consecutive_failures }: FoundTarget): boolean =>
   consecutive_failures >= failuresUntilProbing;
 
-/** Those of them that are still due and that nobody else has locked. */
+/** Locks the queues that are still due and not locked by another transaction. */
 const lockQueues = async (
   db: Kysely<Tables>,
   { now, queues }: ClaimOptions,

@@ -4,7 +4,7 @@ import { byQueue, type QueueKey } from '../job.ts';
 import { onQueue, queueTable } from '../store/key-tables.ts';
 import type { Tables } from '../tables.ts';
 
-/** Makes a dispatcher look at these queues by then. */
+/** Moves the due time of these queues to `due` at the latest. */
 export const noteDue = async (db: Kysely<Tables>, keys: readonly QueueKey[], due: Date): Promise<void> => {
   if (keys.length === 0) return;
   const rows = keys.toSorted(byQueue);

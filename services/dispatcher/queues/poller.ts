@@ -10,15 +10,15 @@ import { createTurns } from './turns.ts';
 
 /** Looks for queues that are due and takes from them. */
 export interface Poller {
-  /** Has it look at once: a window has room again. */
+  /** Makes it look now, because a window has room again. */
   wake(): void;
-  /** Takes nothing more; resolves when the look that is going on has ended. */
+  /** Stops taking and resolves when the current look has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Retries, backlogs, run-out leases, released and replayed deliveries all come this way. One look at a time; the
- * next follows at once where there was more than it could take, else after a pause.
+ * Retries, backlogs, expired leases, released and replayed deliveries all come this way. It runs one look at a time,
+ * and the next one at once if more was due than it could take, otherwise after a pause.
  */
 export const startPoller = (options: PollerOptions): Poller => {
   const { db, windows, now, leaseMs, log, metrics, mayTake } = options;
@@ -32,7 +32,7 @@ export const startPoller = (options: PollerOptions): Poller => {
   let resting: AbortController | undefined;
   let down = false;
 
-  /** @returns whether another look is worth it at once. */
+  /** @returns whether to look again at once. */
   const look = async (): Promise<boolean> => {
     const { queueSlots } = windows.free();
     if (!mayTake() || queueSlots === 0) return false;
@@ -57,13 +57,13 @@ export const startPoller = (options: PollerOptions): Poller => {
         const probe = target.consecutive_failures >= failuresUntilProbing;
         for (const { due_utc: _, attempts, ...delivery } of ours) {
           const body = bodies.get(delivery.event_id);
-          // Without its event it is about to be dropped with its day.
+          // Cleanup has dropped its event and is about to drop this delivery.
           if (!body) continue;
           const job: Job = {
             ...delivery,
             attempt: attempts + 1,
             leaseMs: untilMs,
-            lane: 'queue',
+            source: 'queue',
             probe,
             target,
             body,
@@ -88,12 +88,12 @@ export const startPoller = (options: PollerOptions): Poller => {
       woken = false;
       try {
         if (await look()) woken = true;
-        if (down) log.info('looking for due deliveries again');
+        if (down) log.info('reading due deliveries again');
         down = false;
-        // Varied, so that replicas do not keep step.
+        // Jitter, so that replicas do not poll in step.
         await rest(pollEveryMs * (0.75 + Math.random() / 2));
       } catch (error) {
-        if (!down) log.warn({ error }, 'cannot look for due deliveries');
+        if (!down) log.warn({ error }, 'due deliveries could not be read');
         down = true;
         await sleep(afterFailureMs, undefined, { signal: stopping.signal }).catch(() => {});
       }

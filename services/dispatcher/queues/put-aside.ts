@@ -5,9 +5,9 @@ import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Takes waiting deliveries of a subscription out of the way: held where it is off, dropped where it is gone. Those
- * that are under way are among them; what comes of these is recorded all the same.
- * @returns whether that were all.
+ * Holds the waiting deliveries of a disabled subscription, or drops those of a deleted one. This includes deliveries
+ * with an attempt in flight, whose result is still recorded.
+ * @returns whether none is left.
  */
 export const putAside = async (
   db: Kysely<Tables>,

@@ -3,11 +3,9 @@ import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
 
-/** Says which of the due queues come next. */
+/** Chooses which of the due queues come next. */
 export interface Turns {
-  /**
-   * @returns those that have room, and whether more are due than were looked at.
-   */
+  /** @returns queues that have room, and whether more are due than were read. */
   next(
     db: Kysely<Tables>,
     now: Date,
@@ -15,9 +13,9 @@ export interface Turns {
 }
 
 /**
- * Companies take turns, and within a company its queues do, those that have been due for longest first. Where more
- * queues are due than one look reads, the companies it has read are left out of the next looks until all others have
- * had theirs: a company with a thousand due queues costs another one look, not a thousand.
+ * Companies take turns, and so do the queues of a company, the longest due first. If more queues are due than one
+ * look reads, the next looks skip the companies already read until all others have had a turn. So a company with a
+ * thousand due queues delays another by one look, not by a thousand.
  */
 export const createTurns = (windows: Pick<Windows, 'full' | 'share' | 'wanted'>): Turns => {
   const served = new Set<number>();
@@ -25,7 +23,7 @@ export const createTurns = (windows: Pick<Windows, 'full' | 'share' | 'wanted'>)
     next: async (db, now) => {
       const full = windows.full();
       const due = await readDue(db, now, { ...full, companies: [...full.companies, ...served] });
-      // Where they lead is not known yet: their hosts are asked about when they are taken.
+      // Their URLs are not known yet; the limit per host applies when they are taken.
       const found = inTurns(due).map((queue) => ({ ...queue, url: '' }));
       const counts = windows.share(found);
       const fit = found.filter((_, at) => counts[at]! > 0);
@@ -40,11 +38,11 @@ export const createTurns = (windows: Pick<Windows, 'full' | 'share' | 'wanted'>)
   };
 };
 
-/** Queues that one look takes, and of how many it chooses them. */
+/** How many queues one look takes, and how many candidates it reads. */
 const maxQueues = 64;
 const maxRead = 256;
 
-/** Without a lock: whoever gets to a queue first has it. */
+/** Reads without locks; the first replica to claim a queue has it. */
 const readDue = async (
   db: Kysely<Tables>,
   now: Date,
@@ -62,8 +60,8 @@ const readDue = async (
 const tuple = ({ company_id, subscription_id }: QueueKey) => sql`(${company_id}, ${subscription_id})`;
 
 /**
- * The first of each company, then the second of each, and so on. Where a company has more than would be taken, it
- * begins anywhere among them: replicas that look at the same moment do not go for the same queues.
+ * Picks the first queue of each company, then the second of each, and so on. If a company has more than fit, it
+ * starts at a random one, so that replicas that look at the same moment choose different queues.
  */
 const inTurns = (due: readonly QueueKey[]): readonly QueueKey[] => {
   const companies = [...Map.groupBy(due, ({ company_id }) => company_id).values()];

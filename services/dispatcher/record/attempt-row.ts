@@ -26,7 +26,7 @@ export const attemptColumns = [
   'next_attempt_utc',
 ] as const;
 
-/** An attempt as its row; what could not be stored is cut, so that it fails nobody's transaction. */
+/** Turns an attempt into its row. Values that are too long are cut, so that they cannot fail the batch. */
 export const attemptRow = ({ job, startedMs, result, decision }: Finished) => ({
   company_id: job.company_id,
   event_id: job.event_id,

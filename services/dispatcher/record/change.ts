@@ -1,18 +1,17 @@
 import type { DeliveryRow, DeliveryState } from '@causeway/proto';
 import type { Finished } from './finished.ts';
 
-/** What a delivery's row becomes. */
+/** The new values of a delivery's row. */
 export interface Change {
   readonly state: DeliveryState;
   readonly dueMs: number | null;
-  /** The lease was still the one that this attempt was made under. */
+  /** True if the row still has this attempt's lease. */
   readonly isOurs: boolean;
 }
 
 /**
- * What an attempt changes about its delivery, as the row is now; undefined where it is another's or was given up.
- * One that was held while it was under way keeps waiting for its owner, unless it has arrived or has had all its
- * attempts.
+ * Computes what an attempt changes in its delivery's current row. Undefined if another process leases it or it is
+ * finished. A delivery that was held during the attempt stays held, unless it succeeded or has used all its attempts.
  */
 export const changeOf = (
   { job, decision }: Finished,

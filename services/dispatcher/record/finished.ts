@@ -3,7 +3,7 @@ import type { Decision } from '../attempt/decide.ts';
 import type { PostResult } from '../http/post.ts';
 import type { Job } from '../job.ts';
 
-/** An attempt that was made, and what follows from it. */
+/** An attempt that was made, and the decision about its delivery. */
 export interface Finished {
   readonly job: Job;
   readonly startedMs: number;

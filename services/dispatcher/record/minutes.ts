@@ -21,7 +21,7 @@ export interface Minutes {
   drain(): Promise<void>;
 }
 
-/** Writes the counts every few seconds. A killed process loses those, and no attempt. */
+/** Writes the counts every few seconds. A killed process loses unwritten counts, but no attempt. */
 export const createMinutes = ({ db, log, metrics, everyMs = 5_000 }: MinutesOptions): Minutes => {
   const sums = new Map<string, Sum>();
   const writeAll = async (all: readonly Sum[]): Promise<void> => {
@@ -29,7 +29,7 @@ export const createMinutes = ({ db, log, metrics, everyMs = 5_000 }: MinutesOpti
     try {
       await write(db, all);
     } catch (error) {
-      log.warn({ error, rows: all.length }, 'attempts per minute were not written');
+      log.warn({ error, rows: all.length }, 'attempts per minute could not be written');
     }
   };
   const batch = createBatch<Sum>({

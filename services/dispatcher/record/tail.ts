@@ -3,8 +3,8 @@ import type { Bus } from '@causeway/runtime';
 import type { Finished } from './finished.ts';
 
 /**
- * Tells whoever looks on in the portal of attempts as they are recorded: one small message a company. Nobody
- * may listen, and what is lost is lost; the attempts' rows are the truth.
+ * Broadcasts recorded attempts to the portal's live view, one small message per company. Delivery is best effort; the
+ * attempts' rows are the truth.
  */
 export const createTail =
   (bus: Bus): ((recorded: readonly Finished[]) => void) =>

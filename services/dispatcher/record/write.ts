@@ -30,7 +30,7 @@ export interface WriteOptions {
   readonly waitingQuota: number;
 }
 
-/** The health of a subscription after its results were written. */
+/** The health of a subscription after its results are written. */
 export interface Health extends QueueKey {
   readonly failures: number;
   readonly disabledReason: string | null;
@@ -310,7 +310,7 @@ const disable = async (
   await noteDisabled(db, key, reason, now);
 };
 
-/** Nobody did it, so the audit log names the system. */
+/** The audit log names the system, because no person did it. */
 const noteDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, at: Date): Promise<void> => {
   const { name, url } = await db
     .selectFrom('subscriptions')

@@ -25,6 +25,6 @@ export interface Delivered {
   readonly event_id: number;
   readonly event_type: EventType | typeof challengeType;
   readonly attempt: number;
-  /** 0 where it is no replay. */
+  /** 0 if it is not a replay. */
   readonly replay_id: number;
 }

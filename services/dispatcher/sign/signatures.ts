@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 
-/** A signing secret as the two schemes use it. Only the signing threads ever hold one. */
+/** A signing secret in the forms that the two schemes use. Only the signing threads hold one. */
 export interface OpenSecret {
-  /** The whole text as its owner was shown it. */
+  /** The whole text as shown to its owner. */
   readonly text: Buffer;
-  /** What it says after `whsec_`, decoded. */
+  /** The decoded bytes after `whsec_`. */
   readonly bytes: Buffer;
 }
 

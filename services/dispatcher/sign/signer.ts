@@ -5,7 +5,7 @@ import type { Target } from '../job.ts';
 import { type Delivered, deliveryHeaders } from './headers.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';
 
-/** Signs attempts, with the current time, right before they are sent. */
+/** Signs attempts with the current time, right before they are sent. */
 export interface Signer {
   /** @throws CannotSign if the subscription's secret cannot be decrypted. */
   sign(request: SignRequest): Promise<HeaderPair[]>;
@@ -18,7 +18,7 @@ export interface SignRequest extends Delivered {
   readonly body: Uint8Array;
 }
 
-/** The attempt cannot be made, for a reason that is not the receiver's. */
+/** The attempt cannot be made, and the receiver is not the cause. */
 export class CannotSign extends Error {
   override readonly name = 'CannotSign';
 }
@@ -33,7 +33,7 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
     minThreads: threads,
     maxThreads: threads,
     workerData: keyRing,
-    // The threads get neither the environment nor the loaders of this process.
+    // The threads inherit neither the environment nor the loaders of this process.
     env: {},
     execArgv: [],
   });
@@ -98,7 +98,7 @@ const taskOf = (batch: readonly Waiting[], timestamp: number, nowMs: number): Si
   return { timestamp, bodies, items };
 };
 
-/** The current secret first. They are copied, as posting a view to a thread copies its whole buffer. */
+/** The current secret first. Copied, because posting a view to a thread copies its whole buffer. */
 const secretsOf = (target: SignRequest['target'], nowMs: number): Uint8Array[] => {
   const { secret, previous_secret, previous_secret_until } = target;
   const overlaps = previous_secret !== null && (previous_secret_until?.getTime() ?? 0) > nowMs;

@@ -2,7 +2,7 @@ import { type KeyRing, openSecret } from '@causeway/proto';
 import { workerData } from 'piscina';
 import { type OpenSecret, openedSecret, signatureHeader, standardSignatureHeader } from './signatures.ts';
 
-/** A batch to sign. The bodies lie one behind the other in one buffer, which is moved here, not copied. */
+/** A batch to sign. The bodies are concatenated in one buffer, which is transferred to the thread, not copied. */
 export interface SignTask {
   /** Epoch seconds. */
   readonly timestamp: number;
@@ -13,16 +13,16 @@ export interface SignTask {
 export interface SignItem {
   readonly companyId: number;
   readonly eventId: number;
-  /** Sealed; the second is that of a rotation whose overlap lasts. */
+  /** Encrypted. The second one is the previous secret during a rotation's overlap. */
   readonly secrets: readonly Uint8Array[];
   /** Where its body ends in `bodies`. */
   readonly end: number;
 }
 
-/** The two signature headers of an item, or why there are none. */
+/** The two signature headers of an item, or the reason for their absence. */
 export type Signatures = readonly [signature: string, standard: string] | { readonly error: string };
 
-/** Runs in the signing threads, and only there are secrets opened. */
+/** Runs in the signing threads, the only place where secrets are decrypted. */
 export default ({ timestamp, bodies, items }: SignTask): readonly Signatures[] => {
   let start = 0;
   return items.map(({ companyId, eventId, secrets: sealed, end }) => {
@@ -43,7 +43,7 @@ export default ({ timestamp, bodies, items }: SignTask): readonly Signatures[] =
 const maxSecrets = 10_000;
 const secretsByBytes = new Map<string, OpenSecret>();
 
-/** The least recently used goes first; a map keeps the order in which its keys were set. */
+/** Evicts the least recently used first: a map keeps insertion order. */
 const opened = (companyId: number, sealed: Uint8Array): OpenSecret => {
   const name = `${companyId}.${Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength).toString('latin1')}`;
   const known = secretsByBytes.get(name);

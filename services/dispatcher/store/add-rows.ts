@@ -4,14 +4,14 @@ import type { Held } from '../intake/announced.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Writes the rows of announced deliveries that have none yet: they wait, under their lease. Deliveries of a
- * subscription whose queue is gone, and so is the subscription, get none. Call it with the queues locked.
+ * Writes waiting rows, under their lease, for announced deliveries that have none yet. A delivery without a queue
+ * gets none, because its subscription was deleted. Call it with the queues locked.
  */
 export const addRows = async (db: Kysely<Tables>, deliveries: readonly Held[], now: Date): Promise<void> => {
   const rows = deliveries.filter(({ announced }) => announced);
   if (rows.length === 0) return;
   const days = rows.map(({ created_utc }) => created_utc.getTime());
-  // As for `readBodies`: the bounds say which partitions are looked into.
+  // The bounds limit the partitions that MySQL reads, as in `readBodies`.
   await sql`
     INSERT INTO deliveries
       (company_id, event_id, subscription_id, created_utc, event_type, due_utc, updated_utc)

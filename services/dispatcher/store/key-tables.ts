@@ -3,7 +3,7 @@ import { bigint, type Columns, datetime, jsonTable, sqlTime, type Value } from '
 import { type RawBuilder, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
 
-/** Subscriptions (and with `more` something about each) as a table. */
+/** Subscription keys as a table, with further columns if `more` is set. */
 export const queueTable = <Key extends QueueKey>(
   keys: readonly Key[],
   more: Columns = {},
@@ -14,7 +14,7 @@ export const queueTable = <Key extends QueueKey>(
     keys.map((key) => [key.company_id, key.subscription_id, ...values(key)]),
   );
 
-/** Deliveries (and with `more` something about each) as a table. */
+/** Delivery keys as a table, with further columns if `more` is set. */
 export const deliveryTable = <Key extends DeliveryKey>(
   keys: readonly Key[],
   more: Columns = {},
@@ -39,7 +39,7 @@ export const deliveryTable = <Key extends DeliveryKey>(
     ]),
   );
 
-/** `k` is the table of keys; its rows come first, so that each is one look-up by the primary key. */
+/** `k` is the table of keys. It comes first in the join, so that each row is one primary key lookup. */
 export const onQueue = sql`k.company_id = q.company_id AND k.subscription_id = q.subscription_id`;
 export const onDelivery = sql`k.company_id = d.company_id AND k.event_id = d.event_id
   AND k.subscription_id = d.subscription_id AND k.replay_id = d.replay_id AND k.created_utc = d.created_utc`;

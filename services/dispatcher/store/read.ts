@@ -5,19 +5,19 @@ import { type QueueKey, queueName, type Target } from '../job.ts';
 import type { Tables } from '../tables.ts';
 import { queueTable } from './key-tables.ts';
 
-/** What a look at a delivery tells whoever wants to attempt it. */
+/** A waiting delivery's columns that an attempt needs. */
 export type WaitingDelivery = DeliveryKey &
   Pick<DeliveryRow, 'event_type' | 'attempts'> & { readonly due_utc: Date };
 
-/** The envelopes of the deliveries' events, by event id; one whose event is gone has none. */
+/** Reads the envelopes of the deliveries' events, by event id. A removed event has none. */
 export const readBodies = async (
   db: Kysely<Tables>,
   keys: readonly DeliveryKey[],
 ): Promise<ReadonlyMap<number, Buffer>> => {
   const events = new Map(keys.map((key) => [key.event_id, key]));
   const days = [...events.values()].map(({ created_utc }) => created_utc.getTime());
-  // An event's id is unique, but each partition has an index of its own: the bounds say which are looked into.
-  // Without the hint the server may take the primary key, whose front names only the company: all its events.
+  // Event ids are unique, but each partition has its own index; the bounds limit the partitions read. Without the
+  // hint MySQL may choose the primary key, whose prefix is the company, and scan all its events.
   const { rows } = await sql<StoredEvent>`
     SELECT e.event_id, e.company_id, e.type, e.created_utc, e.payload
     FROM ${jsonTable(
@@ -32,10 +32,10 @@ export const readBodies = async (
   return new Map(rows.map((event) => [event.event_id, encodeEnvelope(event)]));
 };
 
-/** A subscription as a delivery finds it. */
+/** A subscription's target with its queue key and state. */
 export type FoundTarget = QueueKey & Target & { readonly enabled: number };
 
-/** The subscriptions that still exist, by `queueName`. */
+/** Reads the subscriptions that still exist, by `queueName`. */
 export const readTargets = async (
   db: Kysely<Tables>,
   keys: readonly QueueKey[],

@@ -16,13 +16,13 @@ import { readTargets } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
 
 export interface TestDeliveries {
-  /** Takes nothing more, and resolves when everything taken is answered. */
+  /** Stops taking requests and resolves when all taken ones are answered. */
   drain(): Promise<void>;
 }
 
 /**
- * Answers requests for test deliveries and verification challenges as one replica of a queue group: one attempt, signed and sent like any
- * other, over slots of its own, and recorded nowhere.
+ * Answers requests for test deliveries and verification challenges as one replica of a queue group. Each is one
+ * attempt, signed and sent like any other, limited separately, and not recorded.
  */
 export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliveries => {
   const { bus, log, tracer } = options;

@@ -18,7 +18,7 @@ import { expect } from 'vitest';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
-/** Dispatchers on a MySQL and a NATS of their own, and what writes deliveries for them. */
+/** Dispatchers on their own MySQL database and NATS server, with helpers that write deliveries. */
 export interface World {
   readonly database: TestDatabase;
   readonly nats: TestNats;
@@ -50,7 +50,7 @@ export interface DeliverOptions {
   readonly type?: EventType;
   readonly payload?: string;
   readonly replayId?: number;
-  /** Writes the rows under a lease that nobody holds, as one who died has left them. */
+  /** Writes the rows under a lease that no process holds, as a killed process leaves them. */
   readonly silent?: boolean;
   readonly dueMs?: number;
 }
@@ -228,7 +228,7 @@ export const openWorld = async (): Promise<World> => {
   };
 };
 
-/** Polls for as long as a busy machine may need; a dispatcher's signing threads alone take a while to start. */
+/** Polls long enough for a busy machine; a dispatcher's signing threads alone take a while to start. */
 export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });
 
 /** As the webhooks service makes it. */

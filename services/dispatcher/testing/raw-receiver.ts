@@ -24,7 +24,7 @@ export interface RawOptions {
   readonly greet?: (socket: Socket) => void;
 }
 
-/** A receiver that writes bytes and not answers, so that it can do anything wrong. */
+/** A receiver that writes raw bytes, so that tests can make it break HTTP in any way. */
 export const startRawReceiver = async (
   behave: Behaviour,
   { tls, host = '127.0.0.1', greet = () => {} }: RawOptions = {},
@@ -73,7 +73,7 @@ export const startRawReceiver = async (
 export const answer = (status: number, body = '', headers = ''): string =>
   `HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
 
-/** Where the first request of a text ends, or 0 as long as it is not whole. */
+/** Where the first request in a text ends, or 0 while it is incomplete. */
 const endOf = (text: string): number => {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return 0;

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { cleanUp } from '@causeway/runtime/testing';
 
-/** One request as it came. */
+/** One received request. */
 export interface Received {
   readonly atMs: number;
   readonly headers: IncomingHttpHeaders;
@@ -11,13 +11,13 @@ export interface Received {
   readonly id: number;
 }
 
-/** A receiver of a test: answers as it is told, and remembers what came. */
+/** A receiver for tests: answers as configured and records its requests. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** The most requests that were ever open at a time, since the last reset by the test. */
+  /** The most requests open at the same time since the test last reset it. */
   mostAtATime: number;
-  /** What it answers; by default 200. One that does nothing hangs. */
+  /** Writes the answer; 200 by default. If it does nothing, the request hangs. */
   answer: (response: ServerResponse, request: Received) => void;
   /** Refuses connections until `up`. */
   down(): Promise<void>;

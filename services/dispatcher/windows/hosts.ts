@@ -1,13 +1,13 @@
 import { createShares, type Shares } from './shares.ts';
 
-/** How many attempts are in flight to each host, and whose: companies share a host's places as they do the slots. */
+/** Counts attempts in flight by host and company. Companies share a host's limit as they share the slots. */
 export interface Hosts {
   mayTake(companyId: number, url: string): boolean;
   take(companyId: number, url: string): void;
   giveBack(companyId: number, url: string): void;
 }
 
-/** @param limit attempts in flight to one host, whatever its ports. */
+/** @param limit attempts in flight to one host, over all its ports. */
 export const createHosts = (limit: number): Hosts => {
   const inUse = new Map<string, Shares>();
   let known = new Map<string, string>();
@@ -16,7 +16,7 @@ export const createHosts = (limit: number): Hosts => {
     let host = known.get(url);
     if (host === undefined) {
       if (known.size >= maxKnown) known = new Map();
-      // One that is no URL fails without a connection.
+      // An invalid URL fails without a connection.
       host = URL.parse(url)?.hostname ?? '';
       known.set(url, host);
     }

@@ -1,7 +1,7 @@
 /**
- * A limited number of places that companies share. A company may take one while it has fewer than are free: alone it
- * gets half of them, one of n companies that want all they can get an (n + 1)th, and as much is left for one that has
- * none yet. (The "dynamic threshold" by which switches share a buffer: Choudhury and Hahne, 1998.)
+ * A limited number of places that companies share. A company may take one while it has fewer than are free. Alone it
+ * gets half of them; if n companies want all they can get, each gets 1/(n + 1), and as much stays free for the next
+ * company. (The "dynamic threshold" by which switches share a buffer: Choudhury and Hahne, 1998.)
  */
 export interface Shares {
   mayTake(companyId: number): boolean;
@@ -9,7 +9,7 @@ export interface Shares {
   giveBack(companyId: number, count?: number): void;
   taken(): number;
   free(): number;
-  /** Companies that may take no more for now. */
+  /** Companies that may not take more now. */
   full(): readonly number[];
 }
 

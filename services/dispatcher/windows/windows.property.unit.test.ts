@@ -14,7 +14,7 @@ type Step =
   | {
       readonly kind: 'offer';
       readonly to: number;
-      readonly lane: Job['lane'];
+      readonly source: Job['source'];
       readonly probe: boolean;
       readonly times: number;
     }
@@ -27,7 +27,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('offer' as const),
       to: subscription,
-      lane: fc.constantFrom('first' as const, 'queue' as const),
+      source: fc.constantFrom('first' as const, 'queue' as const),
       probe: fc.oneof(
         { arbitrary: fc.constant(false), weight: 9 },
         { arbitrary: fc.constant(true), weight: 1 },
@@ -97,7 +97,7 @@ const play = (steps: readonly Step[], check: (world: Played) => void): Played =>
           subscription_id: one.to,
           event_id: ++lastEvent,
           replay_id: 0,
-          lane: one.lane,
+          source: one.source,
           probe: one.probe,
           body: Buffer.alloc(9),
           target: { url: 'https://hooks.example.com/' },
@@ -144,7 +144,7 @@ test('no more are under way than there are slots, than queues have a share, or t
     fc.property(steps, (order) => {
       play(order, ({ windows, started }) => {
         const jobs = [...started.values()];
-        const fromQueues = jobs.filter(({ lane }) => lane === 'queue').length;
+        const fromQueues = jobs.filter(({ source }) => source === 'queue').length;
         expect(jobs.length).toBeLessThanOrEqual(slots);
         expect(fromQueues).toBeLessThanOrEqual(slots / 2);
         expect(windows.free()).toEqual({

@@ -3,52 +3,52 @@ import { type Job, type QueueKey, queueName, type Target } from '../job.ts';
 import { createHosts } from './hosts.ts';
 import { createShares } from './shares.ts';
 
-/** Decides when a taken delivery is attempted, so that no receiver and no company costs another its turn. */
+/** Decides when to attempt a taken delivery, so that no receiver and no company delays another. */
 export interface Windows {
-  /** Starts it now or soon; what cannot start within a second is given back. */
+  /** Starts it now or soon, or gives it back if it cannot start within a second. */
   offer(job: Job): void;
-  /** Whether a first attempt would be given back at once: not worth reading. */
+  /** True if a first attempt would be given back at once, so that reading it is pointless. */
   isClosed(key: QueueKey): boolean;
-  /** A receiver has answered (or its time was up). */
+  /** Call it when an attempt has ended, by an answer or a failure. */
   ended(job: Job, succeeded: boolean): void;
-  /** An attempt that was started was not made; it says nothing about the receiver. */
+  /** Call it when a started attempt sent nothing, which says nothing about the receiver. */
   abandoned(job: Job): void;
-  /** How many failures in a row its queue is known to have. While it probes nothing waits for it here. */
+  /** Sets the consecutive failures of a queue. While it is failing, nothing waits for it here. */
   setFailures(key: QueueKey, failures: number): void;
-  /** Above zero where failures in a row were seen: then a success has something to reset. */
+  /** The known consecutive failures. Above zero, a success must reset them. */
   failuresOf(key: QueueKey): number;
-  /** Attempts that may start, of all and of those taken from queues. */
+  /** How many attempts may start, in total and from queues. */
   free(): { readonly slots: number; readonly queueSlots: number };
   /**
-   * How many deliveries may be taken from each of these queues now, in their order. Companies get one after the
-   * other, and within each its subscriptions, for as long as there is room.
+   * How many deliveries to take from each of these queues now, in their order. Companies take turns, and so do the
+   * subscriptions of each, while there is room.
    */
   share(targets: readonly Queued[]): readonly number[];
-  /** More is due in this queue than could be taken: until `onRoom` says so it is not worth another look. */
+  /** Notes that more is due in this queue than could be taken. It is not worth another look until `onRoom`. */
   wanted(target: Queued): void;
-  /** Companies that may take nothing more for now, and queues of others that are wanted and have no room. */
+  /** Companies that may not take more now, and wanted queues of other companies that have no room. */
   full(): { readonly companies: readonly number[]; readonly queues: readonly QueueKey[] };
   inFlight(): number;
   waiting(): number;
-  /** Gives back what waits, and resolves when nothing is in flight. */
+  /** Gives back everything that waits and resolves when nothing is in flight. */
   drain(): Promise<void>;
 }
 
-/** A queue, and where its deliveries go. */
+/** A queue and the URL of its subscription. */
 export type Queued = QueueKey & Pick<Target, 'url'>;
 
 /**
- * Companies share the slots, the part of them that is for attempts from queues, the places to wait here and those at
- * each host (see `Shares`). So what one company has, however many subscriptions it has it in, leaves others theirs.
+ * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host (see
+ * `Shares`). So one company leaves room for others, regardless of how many subscriptions it has.
  *
- * Within its company's share each subscription has a window: how many attempts may be in flight to it. It begins at
- * a few, grows by one with each success, and is back at the beginning after a failure. While its receiver has not
- * answered for a second it counts as at the beginning too, and nothing waits for it: one that hangs after a good time
- * does not fill its window first.
+ * Within its company's share each subscription has a window: how many attempts may be in flight to it. It starts
+ * small, grows by one with each success, and shrinks back to the start after a failure. While its receiver has not
+ * answered for a second, it counts as the starting size and nothing waits for it: a receiver that hangs after many
+ * successes does not fill a large window first.
  *
- * What comes for a full window waits here, shortly and in a short line, as a burst to a fast receiver is over in
- * no time; beyond that it goes back to its row, where a backlog of any length costs nothing. Attempts taken from
- * queues have a share of the slots and no more, so that retries leave first attempts theirs.
+ * A few deliveries for a full window wait here briefly, because a burst to a fast receiver is soon over. The rest are
+ * given back to their rows, where a backlog of any length costs nothing. Attempts from queues may use only part of
+ * the slots, so that retries leave room for first attempts.
  */
 export const createWindows = (options: WindowsOptions): Windows => {
   const { start, giveBack, onRoom, nowMs, maxWaitMs = 1_000 } = options;
@@ -58,7 +58,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
   const places = createShares(maxWaiting);
   const bytes = createShares(maxWaitingBytes);
   const states = new Map<string, State>();
-  /** By company, the subscriptions that have a line; at the front whose turn is next. */
+  /** By company, the subscriptions with waiting deliveries. The next turn is at the front. */
   const turns = new Map<number, Set<State>>();
   const full = new Set<State>();
   let draining = false;
@@ -96,18 +96,18 @@ export const createWindows = (options: WindowsOptions): Windows => {
     return isSilent(state) ? Math.min(state.size, firstWindow) : state.size;
   };
   const roomOf = (state: State): number => sizeOf(state) - state.inFlight;
-  const sharesOf = (companyId: number, lane: Job['lane'], url: string): boolean =>
+  const sharesOf = (companyId: number, source: Job['source'], url: string): boolean =>
     slots.mayTake(companyId) &&
-    (lane === 'first' || queueSlots.mayTake(companyId)) &&
+    (source === 'first' || queueSlots.mayTake(companyId)) &&
     hosts.mayTake(companyId, url);
   const mayStart = (job: Job, state: State): boolean =>
-    roomOf(state) > 0 && sharesOf(job.company_id, job.lane, job.target.url);
+    roomOf(state) > 0 && sharesOf(job.company_id, job.source, job.target.url);
 
   const startNow = (job: Job, state: State): void => {
     if (state.inFlight === 0) state.answeredMs = nowMs();
     state.inFlight++;
     slots.take(job.company_id);
-    if (job.lane === 'queue') queueSlots.take(job.company_id);
+    if (job.source === 'queue') queueSlots.take(job.company_id);
     hosts.take(job.company_id, job.target.url);
     start(job);
   };
@@ -116,7 +116,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
     const state = stateOf(job);
     state.inFlight--;
     slots.giveBack(job.company_id);
-    if (job.lane === 'queue') queueSlots.giveBack(job.company_id);
+    if (job.source === 'queue') queueSlots.giveBack(job.company_id);
     hosts.giveBack(job.company_id, job.target.url);
     return state;
   };
@@ -141,7 +141,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
     return jobs;
   };
 
-  /** Fills what has become free, in turns: who goes to the end comes up again. */
+  /** Starts waiting deliveries in the freed slots. Each company and subscription then moves to the end. */
   const startWaiting = (): void => {
     for (const [companyId, lines] of turns) {
       if (slots.free() === 0) return;
@@ -163,7 +163,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
     for (const state of full) if (hasRoom(state)) full.delete(state);
     if (full.size < before) onRoom();
   };
-  /** Also others than the one that ended may have room now, where it was their company or host that had none. */
+  /** Other subscriptions may have room now too, if their company or host was the limit. */
   const after = (): void => {
     startWaiting();
     if (full.size > 0 && !draining) roomTimer ??= setTimeout(tellRoom, tellRoomEveryMs).unref();
@@ -213,7 +213,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
       const state = leave(job);
       state.answeredMs = nowMs();
       state.size = succeeded ? Math.min(state.size + 1, maxWindow) : firstWindow;
-      // Ahead of what will be recorded, so that no more are started meanwhile.
+      // Counts the failure before it is recorded, so that no further attempts start meanwhile.
       if (!succeeded && job.replay_id === 0 && ++state.failures >= failuresUntilProbing) empty(state);
       after();
     },
@@ -249,7 +249,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
       while (companies.length > 0) {
         companies = companies.filter((queues) => {
           const at = queues.findIndex(reserveOne);
-          // Those before it have no room any more; it is the last to come up again.
+          // Those before it have no room left; it moves to the end.
           if (at >= 0) queues.push(...queues.splice(0, at + 1).slice(-1));
           return at >= 0;
         });
@@ -287,18 +287,18 @@ export const createWindows = (options: WindowsOptions): Windows => {
 const firstWindow = 4;
 const maxWindow = 64;
 const silentAfterMs = 1_000;
-/** Bounds of what waits here, of one subscription and of all. */
+/** Limits on waiting deliveries, for one subscription and for all. */
 const maxLine = 32;
 const maxWaiting = 1_024;
 const maxWaitingBytes = 2 ** 25;
 const maxStates = 10_000;
-/** All full queues are looked at each time, and what has ended since is made up for in one look for what is due. */
+/** Each run checks all full queues, and one look at due queues makes up for all attempts that ended since. */
 const tellRoomEveryMs = 25;
 
 export interface WindowsOptions {
   /** Attempts in flight at a time. */
   readonly slots: number;
-  /** Of these, to one host. Without it as many as there are slots. */
+  /** Attempts in flight to one host; the number of slots by default. */
   readonly maxPerHost?: number | undefined;
   readonly start: (job: Job) => void;
   /** Makes them due in their rows again. */
@@ -313,9 +313,9 @@ interface State {
   size: number;
   inFlight: number;
   failures: number;
-  /** When it last answered, or began to have something to answer. */
+  /** When it last answered, or when its first open attempt began. */
   answeredMs: number;
-  /** Where its queue leads, as far as it was wanted. */
+  /** The URL of its subscription, once it was wanted. */
   url: string;
   readonly line: Waiting[];
 }

@@ -9,7 +9,7 @@ const jobOf = (subscription_id: number, more: Partial<Job> = {}): Job =>
     company_id: 1,
     subscription_id,
     event_id: ++lastEvent,
-    lane: 'first',
+    source: 'first',
     probe: false,
     body: Buffer.alloc(9),
     target: { url: 'https://hooks.example.com/' },
@@ -117,7 +117,7 @@ test('many hanging receivers leave slots, lines and turns to others', () => {
 
 test('attempts from queues leave half of the slots to first attempts', () => {
   const world = openWindows({ slots: 16 });
-  for (let queue = 100; queue < 120; queue++) offer(world, 1, queue, { company_id: queue, lane: 'queue' });
+  for (let queue = 100; queue < 120; queue++) offer(world, 1, queue, { company_id: queue, source: 'queue' });
   expect(world.started).toHaveLength(8);
   expect(world.windows.free()).toEqual({ slots: 8, queueSlots: 0 });
   for (const company_id of [1, 2, 3, 4, 5, 6, 7, 8]) offer(world, 1, company_id, { company_id });
@@ -194,13 +194,13 @@ describe('one company with 950 slow subscriptions', () => {
 
   test('gets half of the slots, and another company’s attempts of either kind begin at once', () => {
     const world = openWindows({ slots: 64 });
-    for (const id of slow) offer(world, 2, id, { lane: 'queue' });
+    for (const id of slow) offer(world, 2, id, { source: 'queue' });
     expect(world.started).toHaveLength(16);
     for (const id of slow) offer(world, 2, id);
     expect(world.started).toHaveLength(32);
     expect(world.windows.waiting()).toBeLessThanOrEqual(512);
     offer(world, 1, 1, { company_id: 2 });
-    offer(world, 1, 2, { company_id: 2, lane: 'queue' });
+    offer(world, 1, 2, { company_id: 2, source: 'queue' });
     expect([inFlight(world, 1), inFlight(world, 2)]).toEqual([1, 1]);
   });
 
@@ -233,7 +233,7 @@ describe('one company with 950 slow subscriptions', () => {
 
   test('is passed over while it has its share, and its queues are wanted again when it has not', async () => {
     const world = openWindows({ slots: 16 });
-    for (const id of slow.slice(0, 4)) offer(world, 1, id, { lane: 'queue' });
+    for (const id of slow.slice(0, 4)) offer(world, 1, id, { source: 'queue' });
     for (const id of slow) world.windows.wanted(queued(id));
     expect(world.windows.full()).toEqual({ companies: [1], queues: [] });
     expect(world.rooms).toBe(0);
