@@ -8,7 +8,9 @@ export interface Batch<Item> {
   waiting(): number;
   /** Items whose flush is under way. */
   underWay(): number;
-  /** Starts what may start without waiting for `when`: to be called too when `allowed` may have risen. */
+  /**
+   * Starts the flushes that may start now, without waiting for `when`. Call it also when `allowed` may have grown.
+   */
   flush(): void;
   /** Resolves when fewer than `maxWaiting` items wait. */
   room(): Promise<void>;
@@ -29,11 +31,11 @@ export interface BatchOptions<Item> {
    * collect the items of one tick, `after(ms)` those of some time.
    */
   readonly when: When;
-  /** Must not fail: whoever writes the batch decides what a failure means for its items. */
+  /** Must not fail: the caller decides what a failure means for its items. */
   readonly flush: (items: readonly Item[]) => Promise<void> | void;
-  /** Items of one flush at most. So many are due without waiting for `when`. */
+  /** Maximum items of one flush. This many are flushed without waiting for `when`. */
   readonly maxItems: number;
-  /** Bytes of one flush at most, unless its first item alone is larger. */
+  /** Maximum bytes of one flush, unless its first item alone is larger. */
   readonly bytes?: { readonly max: number; readonly of: (item: Item) => number };
   /** Items that the next flush may take now; 0 delays it until the next time that one is due, or `flush()`. */
   readonly allowed?: () => number;

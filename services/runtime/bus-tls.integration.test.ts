@@ -90,7 +90,7 @@ test.each<[string, NatsFiles, RegExp]>([
   [
     'nats://a:4222',
     { caFile: authority.caFile },
-    /NATS_CA_FILE is of no use while NATS_URL begins with nats/,
+    /NATS_CA_FILE has no effect while NATS_URL begins with nats/,
   ],
   ['tls://a:4222', { caFile: '/nowhere/ca.crt' }, /NATS_CA_FILE: the file cannot be read/],
   ['tls://a:4222', { certFile: authority.caFile }, /NATS_CERT_FILE and NATS_KEY_FILE go together/],

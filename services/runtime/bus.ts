@@ -11,18 +11,17 @@ export interface Bus {
   onReconnect(listener: () => void): void;
   onDisconnect(listener: () => void): void;
   /**
-   * Leaves its server for another, where there is one: for whoever finds that a server which is there gets nothing
-   * done, as one that is cut off from its cluster.
+   * Switches to another server, if there is one. Call it when the current server answers but does no work, for
+   * example because it is partitioned from its cluster.
    */
   moveOn(reason: string): void;
   close(): Promise<void>;
 }
 
 /**
- * Connects and stays connected: reconnects for ever, first at once and then each quarter of a second. A server that
- * answers nothing is given up within six seconds; after a loss the other servers come first.
- * `name` also chooses the inbox prefix `_INBOX_<name>`, which is all that the process's NATS user may
- * listen to (`deploy/nats`).
+ * Connects and stays connected. Reconnects forever, first at once and then every quarter of a second. It gives up a
+ * silent server within six seconds and tries the other servers first. `name` also chooses the inbox prefix
+ * `_INBOX_<name>`, which is all that the process's NATS user may listen to (`deploy/nats`).
  * @throws when no server of `url` can be reached within five seconds; ConfigError; TlsProblem.
  */
 export const connectBus = async ({ url, files, name, instance, log }: BusOptions): Promise<Bus> => {
@@ -40,7 +39,7 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
     maxPingOut: 2,
     reconnectToServer: longestUntried,
     ignoreAuthErrorAbort: true,
-    // Otherwise every request prepares a stack trace, in case it fails.
+    // Otherwise every request captures a stack trace in case it fails.
     noAsyncTraces: true,
   }).catch((error: unknown) => {
     throw explainTls(error);
@@ -65,7 +64,7 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
           log?.error({ error: status.error }, 'NATS refused something');
           break;
         case 'slowConsumer':
-          log?.warn({ pending: status.pending }, 'NATS subscription falls behind');
+          log?.warn({ pending: status.pending }, 'NATS subscription fell behind');
           break;
         default:
       }
@@ -82,7 +81,8 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
       void nc.reconnect();
     },
     close: async () => {
-      // A drain waits for a server that may be gone; closing does not, and what had to be sent is flushed.
+      // A drain waits for a server that may be gone. Closing does not wait, and the pending messages are flushed
+      // before.
       if (up && !nc.isClosed())
         await Promise.race([nc.flush(), new Promise((done) => setTimeout(done, 1000).unref())]);
       await nc.close();
@@ -90,7 +90,7 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
   };
 };
 
-/** The one that was lost is the latest that was tried: going back to it first would wait for it once more. */
+/** The lost server is the latest one tried. Trying it first would mean waiting for it again. */
 const longestUntried = (servers: readonly Server[]): Server | null => {
   const [first = null, ...others] = servers;
   return others.reduce<Server | null>(

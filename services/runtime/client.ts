@@ -1,6 +1,6 @@
 /**
- * The light door, for a program that only asks: no database, no metrics, nothing to serve. The front door
- * takes 300 ms to load, which a command line would spend each time.
+ * The entry point for programs that only send calls: no database, no metrics, no server. The main entry point takes
+ * 300 ms to load, too long for a command line.
  */
 export { type Bus, connectBus } from './bus.ts';
 export { ConfigError, readEnv } from './config.ts';

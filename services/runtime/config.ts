@@ -2,17 +2,17 @@ import { parseKeyRing } from '@causeway/proto';
 import { z } from 'zod';
 import { tracingConfig } from './tracing/config.ts';
 
-/** The only reader of `process.env`; everything else gets what it returns. */
+/** The only reader of `process.env`. */
 export const readEnv = (): NodeJS.ProcessEnv => process.env;
 
-/** A configuration that cannot be used, in one sentence a person can act on. */
+/** An invalid configuration. The message says what to correct. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * Turns the environment into a typed, defaulted, checked configuration. An empty variable counts as
- * absent, as compose files and manifests cannot express absence.
+ * Turns the environment into a typed, defaulted, checked configuration. An empty variable counts as absent, because
+ * compose files and manifests cannot express absence.
  * @throws ConfigError naming every variable that is wrong, never its value.
  */
 export const parseConfig = <Shape extends z.ZodRawShape>(
@@ -83,7 +83,7 @@ export const ports = () =>
       'must be ports from 1 to 65535 separated by commas, or any',
     );
 
-/** Keys that secrets are sealed with, `name:key,name:key`, each key 32 bytes in base64; the first seals, all open. */
+/** Encryption keys, `name:key,name:key`, each key 32 bytes in base64. The first encrypts; all decrypt. */
 export const keyRing = () =>
   z.string().transform((text, context) => {
     try {
@@ -94,7 +94,7 @@ export const keyRing = () =>
     }
   });
 
-/** What every process of the cluster reads, whatever it does. */
+/** Settings of every process. */
 export const commonConfig = {
   /** This process's name in logs, metrics and lanes; unique in the cluster. */
   INSTANCE: z
@@ -103,7 +103,7 @@ export const commonConfig = {
     .optional(),
   /** `tls://user:password@host:port`, several separated by commas (`parseNatsUrl`); `nats://` is plain. */
   NATS_URL: z.string().default('nats://127.0.0.1:4222'),
-  /** The authorities that NATS servers are believed by, and the certificate to show them with its key: PEM files. */
+  /** Certificate authorities trusted for NATS servers, and the client certificate with its key: PEM files. */
   NATS_CA_FILE: z.string().optional(),
   NATS_CERT_FILE: z.string().optional(),
   NATS_KEY_FILE: z.string().optional(),
@@ -111,7 +111,7 @@ export const commonConfig = {
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: integer(0, 65535).default(0),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** After this long a stopping process ends even if work is left. */
+  /** A stopping process exits after this time even if work is left. */
   DRAIN_TIMEOUT_MS: integer(0, 600_000).default(25_000),
   ...tracingConfig,
 } as const;

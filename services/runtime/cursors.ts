@@ -2,21 +2,22 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { invalidField } from '@causeway/proto';
 
 /**
- * Turns places in a company's lists into opaque texts and back. A cursor is valid only for the list of the company
- * that issued it, and tells nothing: neither how many entries there are nor how far apart two of them are.
+ * Turns places in a company's lists into opaque texts and back. A cursor is valid only for the list and company that
+ * issued it. It reveals nothing, neither the number of entries nor the distance between two.
  */
 export interface Cursors<List extends string> {
-  /** @param positions as many as the list has, each a whole number from 0 to 2^53 - 1. */
+  /** @param positions one number for each position of the list, from 0 to 2^53 - 1. */
   seal(companyId: number, list: List, ...positions: readonly number[]): Promise<string>;
   /** @throws Problem `invalid_request` unless it was made for this company and list. */
   open(companyId: number, list: List, cursor: string): Promise<readonly number[]>;
 }
 
 /**
- * A cursor is AES-256-CBC of list, company and positions. Of more than one position it ends with zeros, so that a
+ * A cursor is list, company and positions under AES-256-CBC. A cursor of several positions ends with zeros, so that a
  * change anywhere makes it invalid.
- * @param lists the number of positions of each list. Clients keep cursors: a list keeps its place in this order.
- * @param readKeys keys of 32 bytes: the first one seals, all of them open.
+ * @param lists the number of positions of each list. Clients store cursors, so a list must keep its place in this
+ * order.
+ * @param readKeys keys of 32 bytes. The first encrypts; all decrypt.
  */
 export const createCursors = <List extends string>(
   lists: Readonly<Record<List, number>>,
@@ -42,7 +43,7 @@ export const createCursors = <List extends string>(
       const bytes = Buffer.from(cursor, 'base64url');
       for (const key of bytes.length === bytesFor(lists[list]) ? await readKeys() : []) {
         const positions = open(key, list, bytes);
-        // Only what `seal` makes of the same list and company is a cursor of it.
+        // Valid only if `seal` returns the same text for this list and company.
         if (positions.every(Number.isSafeInteger) && seal(key, companyId, list, positions) === cursor)
           return positions;
       }
@@ -53,7 +54,7 @@ export const createCursors = <List extends string>(
 
 const algorithm = 'aes-256-cbc';
 const blockBytes = 16;
-/** Cursors of one list and place are equal. */
+/** A fixed nonce: cursors of the same list and place are equal. */
 const noNonce = Buffer.alloc(blockBytes);
 
 const bytesFor = (positions: number): number =>

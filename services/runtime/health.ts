@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
-/** Answers true while the part of the process it speaks for can do its work. */
+/** Returns true while its part of the process can work. */
 export type ReadyCheck = () => boolean;
 
 export interface HealthServer {
@@ -11,8 +11,8 @@ export interface HealthServer {
 }
 
 /**
- * `/healthz` (the process turns over), `/readyz` (it can do its work; 503 names what is missing) and
- * `/metrics` (Prometheus text), on a port of their own.
+ * `/healthz` (the process is alive), `/readyz` (it can work; a 503 names what is missing) and `/metrics` (Prometheus
+ * text), on a port of their own.
  */
 export const startHealth = async ({ host, port, registry, checks }: HealthOptions): Promise<HealthServer> => {
   const server = createServer(async (request, response) => {

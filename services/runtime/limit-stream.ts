@@ -3,8 +3,8 @@ import { jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstre
 import type { NatsConnection } from '@nats-io/transport-node';
 
 /**
- * Makes the stream of rate-limit counts where it is missing. `access` does so for the gateways: whoever makes a
- * stream decides what flows into it and out of it, and a gateway is the most exposed process.
+ * Creates the stream of rate-limit counts if it is missing. `access` does this for the gateways: the creator of a
+ * stream decides what flows into and out of it, and a gateway is the most exposed process.
  * @param replicas copies in the NATS cluster.
  */
 export const ensureLimitStream = async (nc: NatsConnection, replicas: number): Promise<void> => {
@@ -21,5 +21,5 @@ export const ensureLimitStream = async (nc: NatsConnection, replicas: number): P
   });
 };
 
-/** Twice the window and a margin: older counts belong to windows that nobody asks for any more. */
+/** Twice the window plus a margin: older counts belong to windows that are no longer needed. */
 const maxAgeSeconds = 180;

@@ -3,8 +3,8 @@ import { pino } from 'pino';
 export type Log = pino.Logger;
 
 /**
- * Secrets and personal data are cut out by the logger, so that no caller has to remember. A key that is
- * listed here never reaches a line, at the top or one level down.
+ * The logger removes secrets and personal data, so that no caller has to. Fields with these names never reach a line,
+ * at the top level or one below.
  */
 const redacted: ReadonlySet<string> = new Set([
   'apiKey',
@@ -21,8 +21,8 @@ const redacted: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * pino's own redaction costs 13 % of the gateway's processor time for one line a request, as it walks every
- * line for every path; this is a look at each key.
+ * pino's own redaction costs 13 % of the gateway's CPU time at one line per request, because it walks every line for
+ * every path. This checks each key once.
  */
 export const redact = (fields: Record<string, unknown>, depth = 1): Record<string, unknown> => {
   let clean = fields;
@@ -49,8 +49,8 @@ export interface LogTarget {
 }
 
 /**
- * One JSON object a line on standard output. Lines are written in chunks of 32 KiB or twice a second, as
- * one write call for every request costs more than the request's own work.
+ * Writes one JSON object per line to standard output, in chunks of 32 KiB or twice a second. A write call per request
+ * would cost more than the request's own work.
  */
 export const createLog = ({ name, instance, level }: LogOptions): LogTarget => {
   const destination = pino.destination({
@@ -76,7 +76,7 @@ export const createLog = ({ name, instance, level }: LogOptions): LogTarget => {
       try {
         destination.flushSync();
       } catch {
-        // Standard output is not open yet or is gone; there is nowhere left to say so.
+        // Standard output is closed, so there is nowhere to report this.
       }
     },
   };

@@ -5,7 +5,7 @@ export interface Cell {
   value: number;
 }
 
-/** A counter with labels whose increments cost one addition: keep the cell, add to its value. */
+/** A counter with labels. Keep the cell and add to its value, so that an increment costs one addition. */
 export interface CounterFamily {
   cell(...labelValues: readonly string[]): Cell;
 }
@@ -15,7 +15,7 @@ export interface Metrics {
   counter(name: string, help: string, labelNames?: readonly string[]): CounterFamily;
   /** Read when scraped. The same name with other labels adds a series; with the same labels, its value is added. */
   gauge(name: string, help: string, read: () => number, labels?: Readonly<Record<string, string>>): void;
-  /** In seconds, as Prometheus wants it; `observe` takes milliseconds, as JavaScript has them. */
+  /** A histogram in seconds, as Prometheus expects. `observe` takes milliseconds. */
   timing(name: string, help: string): Timing;
 }
 
@@ -26,8 +26,7 @@ export interface Timing {
 const bucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * One registry a process (or a test's part of one): nothing is shared through prom-client's global. Asking
- * twice for one name gives the same metric.
+ * One registry per process or test; prom-client's global registry is not used. The same name returns the same metric.
  */
 export const createMetrics = ({ defaults = false } = {}): Metrics => {
   const registry = new Registry();
@@ -50,7 +49,7 @@ export const createMetrics = ({ defaults = false } = {}): Metrics => {
   };
 };
 
-/** Metrics that nobody reads, for tests and programs without `/metrics`. */
+/** Metrics that discard everything, for tests and programs without `/metrics`. */
 export const noMetrics: Metrics = {
   registry: new Registry(),
   counter: () => ({ cell: () => ({ value: 0 }) }),

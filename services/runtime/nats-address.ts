@@ -4,16 +4,16 @@ import type { ConnectionOptions } from '@nats-io/transport-node';
 import { ConfigError } from './config.ts';
 import type { CommonConfig } from './process.ts';
 
-/** Files in PEM, read anew for each connection, so that a certificate can be replaced while a process runs. */
+/** PEM files, read again for each connection, so that a certificate can be replaced while a process runs. */
 export interface NatsFiles {
-  /** Of the authorities that servers are believed by; Node's where it is absent. */
+  /** The trusted certificate authorities; Node's by default. */
   readonly caFile?: string | undefined;
-  /** Of the certificate that this process shows, with its key, where servers ask for one. */
+  /** The client certificate with its key, for servers that ask for one. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
 }
 
-/** What a process's configuration says of its NATS, as `connectBus` takes it. */
+/** The NATS settings of a process's configuration, for `connectBus`. */
 export const natsAddress = (config: NatsConfig): { readonly url: string; readonly files: NatsFiles } => ({
   url: config.NATS_URL,
   files: { caFile: config.NATS_CA_FILE, certFile: config.NATS_CERT_FILE, keyFile: config.NATS_KEY_FILE },
@@ -23,10 +23,10 @@ type NatsConfig = Pick<CommonConfig, 'NATS_URL' | 'NATS_CA_FILE' | 'NATS_CERT_FI
 type Entry = Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'tls'>;
 
 /**
- * Reads `tls://user:password@host:port,tls://host:port,…`. With `tls://` nothing is sent to a server that does
- * not encrypt, or whose certificate is not of a known authority and for its host's name; `nats://` is plain. The
- * first has the user, and all are of one kind.
- * @throws ConfigError without the URL's text in it, as that holds the password.
+ * Reads `tls://user:password@host:port,tls://host:port,…`. With `tls://` the process sends nothing to a server that
+ * does not encrypt, or whose certificate is not for its host name and from a trusted authority; `nats://` is plain.
+ * The first URL holds the user, and all have the same scheme.
+ * @throws ConfigError without the URL's text, which holds the password.
  */
 export const parseNatsUrl = (text: string, files: NatsFiles = {}): Entry => {
   const servers = text.split(',').map((server) => URL.parse(server.trim()));
@@ -52,7 +52,7 @@ const requireFiles = (files: NatsFiles, scheme: string): void => {
     NATS_KEY_FILE: files.keyFile,
   })) {
     if (file === undefined) continue;
-    if (scheme !== 'tls:') throw new ConfigError(`${name} is of no use while NATS_URL begins with nats://`);
+    if (scheme !== 'tls:') throw new ConfigError(`${name} has no effect while NATS_URL begins with nats://`);
     try {
       readFileSync(file);
     } catch {
@@ -69,8 +69,8 @@ const tlsOptions = ({ caFile, certFile, keyFile }: NatsFiles, servers: readonly 
     ...(caFile === undefined ? {} : { caFile }),
     ...(certFile === undefined ? {} : { certFile }),
     ...(keyFile === undefined ? {} : { keyFile }),
-    // The client gives a name where a server has one. To an address it gives none, and Node then would look for
-    // `localhost`: the certificate has to be for one of the servers that are named here.
+    // The client passes a server's host name, but none for an IP address, and Node would then check the certificate
+    // for `localhost`. So the certificate must be for one of the servers listed here.
     checkServerIdentity: (name: string, certificate: PeerCertificate): Error | undefined => {
       const asked = names.includes(name) ? [name] : names;
       const problems = asked.map((one) => checkServerIdentity(one, certificate));
@@ -79,12 +79,12 @@ const tlsOptions = ({ caFile, certFile, keyFile }: NatsFiles, servers: readonly 
   };
 };
 
-/** No connection that can be trusted comes about with a server; one sentence says why. */
+/** No trusted connection to a server is possible. The message says why. */
 export class TlsProblem extends Error {
   override readonly name = 'TlsProblem';
 }
 
-/** The same failure as a `TlsProblem` where it is about TLS: else itself. */
+/** Turns a TLS failure into a `TlsProblem`; returns any other error unchanged. */
 export const explainTls = (error: unknown): unknown => {
   const problem = problemOf(error);
   return problem === undefined ? error : new TlsProblem(problem, { cause: error });

@@ -4,8 +4,9 @@ import { natsAddress } from './nats-address.ts';
 import type { CommonConfig, Kit } from './process.ts';
 
 /**
- * Reaches the process's database, and goes by its clock from then on: without it the process is not ready; it is let go when the process stops.
- * @throws where it cannot be reached
+ * Connects to the process's database and follows its clock. Not ready while it is unreachable; closes the pool on
+ * stop.
+ * @throws DatabaseUnavailable if it cannot be reached.
  */
 export const openDatabase = async <DB>(
   kit: Kit,
@@ -28,10 +29,12 @@ export const openDatabase = async <DB>(
   return db;
 };
 
-/** How often the database is asked for its time, which all processes go by. */
+/** How often to read the database's clock, which all processes follow. */
 const clockEveryMs = 10_000;
 
-/** Enters NATS, under the process's name; what is said of the database is true of it. @throws as `connectBus` */
+/**
+ * Connects to NATS under the process's name. Not ready while disconnected; closed on stop. @throws like `connectBus`
+ */
 export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
   const { name, instance, log } = kit;
   const bus = await connectBus({ ...natsAddress(config), name, instance, log });

@@ -9,27 +9,26 @@ import type { Tracer } from './tracing/tracer.ts';
 
 export type CommonConfig = z.output<z.ZodObject<typeof commonConfig>>;
 
-/** What a process hands to everything it starts. */
+/** What a process passes to everything it starts. */
 export interface Kit {
   readonly name: string;
   readonly instance: string;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Where traces are exported. */
+  /** Undefined unless traces are exported. */
   readonly tracer: Tracer | undefined;
   /** The process counts as ready while every check answers true. */
   ready(name: string, check: ReadyCheck): void;
-  /** Run when the process stops, the last registered first: register right after making a thing. */
+  /** Runs when the process stops, the last registered first. Register right after creating a resource. */
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** Ends the process as a SIGTERM would, with a non-zero code: for what cannot be mended from inside. */
+  /** Stops the process like a SIGTERM but with a non-zero code, for errors that it cannot recover from. */
   fail(reason: string, error?: unknown): void;
 }
 
 /**
- * The life of a process: start, ready, serve, drain, stop. A first SIGTERM or SIGINT, or the end of the
- * supervisor (its IPC channel closes), starts the drain; a second does nothing; after
- * `DRAIN_TIMEOUT_MS` the process ends whatever is left. Sends `{type: 'ready', metricsUrl}` to the
- * supervisor when `start` has returned.
+ * The life of a process: start, ready, serve, drain, stop. A first SIGTERM or SIGINT, or the end of the supervisor
+ * (its IPC channel closes), starts the drain; a second does nothing. After `DRAIN_TIMEOUT_MS` the process exits even
+ * if work is left. Sends `{type: 'ready', metricsUrl}` to the supervisor when `start` has returned.
  */
 export const runProcess = async <Config extends CommonConfig>(
   name: string,
@@ -42,7 +41,7 @@ export const runProcess = async <Config extends CommonConfig>(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${name}: ${error.message}\n`);
-    process.exit(78); // EX_CONFIG of sysexits.h: restarting will not help.
+    process.exit(78); // EX_CONFIG in sysexits.h: restarting does not help.
   }
   const instance = config.INSTANCE ?? `${name}-${randomBytes(4).toString('hex')}`;
   const { log, flush } = createLog({ name, instance, level: config.LOG_LEVEL });

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Something that is done again and again until it is stopped. */
+/** A loop that runs until it is stopped. */
 export interface Repeated {
-  /** Resolves when the pass at work has ended. */
+  /** Resolves when the current pass has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Does passes of `work`, with a pause after each that found nothing to do (0) or failed. The pause varies by a
- * quarter, so that replicas do not keep step.
- * @param onError called with the first of any failures in a row.
+ * Runs `work` repeatedly, and pauses after a pass that found nothing to do (0) or failed. The pause has 25 % jitter,
+ * so that replicas do not run in step.
+ * @param onError called with the first of consecutive failures.
  */
 export const repeat = (
   work: () => Promise<number>,

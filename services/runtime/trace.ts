@@ -18,11 +18,11 @@ const version00 = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]
 export interface TraceparentParts {
   readonly traceId: string;
   readonly spanId: string;
-  /** A bit field; 1 says that the trace is recorded. */
+  /** A bit field; bit 1 means that the trace is recorded. */
   readonly flags: number;
 }
 
-/** A W3C trace context (https://www.w3.org/TR/trace-context/), or undefined where it is none that is valid. */
+/** Parses a W3C trace context (https://www.w3.org/TR/trace-context/). Undefined if it is invalid. */
 export const traceparentParts = (traceparent: string): TraceparentParts | undefined => {
   if (traceparent.length !== 55) return undefined;
   const [, traceId, spanId, flags] = version00.exec(traceparent) ?? [];
@@ -33,9 +33,9 @@ export const formatTraceparent = ({ traceId, spanId, flags }: TraceparentParts):
   `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 
 /**
- * The trace context of the next hop: the caller's trace id and flags with a new span id, or a new unsampled trace
- * where the caller sent none that is valid.
- * @param recorded false takes away what the caller's flags say of being recorded.
+ * The trace context of the next hop: the caller's trace id and flags with a new span id, or a new unsampled trace if
+ * the caller sent no valid one.
+ * @param recorded false clears the caller's sampled flag.
  */
 export const childTraceparent = (incoming: string, recorded = true): string => {
   const { traceId = randomHex(16), flags: given = 0 } = traceparentParts(incoming) ?? {};

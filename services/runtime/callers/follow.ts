@@ -7,18 +7,18 @@ import { type CallerGuard, createCallerGuard } from './guard.ts';
 
 /** A guard over a copy of the key table of its own. */
 export interface Callers extends CallerGuard {
-  /** Whether the copy can be relied on. */
+  /** False until the copy is read, and while it may be out of date. */
   ready(): boolean;
   /**
-   * Whether the company exists. Entries of companies are never deleted, so one that the copy has is one; of any
-   * other the bucket's leader is asked, as the copy may be a moment behind.
-   * @throws Problem `keys_unavailable` while the copy cannot be relied on.
+   * Tells whether the company exists. Company entries are never deleted, so one in the copy exists. For any other it
+   * asks the bucket's leader, because the copy may be a moment behind.
+   * @throws Problem `keys_unavailable` while the copy is not reliable.
    */
   knowsCompany(companyId: number): Promise<boolean>;
   close(): void;
 }
 
-/** Begins to read the key table; calls that arrive before it has been read wait for it. */
+/** Starts reading the key table. Calls that arrive before it is complete wait for it. */
 export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions): Callers => {
   const table = followKeyTable({ bus, log, metrics });
   bus.onReconnect(() => void table.reload('NATS is back'));

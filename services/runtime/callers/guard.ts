@@ -16,11 +16,11 @@ import type { Metrics } from '../metrics.ts';
 import type { Handler } from '../operations/handler.ts';
 import { readSessionProof, signerOf } from './session-proof.ts';
 
-/** Checks for a service that its calls are made by whom the gateways say. */
+/** Verifies the callers that gateways name. */
 export interface CallerGuard {
   /**
-   * @returns what answers the calls whose callers have proven who they are, and refuses the others. Operators need no
-   * proof: NATS lets nobody else send to their lanes.
+   * @returns a handler that answers calls with a valid proof of their caller and refuses the others. Operators need
+   * no proof: NATS lets nobody else send to their lanes.
    */
   guard(handler: Handler): LaneHandler;
 }
@@ -37,13 +37,13 @@ const reasons = [
 ] as const;
 type Refusal = (typeof reasons)[number];
 
-/** The gateway can have sent these in good faith: the key was revoked, or the request took long. */
+/** A correct gateway can send these: the key was revoked meanwhile, or the request took long. */
 const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session']);
 
 /**
- * A gateway that was taken over can name any company, so a call carries a proof that the service checks against its
- * own copy of the key table, without a round trip: of an API key its hash (`CallKey`), of a member's session
- * what `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from these alone.
+ * A compromised gateway can name any company, so every call carries a proof that the service checks against its own
+ * copy of the key table, without a round trip: the hash of an API key (`CallKey`), or the session claims that
+ * `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone.
  */
 export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptions): CallerGuard => {
   const refusals = metrics?.counter('caller_refusals_total', 'Calls whose caller was not proven', ['reason']);
@@ -61,7 +61,7 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
     return answer;
   };
 
-  /** A table that is being read is soon there, and an entry that it does not have may be new. */
+  /** Waits for a table that is still being read, and looks up a missing entry again, because it may be new. */
   const catchUp = async ({ deadlineMs }: Call, name: string): Promise<void> => {
     if (waiting >= maxWaiting) throw problem('service_unavailable');
     waiting++;
@@ -150,7 +150,7 @@ const guarded =
     return answers;
   };
 
-/** A handler that throws must not leave the promises of refused calls without anybody who waits for them. */
+/** If a handler throws, the promises of refused calls still need a listener. */
 const together = (handler: LaneHandler, calls: readonly Call[]): readonly Promise<Answer>[] => {
   try {
     return handler(calls);
@@ -169,13 +169,13 @@ type Checked = Call | Problem | Promise<Call | Problem>;
 /** Reading a large table takes a second or two. */
 const patienceMs = 3_000;
 const pauseMs = 25;
-/** Bounds what calls with made-up proofs cost: each is one message to NATS. */
+/** Limits the cost of calls with forged proofs: each costs one NATS message. */
 const maxWaiting = 512;
 
 export interface CallerGuardOptions {
   readonly table: Pick<KeyTable, 'trusted' | 'key' | 'signer' | 'fetch'>;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
-  /** The database's clock, which `access` signs by. */
+  /** The database's clock, which `access` uses for signing. */
   readonly now: () => Date;
 }

@@ -1,15 +1,15 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, verify } from 'node:crypto';
 import type { KeyRing, SessionClaims, SignerEntry } from '@causeway/proto';
 
-/** Signs what a service may believe about a session, without asking `access`. */
+/** Signs session claims that a service can verify without asking `access`. */
 export interface SessionSigner {
   /** @returns `<id>.<claims>.<signature>`, the last two in base64url. */
   prove(claims: SessionClaims): string;
-  /** What verifies the proofs of each key of the ring, by the key's name. */
+  /** The public keys of the ring, by key name. */
   readonly entries: ReadonlyMap<string, SignerEntry>;
 }
 
-/** The signing keys are derived from the ring: nothing more to configure, and they are replaced along with it. */
+/** The signing keys are derived from the key ring, so they need no configuration and rotate with it. */
 export const createSessionSigner = (ring: KeyRing): SessionSigner => {
   const keys = new Map([...ring.keys].map(([name, secret]) => [name, signingKey(secret)]));
   const signsWith = keys.get(ring.sealsWith)!;
@@ -22,11 +22,11 @@ export const createSessionSigner = (ring: KeyRing): SessionSigner => {
   };
 };
 
-/** The name of the key that a proof was signed with; undefined for what is no proof. */
+/** The name of the key that signed a proof; undefined if it is malformed. */
 export const signerOf = (proof: string): string | undefined =>
   /^([\w-]{1,32})\.[\w-]+\.[\w-]+$/.exec(proof)?.[1];
 
-/** @returns what was signed; undefined where the signature is not that of `publicKey`. */
+/** @returns the claims; undefined if `publicKey` did not sign them. */
 export const readSessionProof = (proof: string, publicKey: string): SessionClaims | undefined => {
   const end = proof.lastIndexOf('.');
   const text = proof.slice(0, end);
@@ -35,7 +35,7 @@ export const readSessionProof = (proof: string, publicKey: string): SessionClaim
   return JSON.parse(Buffer.from(text.slice(text.indexOf('.') + 1), 'base64url').toString()) as SessionClaims;
 };
 
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key in PKCS #8. */
+/** The PKCS #8 prefix of an Ed25519 key's 32 bytes (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const signingKey = (secret: Buffer): KeyObject => {
@@ -46,7 +46,7 @@ const signingKey = (secret: Buffer): KeyObject => {
 const publicKeyOf = (key: KeyObject): string =>
   createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64');
 
-/** Parsing a key costs as much as verifying with it, and there are one or two. */
+/** Cached, because parsing a key costs as much as verifying with it. There are one or two. */
 const verifyingKey = (publicKey: string): KeyObject => {
   if (parsed?.publicKey !== publicKey) {
     const der = Buffer.from(publicKey, 'base64');

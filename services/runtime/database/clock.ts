@@ -1,21 +1,21 @@
-/** The database server's clock, as a process reads it without asking each time. */
+/** The database server's clock, read without a query each time. */
 export interface ServerClock {
-  /** This process's own time until the server has been asked. */
+  /** The server's time; this process's own time before the first `ask`. */
   now(): Date;
-  /** The server's time less this process's, in milliseconds. */
+  /** The server's time minus this process's, in milliseconds. */
   offsetMs(): number;
-  /** Asks the server. @throws whatever asking throws; then the clock goes on as it went. */
+  /** Reads the server's clock. @throws whatever `ask` throws; the clock then keeps running unchanged. */
   measure(): Promise<void>;
 }
 
 /**
- * Processes of many machines compare times in their rows: leases, due times, ages. They all read one clock, the
- * database's, so that none of their own being wrong makes a lease run out early or a delivery late.
+ * Processes on several machines compare times in rows: leases, due times, ages. All use the database's clock, so that
+ * a machine with a wrong clock ends no lease early and delays no delivery.
  *
- * Between two measurements time goes on by `elapsedMs`, which nobody sets. An answer says that the server's time
- * lay between the question and it: while what is known fits in there, it is not touched, so a slow answer moves
- * nothing.
- * @param ask the server's time in milliseconds since 1970.
+ * Between two measurements the clock advances by the monotonic `elapsedMs`. An answer proves that the server's time
+ * lay between the question and the answer. The clock changes only if it is outside that interval, so a slow answer
+ * does not move it.
+ * @param ask reads the server's time in milliseconds since 1970.
  */
 export const createServerClock = ({
   ask,

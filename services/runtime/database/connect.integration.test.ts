@@ -88,10 +88,10 @@ describe('a database', () => {
     const db = database.connect<Tables>({ tenantTables });
     await expect(db.selectFrom('accounts').selectAll().execute()).rejects.toThrow(TenantGuardError);
     await expect(db.executeQuery(CompiledQuery.raw('select * from accounts'))).rejects.toThrow(
-      'came past the tenant guard',
+      'bypassed the tenant guard',
     );
     const elsewhere = database.connect<Tables>().selectFrom('accounts').selectAll().compile();
-    await expect(db.executeQuery(elsewhere)).rejects.toThrow('came past the tenant guard');
+    await expect(db.executeQuery(elsewhere)).rejects.toThrow('bypassed the tenant guard');
   });
 
   it('executes a query that was compiled once as often as wanted', async () => {
@@ -129,7 +129,9 @@ describe('a database', () => {
     expect(await metrics.registry.metrics()).toMatch(/database_connections_in_use 1\n/);
     const outcomes = await Promise.all(waiting);
     expect(outcomes.map((error) => (error as DatabaseUnavailable).kind)).toEqual(['busy', 'busy', 'busy']);
-    expect(outcomes.map(String).filter((text) => text.includes('too many wait'))).toHaveLength(1);
+    expect(outcomes.map(String).filter((text) => text.includes('too many queries are waiting'))).toHaveLength(
+      1,
+    );
     await slow;
     await db.ping();
     expect(db.use()).toEqual({ inUse: 0, waiting: 0 });

@@ -18,18 +18,18 @@ import { describeAddress, parseMysqlUrl } from './url.ts';
 export type Database<DB> = Kysely<DB> & DatabaseHandle;
 
 export interface DatabaseHandle {
-  /** Resolves when the server answers, and sets the clock by what it says. @throws DatabaseUnavailable */
+  /** Resolves when the server answers, and sets the clock. @throws DatabaseUnavailable */
   ping(): Promise<void>;
-  /** The server's time as of the last `ping`, gone on since; this process's own before the first. */
+  /** The server's time, updated by each `ping`; this process's own time before the first. */
   readonly now: () => Date;
-  /** False from a failed connection on until the next that succeeds; for readiness. */
+  /** False after a failed connection until one succeeds; for readiness. */
   isUp(): boolean;
-  /** What the pool is doing now. */
+  /** The pool's current use. */
   use: PoolState['use'];
-  /** Runs a side effect that nobody waits for; `close` does. A failure is logged. */
+  /** Runs a side effect in the background; `close` waits for it. A failure is logged. */
   background(effect: () => unknown): void;
   readonly retried: (reason: string) => void;
-  /** Waits up to five seconds for what is in flight, then closes every connection. */
+  /** Waits up to five seconds for running queries, then closes every connection. */
   close(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     ping: clock.measure,
     now: clock.now,
     isUp: () => {
-      // A process that is not ready gets no work, and so would never learn that the server is back.
+      // A process that is not ready gets no work, so without this it would never notice that the server is back.
       if (driver.up()) return true;
       if (!probing) {
         probing = true;
@@ -125,12 +125,12 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Tables whose rows each belong to one tenant; the guard checks every query on them. */
   readonly tenantTables: ReadonlySet<string>;
-  /** The column that says which tenant; `company_id` unless given. */
+  /** The tenant column; `company_id` by default. */
   readonly tenantColumn?: string;
   readonly connectTimeoutMs?: number;
   /** How long a query may wait for a connection. */
   readonly acquireTimeoutMs?: number;
-  /** How many may wait; beyond it a query fails at once. */
+  /** How many queries may wait; further ones fail at once. */
   readonly queueLimit?: number;
   readonly session?: Partial<SessionLimits>;
   readonly log?: Log | undefined;
@@ -145,7 +145,7 @@ const valueOptions = {
   timezone: 'Z',
   supportBigNumbers: true,
   bigNumberStrings: false,
-  // An object among the values is text, never a list of `column = value` pairs.
+  // Renders an object among the values as text, never as `column = value` pairs.
   stringifyObjects: true,
   multipleStatements: false,
 } as const;
@@ -157,11 +157,11 @@ const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
   createIntrospector: (db) => new MysqlIntrospector(db),
 });
 
-/** Taking a connection says hello to the server; an idle one that has died is noticed by the query. */
+/** A new connection proves that the server answers; the query notices an idle one that has died. */
 const askTime = async <DB>(kysely: Kysely<DB>): Promise<number> => {
   const { rows } = await sql<{ now: Date }>`SELECT UTC_TIMESTAMP(3) AS now`.execute(kysely);
   const [row] = rows;
-  if (!row) throw new Error('MySQL does not tell the time');
+  if (!row) throw new Error('MySQL returned no time');
   return row.now.getTime();
 };
 

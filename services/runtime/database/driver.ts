@@ -4,9 +4,9 @@ import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost, isDeadlock
 import type { Send } from './traced.ts';
 
 /**
- * Kysely's driver over mysql2's pool. Beyond the one that Kysely brings, it bounds the wait for a connection,
- * sets each connection's session, throws away a connection whose state is in doubt, refuses to go on in a
- * transaction that the server has already rolled back, and lets `check` see each query before it leaves.
+ * Kysely's driver over mysql2's pool. Beyond Kysely's own driver it limits the wait for a connection, sets each
+ * connection's session, discards a connection in an unknown state, refuses further statements in a transaction that
+ * the server has rolled back, and passes each query to `check` before sending it.
  */
 export const createDriver = (options: DriverOptions): Driver & PoolState => {
   const { pool, where, session, acquireTimeoutMs, check, traced, onAcquired } = options;
@@ -68,28 +68,28 @@ export const createDriver = (options: DriverOptions): Driver & PoolState => {
     beginTransaction: (connection) => (connection as Connection).begin(),
     commitTransaction: (connection) => (connection as Connection).commit(),
     rollbackTransaction: (connection) => (connection as Connection).rollback(),
-    // The pool outlives Kysely's view of it: whoever made it closes it.
+    // The pool's creator closes it, not Kysely.
     destroy: async () => {},
   };
 };
 
 export interface PoolState {
-  /** What the pool is doing now. */
+  /** The pool's current use. */
   use(): { readonly inUse: number; readonly waiting: number };
-  /** False while the last attempt at a connection did not reach the server. */
+  /** False if the last connection attempt did not reach the server. */
   up(): boolean;
 }
 
 export interface DriverOptions {
   readonly pool: Pool;
-  /** Says in errors which server is meant. */
+  /** Names the server in errors. */
   readonly where: string;
   /** Run once on each new connection. */
   readonly session: string;
   readonly acquireTimeoutMs: number;
   /** Throws at a query that may not run. */
   readonly check: (query: CompiledQuery) => void;
-  /** Puts itself around every statement. */
+  /** Wraps every statement. */
   readonly traced?: ((send: Send) => Send) | undefined;
   readonly onAcquired?: ((elapsedMs: number) => void) | undefined;
 }
@@ -107,11 +107,11 @@ const createConnection = (
   check: DriverOptions['check'],
   traced: DriverOptions['traced'],
 ): Connection => {
-  // Set while nothing but a rollback makes sense. After a deadlock the server has left the transaction, and
-  // a next statement would commit by itself, alone.
+  // Set while only a rollback is allowed. After a deadlock the server has ended the transaction, and a further
+  // statement would commit on its own.
   let broken: Error | undefined;
   let doubtful = false;
-  // A connection that dies while idle says so here; the pool forgets it by itself.
+  // An idle connection that dies emits an error here; the pool removes it.
   raw.on('error', () => {});
 
   const send: Send = (sql, values) =>
@@ -178,7 +178,8 @@ const asWritten = <Row>({ insertId, affectedRows, changedRows }: ResultSetHeader
 const busy = (message: string) => new DatabaseUnavailable('busy', message);
 
 const unavailable = (error: NodeJS.ErrnoException, where: string): DatabaseUnavailable => {
-  if (error.message === 'Queue limit reached.') return busy(`too many wait for a connection to ${where}`);
+  if (error.message === 'Queue limit reached.')
+    return busy(`too many queries are waiting for a connection to ${where}`);
   if (error.message === 'Pool is closed.')
     return new DatabaseUnavailable('closed', `the connections to MySQL at ${where} were closed`);
   const reason = error.code ?? error.message;

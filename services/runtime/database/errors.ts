@@ -1,4 +1,4 @@
-/** No connection could be had: the server cannot be reached, or every connection is busy. Worth a retry. */
+/** No connection: the server is unreachable, or every connection is busy. Can be retried. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
   readonly kind: 'unreachable' | 'busy' | 'closed';
@@ -10,8 +10,8 @@ export class DatabaseUnavailable extends Error {
 }
 
 /**
- * The connection was lost after COMMIT had been sent and before its answer came: the transaction is either
- * wholly there or wholly absent, and only a look at the data can tell which.
+ * The connection was lost between COMMIT and its answer. The transaction is either fully committed or fully rolled
+ * back; only the data can tell which.
  */
 export class CommitOutcomeUnknown extends Error {
   override readonly name = 'CommitOutcomeUnknown';
@@ -34,19 +34,19 @@ interface MysqlError {
 
 const asMysqlError = (error: unknown): MysqlError => (error instanceof Error ? (error as MysqlError) : {});
 
-/** InnoDB chose this transaction as a deadlock's victim and has rolled the whole of it back. */
+/** InnoDB chose this transaction as a deadlock victim and rolled it back. */
 export const isDeadlock = (error: unknown): boolean => asMysqlError(error).errno === deadlock;
 
-/** A lock was not granted within `innodb_lock_wait_timeout`; only the statement was undone. */
+/** A lock was not granted within `innodb_lock_wait_timeout`. Only the statement was rolled back. */
 export const isLockWaitTimeout = (error: unknown): boolean => asMysqlError(error).errno === lockWaitTimeout;
 
-/** The connection is gone, so whatever transaction it held was rolled back by the server. */
+/** The connection is gone, so the server has rolled back its transaction. */
 export const isConnectionLost = (error: unknown): boolean => {
   const { errno, code, fatal } = asMysqlError(error);
   return fatal === true || socketCodes.has(code ?? '') || connectionEndings.has(errno ?? 0);
 };
 
-/** The error says nothing about what was to be done: the same may work later. */
+/** The error is transient: the same statement may succeed later. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable ||
   error instanceof CommitOutcomeUnknown ||
@@ -55,8 +55,8 @@ export const isPassing = (error: unknown): boolean =>
   isLockWaitTimeout(error);
 
 /**
- * The name of the unique key that an insert or update ran into (`PRIMARY` or the index's name), or undefined
- * where the error is anything else.
+ * The name of the unique key that an insert or update violated (`PRIMARY` or the index's name). Undefined for any
+ * other error.
  */
 export const duplicateKey = (error: unknown): string | undefined => {
   const { errno, sqlMessage } = asMysqlError(error);

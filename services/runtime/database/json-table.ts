@@ -5,8 +5,8 @@ export type Columns = Readonly<Record<string, string>>;
 export type Value = string | number | null;
 
 /**
- * Rows as a table of a query, handed over as one parameter: the statement is the same for any number of them, so
- * it is built in no time, where a list of values would be built anew for each number.
+ * Passes rows to a query as a table, in one parameter. The statement is the same for any number of rows, so it is
+ * built once; a list of values would be built again for each number.
  * @param rows values in the order of the columns; times as `sqlTime` writes them.
  */
 export const jsonTable = (columns: Columns, rows: readonly (readonly Value[])[]): RawBuilder<unknown> => {

@@ -20,17 +20,17 @@ export class MigrationError extends Error {
 }
 
 /**
- * Brings a database up to date: creates it where it is missing, then runs the files that it has not had, in
- * order, the sets one after another. Any number of callers at once is safe; they take turns.
+ * Brings a database up to date: creates it if it is missing, then runs the pending files in order, one set after
+ * another. Concurrent callers are safe; they take turns.
  *
- * MySQL commits after each DDL statement, so a file cannot be undone as a whole. Each statement that ran is
- * recorded: after a failure, or a kill, the next run goes on with the statement that had not succeeded, and
- * the file may be mended from that statement on. One statement can have run without having been recorded
- * (killed between the two); then the next run fails with MySQL's "already exists" and the message says how
- * to mark it as done. Statements that change rows are recorded in their own transaction, so never twice.
+ * MySQL commits after each DDL statement, so a file cannot be undone as a whole. Each statement that ran is recorded:
+ * after a failure, or a kill, the next run continues with the statement that failed, and the file may be changed from
+ * that statement on. One statement can have run without having been recorded (killed between the two); then the next
+ * run fails with MySQL's "already exists" and the message says how to mark it as done. Statements that change rows
+ * are recorded in their own transaction, so never twice.
  *
- * A change of a table needs it for itself for a moment, and while it waits for that behind a long transaction
- * everybody else waits behind it. So it waits for a second at most, lets the others pass, and tries again.
+ * A DDL statement needs an exclusive lock on its table for a moment. While it waits behind a long transaction, all
+ * other queries wait behind it. So it waits at most a second, lets the others pass, and retries.
  *
  * @returns the files that ran, as `set/NNN-name.sql`.
  * @throws MigrationError at a file that changed after it ran, a gap in the numbers, a failing statement.
@@ -53,9 +53,9 @@ export const migrate = async (
 };
 
 export interface MigrateOptions {
-  /** How long a statement is tried again that finds its table in use; ten minutes unless given. */
+  /** How long to retry a statement whose table is in use; ten minutes by default. */
   readonly patienceMs?: number;
-  /** Told each time, with the file's name. */
+  /** Called on each retry, with the file's name. */
   readonly onWait?: (file: string) => void;
 }
 
@@ -65,7 +65,7 @@ interface MigrationFile {
   readonly set: string;
   readonly name: string;
   readonly statements: readonly string[];
-  /** One digest for the text up to each statement's end: the last stands for the file. */
+  /** One digest for the text up to the end of each statement; the last one covers the whole file. */
   readonly digests: readonly string[];
 }
 
@@ -77,7 +77,9 @@ interface MigrationRecord {
 
 const fileName = /^(\d{3})-[a-z0-9-]+\.sql$/;
 const lockTimeoutS = 120;
-/** `lock_wait_timeout` is about whole tables, the other about rows. Either is how long others may have to wait. */
+/**
+ * `lock_wait_timeout` applies to tables, `innodb_lock_wait_timeout` to rows. Other queries may have to wait as long.
+ */
 const session = `${sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 0 })}, lock_wait_timeout = 1`;
 
 const readFolder = async ({ name: set, folder }: MigrationFolder): Promise<MigrationFile[]> => {
@@ -136,7 +138,7 @@ const readRecords = async (connection: Connection): Promise<ReadonlyMap<string, 
 
 const idOf = ({ set, name }: MigrationFile): string => `${set}/${name}`;
 
-/** @throws MigrationError where what ran is no longer what the file says. */
+/** @throws MigrationError if a statement that ran has changed in its file. */
 const pendingOf = (
   files: readonly MigrationFile[],
   records: ReadonlyMap<string, MigrationRecord>,
@@ -158,7 +160,7 @@ const changed = (file: MigrationFile, done: number): MigrationError =>
       'restore it and put the change into a new file',
   );
 
-/** The lock is the server's, not the database's, so its name holds the database's, hashed to fit 64 characters. */
+/** Locks are global to the server, so the lock's name contains the database's, hashed to fit 64 characters. */
 const withLock = async <Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> => {
   const name = "CONCAT('migrate.', LEFT(SHA2(DATABASE(), 256), 40))";
   const [rows] = await connection.query<(RowDataPacket & { got: number | null })[]>(
@@ -219,7 +221,7 @@ const runStatement = async (
   }
 };
 
-/** Begins a transaction and runs the statement in it, however often others are in its way. */
+/** Begins a transaction and runs the statement in it, retrying while its table is in use. */
 const runPatiently = async (
   connection: Connection,
   statement: string,
@@ -234,14 +236,14 @@ const runPatiently = async (
     } catch (error) {
       if (!isLockWaitTimeout(error) || performance.now() + pauseMs > endMs) throw error;
     }
-    // The rows that it had come to before it gave up are locked until then.
+    // Until the rollback it holds the locks on rows it had reached.
     await connection.query('ROLLBACK');
     onWait();
     await sleep(pauseMs);
   }
 };
 
-/** Others are held up for a second out of six at worst. */
+/** Delays other queries for at most one second in six. */
 const maxPauseMs = 5_000;
 
 const record = (

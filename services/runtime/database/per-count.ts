@@ -1,13 +1,13 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 
 /**
- * For the tables `DB`: makes queries about any number of rows, whose text depends on nothing but that number. Each
- * is built, checked and compiled once for a number; building one of twenty rows anew takes as long as MySQL needs
- * to run it. Compiled queries belong to one database handle, and so does what this makes.
+ * Makes queries about any number of rows whose text depends only on that number. Each number's query is built,
+ * checked and compiled once; building a query of twenty rows takes as long as MySQL needs to run it. Compiled queries
+ * belong to one database handle, and so does the function returned.
  */
 export const perCountFor =
   <DB>() =>
-  /** @param valuesOf the query's parameters, in its order; `more` are those that concern all rows. */
+  /** @param valuesOf the query's parameters in order; `more` are those that apply to all rows. */
   <Row, Result = unknown, More = undefined>(
     valuesOf: (rows: readonly Row[], more: More) => readonly unknown[],
     build: (db: Kysely<DB>, rows: readonly Row[], more: More) => CompiledQuery<unknown>,

@@ -1,12 +1,12 @@
 /**
- * What every connection agrees on before its first query, in one statement.
+ * The statement that sets every connection's session before its first query.
  *
- * READ COMMITTED: it takes no gap locks, so that concurrent inserts into neighbouring keys neither wait for
- * nor deadlock each other, and a batch sees what was committed a moment ago. The price is that a value read
- * twice in one transaction can differ: read `for update` what a decision hangs on.
+ * READ COMMITTED takes no gap locks, so concurrent inserts into neighbouring keys neither wait for nor deadlock each
+ * other, and a batch sees recent commits. The price: a value read twice in one transaction can differ, so read values
+ * that a decision depends on `for update`.
  *
- * The lock wait is short because transactions here last milliseconds: a wait of seconds means that the
- * other side is stuck, and a caller with a deadline is better served by a new attempt.
+ * The lock wait is short because transactions here last milliseconds. A wait of seconds means that the other side is
+ * stuck, and a caller with a deadline is better served by a retry.
  */
 export const sessionSql = ({ lockWaitTimeoutS, selectTimeoutMs }: SessionLimits): string =>
   `SET time_zone = '+00:00', sql_mode = '${strictMode}', ` +
@@ -15,11 +15,13 @@ export const sessionSql = ({ lockWaitTimeoutS, selectTimeoutMs }: SessionLimits)
 
 export interface SessionLimits {
   readonly lockWaitTimeoutS: number;
-  /** Ends a SELECT that runs longer; the server knows no such limit for writes. 0 is none. */
+  /** Ends a SELECT that runs longer; MySQL has no such limit for writes. 0 means no limit. */
   readonly selectTimeoutMs: number;
 }
 
-/** A value that does not fit is refused, never cut or turned into another; backslashes escape, as mysql2 needs. */
+/**
+ * MySQL refuses a value that does not fit instead of cutting or converting it. Backslashes escape, as mysql2 needs.
+ */
 const strictMode = [
   'STRICT_ALL_TABLES',
   'ONLY_FULL_GROUP_BY',

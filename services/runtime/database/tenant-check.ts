@@ -41,13 +41,13 @@ export const assertBound = (rules: TenantRules, node: OperationNode): void => {
       checkRaw(context, node, true);
       break;
     default:
-      throw new TenantGuardError(`${node.kind}: changes to the schema belong into a migration`);
+      throw new TenantGuardError(`${node.kind}: schema changes belong in a migration`);
   }
 };
 
 interface Context {
   readonly rules: TenantRules;
-  /** The query around this one, whose columns it may name. */
+  /** The enclosing query, whose columns this one may name. */
   readonly outer: Scope | undefined;
   /** Common table expressions in sight: whether each exposes a bound tenant column. */
   readonly ctes: ReadonlyMap<string, boolean>;
@@ -104,7 +104,7 @@ const checkUpdate = (around: Context, node: UpdateQueryNode): void => {
 const checkDelete = (around: Context, node: DeleteQueryNode): void => {
   const context = withCtes(around, node.with);
   const { from, using, joins, where, with: _, ...rest } = node;
-  // In `delete from a using a inner join b` the first list only says what of the second is deleted.
+  // In `delete from a using a inner join b` the first list only names the tables of the second that lose rows.
   const tables = using ? using.tables : from.froms;
   const scope = checkScope(context, 'delete', { tables, joins, where: where?.where });
   for (const target of from.froms) {
@@ -209,7 +209,7 @@ const addSources = (context: Context, scope: Scope, item: OperationNode): string
 };
 
 const addSource = (scope: Scope, alias: string, source: Source): string => {
-  // Two schemas' tables of one name would be one here, and the second unseen.
+  // Tables of the same name in two schemas would be treated as one, and the second not checked.
   if (scope.sources.has(alias)) throw new TenantGuardError(`${alias} is named twice; give it an alias`);
   scope.sources.set(alias, source);
   return alias;

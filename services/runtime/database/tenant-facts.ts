@@ -12,8 +12,8 @@ import {
 } from './tenant-scope.ts';
 
 /**
- * What a condition says of columns: those it sets equal to values, and those it sets equal to another
- * (`from` bound makes `to` bound).
+ * What a condition proves about columns: those equal to values, and those equal to another column (`from` bound makes
+ * `to` bound).
  */
 export interface Facts {
   readonly bound: Set<ColumnKey>;
@@ -27,7 +27,7 @@ export const factsOf = (scope: Scope, column: string, condition: OperationNode):
   return facts;
 };
 
-/** Adds to `bound` everything that the edges lead to. */
+/** Adds to `bound` every column that the edges reach. */
 export const close = ({ bound, edges }: Facts): void => {
   for (let grown = true; grown; ) {
     grown = false;
@@ -39,7 +39,7 @@ export const close = ({ bound, edges }: Facts): void => {
   }
 };
 
-/** Keeps of an ON what it says of the rows that come out: an outer join's restricts the optional side only. */
+/** Keeps the facts of an ON that hold for the result's rows: an outer join's ON restricts the optional side only. */
 export const addFacts = (
   facts: Facts,
   { bound, edges }: Facts,

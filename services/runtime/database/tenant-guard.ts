@@ -16,21 +16,21 @@ import type { Trx } from './transaction.ts';
 export { TenantGuardError } from './tenant-rules.ts';
 
 /**
- * Rejects, before it leaves the process, a query on a tenant table that does not say whose rows it means.
+ * Rejects a query on a tenant table that does not name its tenant, before it leaves the process.
  *
- * A select, update or delete must bind the tenant column of every tenant table it names, in each subquery,
- * join, union and common table expression: equal to a value, `in` a list of values (tuples too), or equal to
- * the same column of a table that is bound. In an `or` each side must bind it. The condition must restrict
- * the table's own rows: one in the ON of a left join binds the joined table only. An insert must give the
- * column a value in each row, and no update may change it.
+ * A select, update or delete must bind the tenant column of every tenant table it names, in each subquery, join,
+ * union and common table expression: equal to a value, `in` a list of values (tuples too), or equal to the same
+ * column of a table that is bound. In an `or` each side must bind it. The condition must restrict the table's own
+ * rows: one in the ON of a left join binds the joined table only. An insert must give the column a value in each row,
+ * and no update may change it.
  *
- * Raw SQL is text to the guard, so it proves nothing: a fragment may not hold an `or` outside of parentheses
- * (it would undo the conditions beside it) nor a comment, and where it names a tenant table as a table it
- * must say `company_id in ${tenantIn(ids)}` once for each. This is a net against forgetting, not a wall
- * against malice: whoever writes queries can also call `acrossTenants`.
+ * Raw SQL is text to the guard, so it proves nothing: a fragment may not hold an `or` outside of parentheses (it
+ * would undo the conditions beside it) nor a comment, and where it names a tenant table as a table it must say
+ * `company_id in ${tenantIn(ids)}` once for each. The guard catches mistakes, not malice: an author of queries can
+ * also call `acrossTenants`.
  *
- * `executeQuery` takes only what a guarded handle has compiled; a compiled query is checked once, however
- * often it is executed.
+ * `executeQuery` accepts only queries that a guarded handle has compiled. A compiled query is checked once, even if
+ * it runs often.
  */
 export const createTenantGuard = ({ tenantTables, tenantColumn, log }: TenantGuardOptions): TenantGuard => {
   const rules = rulesFor(tenantTables, tenantColumn);
@@ -56,14 +56,14 @@ export const createTenantGuard = ({ tenantTables, tenantColumn, log }: TenantGua
   return {
     plugin,
     assertChecked: ({ query, sql: text }) => {
-      if (!checked.has(query)) throw new Error(`a query came past the tenant guard: ${text.slice(0, 200)}`);
+      if (!checked.has(query)) throw new Error(`a query bypassed the tenant guard: ${text.slice(0, 200)}`);
     },
   };
 };
 
 export interface TenantGuard {
   readonly plugin: KyselyPlugin;
-  /** The driver's door: throws at a query that no handle of this database has compiled. */
+  /** Called by the driver. Throws at a query that no handle of this database has compiled. */
   readonly assertChecked: (query: CompiledQuery) => void;
 }
 
@@ -74,9 +74,9 @@ export interface TenantGuardOptions {
 }
 
 /**
- * A handle without the guard, in the same transaction where there is one, for the few jobs that are about
- * all tenants. `reason` says why, in words; each is logged once, at debug.
- * (Overloaded, as the tables' type is not inferred through an intersection.)
+ * Returns a handle without the guard, in the same transaction if there is one, for the few jobs that span tenants.
+ * Each `reason` is logged once, at debug. (Overloaded because the tables' type is not inferred through an
+ * intersection.)
  */
 export function acrossTenants<DB>(db: Database<DB>, reason: string): Kysely<DB>;
 export function acrossTenants<DB>(db: Trx<DB>, reason: string): Kysely<DB>;

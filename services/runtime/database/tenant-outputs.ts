@@ -11,10 +11,10 @@ import {
   tableNameOf,
 } from './tenant-scope.ts';
 
-/** One column of a select's result, or with the name `*` all of a source, or of every source. */
+/** One column of a select's result; the name `*` stands for all columns of one or every source. */
 export interface Output {
   readonly name: string;
-  /** Holds only values that the query's conditions bound; of `*`, its tenant column does. */
+  /** True if the query's conditions bind the column; for `*`, its tenant column. */
   readonly bound: boolean;
 }
 
@@ -37,11 +37,11 @@ export const exposesColumn = (rules: TenantRules, outputs: readonly Output[]): b
   return own.some(({ bound }) => bound) && own.every(({ name, bound }) => bound || name === '*');
 };
 
-/** Whether a select's column at a position is bound; nobody knows how many columns a `*` before it is. */
+/** Whether a select's column at a position is bound. Unknown after a `*`, whose number of columns is unknown. */
 export const boundAt = (outputs: readonly Output[], at: number): boolean =>
   outputs[at]?.bound === true && outputs.slice(0, at + 1).every(({ name }) => name !== '*');
 
-/** A union takes the first part's names and matches the columns by position. */
+/** A union takes its names from the first part and matches columns by position. */
 export const unionOf = (first: readonly Output[], next: readonly Output[]): readonly Output[] =>
   first.map(({ name }, at) => ({ name, bound: boundAt(first, at) && boundAt(next, at) }));
 

@@ -3,7 +3,7 @@ import { isTenantList, TenantGuardError, type TenantRules } from './tenant-rules
 import { type Loose, tableNameOf } from './tenant-scope.ts';
 
 /**
- * Holds raw SQL to what the guard can vouch for without reading SQL: see `createTenantGuard`. `visit` gets
+ * Restricts raw SQL to forms that the guard can check without parsing SQL (`createTenantGuard`). `visit` receives
  * every node inside that is not text.
  */
 export const assertRaw = (
@@ -35,7 +35,7 @@ interface Flat {
 }
 
 const stringLiteral = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"/g;
-/** Optimizer hints are the only comment that is of use here; a version comment is code. */
+/** Optimizer hints are the only comments allowed; a version comment is code. */
 const comment = /\/\*(?!\+)|#|--(?=\s|$)/;
 
 const flatten = (

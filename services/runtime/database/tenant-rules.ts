@@ -1,6 +1,6 @@
 import type { OperationNode } from 'kysely';
 
-/** What the tenant guard knows of the schema; names are in lower case. */
+/** The tenant guard's view of the schema. Names are in lower case. */
 export interface TenantRules {
   readonly tables: ReadonlySet<string>;
   readonly column: string;
@@ -10,7 +10,7 @@ export interface TenantRules {
   readonly bindingInText: RegExp;
 }
 
-/** A query that does not say whose rows it means; the message names the table and the way out. */
+/** A query that does not bind its tenant. The message names the table and the fix. */
 export class TenantGuardError extends Error {
   override readonly name = 'TenantGuardError';
 }

@@ -5,9 +5,9 @@ import type { MysqlAddress } from './url.ts';
 export type Send = (sql: string, values?: readonly unknown[]) => Promise<unknown>;
 
 /**
- * Each statement as a client span of whoever it is run for, by OpenTelemetry's conventions for databases. One that
- * is run for nobody who is traced (a poller, a sweeper) has none. Its text is kept as it is compiled, with
- * placeholders; its values, and the words of an error, which repeat them, are not.
+ * Records each statement as a client span of the active work, with OpenTelemetry's database attributes. A statement
+ * of untraced work (a poller, a sweeper) has no span. The span holds the compiled text with placeholders, but neither
+ * values nor error messages, which can repeat values.
  */
 export const tracedSend = (
   tracer: Tracer,

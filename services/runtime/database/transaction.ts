@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './connect.ts';
 import { isConnectionLost, isDeadlock, isLockWaitTimeout } from './errors.ts';
 
-/** A transaction at work: the same query builder, and a place to leave what must wait for the commit. */
+/** An open transaction: the query builder, and a way to register work for after the commit. */
 export type Trx<DB> = Transaction<DB> & TransactionEffects;
 
 export interface TransactionEffects {
@@ -64,7 +64,7 @@ const attemptOnce = async <DB, Result>(
   return result;
 };
 
-/** A rollback that fails leaves nothing to do: the driver drops the connection, and the server the work. */
+/** A failed rollback needs no handling: the driver drops the connection, and the server rolls back. */
 const rollBack = async (trx: { rollback(): { execute(): Promise<unknown> } }): Promise<void> => {
   try {
     await trx.rollback().execute();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { ConfigError } from '../config.ts';
 
-/** Where a MySQL is and how to enter it; the part of mysql2's options that a URL decides. */
+/** Address and credentials of a MySQL server: the mysql2 options that a URL sets. */
 export interface MysqlAddress {
   readonly host: string;
   readonly port: number;
@@ -58,7 +58,7 @@ export const parseMysqlUrl = (text: string): MysqlAddress => {
   };
 };
 
-/** The same server and the same entry, another database. */
+/** The same server and credentials with another database. */
 export const withDatabase = (url: string, database: string): string => {
   const other = new URL(url);
   other.pathname = `/${encodeURIComponent(database)}`;

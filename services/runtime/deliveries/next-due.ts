@@ -1,6 +1,6 @@
 import { failuresUntilProbing, leaseMs } from '@causeway/proto';
 
-/** A lease; clocks may differ by the rest. */
+/** A lease plus a margin for clock differences. */
 const guardMs = leaseMs + 5_000;
 
 /**

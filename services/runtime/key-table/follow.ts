@@ -25,7 +25,7 @@ export interface KeyTable {
   company(companyId: number): CompanyEntry | undefined;
   /** @param id the name of the key in the ring of `access`. */
   signer(id: string): SignerEntry | undefined;
-  /** Reads one entry from the bucket's leader, as this copy may be a moment behind. */
+  /** Reads one entry from the bucket's leader, because this copy may be a moment behind. */
   fetch(name: string): Promise<void>;
   /**
    * Whether decisions may be made by this copy. Not before it has been read whole, not between a
@@ -33,7 +33,7 @@ export interface KeyTable {
    * without its feed.
    */
   trusted(): boolean;
-  /** Throws the copy away and reads it whole again; resolves when it is trusted. */
+  /** Discards the copy and reads the whole table again. Resolves when the copy is reliable. */
   reload(reason: string): Promise<void>;
   close(): void;
 }
@@ -179,7 +179,7 @@ export const followKeyTable = ({
       return;
     }
     const waiting = unanswered.get(name) ?? [];
-    // `access` repeats itself, so forgetting a message costs a little time and nothing else.
+    // `access` repeats its messages, so losing one costs only a little time.
     if (waiting.length < 16 && unanswered.size < 1024)
       unanswered.set(name, [...waiting, { version, message }]);
   };
@@ -197,7 +197,7 @@ export const followKeyTable = ({
     try {
       const manager = await jetstreamManager(bus.nc, { checkAPI: false });
       const { created } = await manager.streams.info(`KV_${keyBucket}`);
-      if (created !== streamCreated) void reload('the bucket was made anew');
+      if (created !== streamCreated) void reload('the bucket was created again');
     } catch (error) {
       log.warn({ reason: String(error) }, 'key table cannot be checked');
     }

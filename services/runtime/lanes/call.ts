@@ -5,24 +5,21 @@ export interface LaneCall {
   readonly operation: string;
   /** The tenant every query is bound to; 0 for operator calls. */
   readonly tenant: number;
-  /** Who calls, within the tenant: an API key's id, or a member's where there is an `actor`; 0 for operator calls. */
+  /** The caller within the tenant: an API key's id, or a member's id if there is an `actor`; 0 for operator calls. */
   readonly caller: number;
   readonly requestId: string;
   /** W3C trace context of this hop. */
   readonly traceparent: string;
-  /**
-   * Milliseconds left until the caller gives up. A duration and not a time of day: the two ends' clocks
-   * may differ.
-   */
+  /** Milliseconds left until the caller gives up. A duration, because the clocks of the two ends may differ. */
   readonly budgetMs: number;
   /** Path parameters, in the order of the path, still percent-encoded. */
   readonly params: readonly string[];
   /** The raw query string, without `?`. */
   readonly query: string;
   readonly body: Uint8Array;
-  /** Of a call with an API key: what proves it, and where it comes from. */
+  /** For a call with an API key: its proof and the client's address. */
   readonly key?: CallKey;
-  /** Of a call of a member, or of somebody without a session: who makes it, and from where. */
+  /** For a call of the portal: the member, if signed in, and the client's address. */
   readonly actor?: Actor;
 }
 
@@ -33,7 +30,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the calling end gets: as `Answer`, its body always bytes (none: length 0). */
+/** The answer at the calling end. Like `Answer`, but its body is always bytes (length 0 if none). */
 export interface LaneAnswer {
   readonly status: number;
   readonly body: Buffer;
@@ -51,7 +48,7 @@ export type LaneErrorCode =
   | 'timeout'
   /** The call does not fit in a frame. Nothing was executed. */
   | 'too_large'
-  /** This end stops. The call may have been executed. */
+  /** This process is stopping. The call may have been executed. */
   | 'closed';
 
 export class LaneError extends Error {

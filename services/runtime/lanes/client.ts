@@ -21,7 +21,7 @@ export interface LaneClient {
   /** Resolves with whatever the service answered, errors of the domain included. @throws LaneError */
   request(call: LaneCall): Promise<LaneAnswer>;
   inFlight(): number;
-  /** Fails what is still in flight with `closed`. */
+  /** Fails all calls in flight with `closed`. */
   close(): void;
 }
 

@@ -30,14 +30,14 @@ type AnswerHead = readonly [
   bodyBytes: number,
 ];
 
-/** A replica that sheds a call answers with this in the status's place; it never reaches HTTP. */
+/** A replica that sheds a call answers with this status; it never reaches HTTP. */
 export const shedStatus = 0;
 
-/** NATS `max_payload` is 4 MiB; what is above this in one frame goes into the next. */
+/** NATS `max_payload` is 4 MiB. Entries beyond this size go into the next frame. */
 export const maxFrameBytes = 2 * 1024 * 1024;
 /** The largest single body a lane carries; alone in a frame it stays under `max_payload`. */
 export const maxBodyBytes = 3 * 1024 * 1024;
-/** Bounds what one replica takes at once; measured no gain above. */
+/** Limits how much one replica takes at once. Measured: no gain above. */
 export const maxFrameEntries = 256;
 
 export interface NumberedCall {
@@ -68,7 +68,7 @@ export const encodeCalls = (entries: readonly NumberedCall[]): Buffer =>
     entries.map(({ call }) => call.body),
   );
 
-/** @throws on anything that is not a frame, before any entry is given out. */
+/** @throws on an invalid frame, before it returns any entry. */
 export const decodeCalls = (frame: Uint8Array): NumberedCall[] => {
   const { heads, bodies } = split<CallHead>(frame);
   return heads.map((head, at) => ({
@@ -108,7 +108,7 @@ export const encodeAnswers = (entries: readonly NumberedAnswer[]): Buffer => {
   );
 };
 
-/** @throws on anything that is not a frame. */
+/** @throws on an invalid frame. */
 export const decodeAnswers = (frame: Uint8Array): { id: number; answer: LaneAnswer }[] => {
   const { heads, bodies } = split<AnswerHead>(frame);
   return heads.map(([id, status, headers], at) => ({

@@ -20,13 +20,13 @@ import { endAnswered, startServing } from './tracing.ts';
 export interface Call extends LaneCall {
   /** `performance.now()` at which the caller gives up. */
   readonly deadlineMs: number;
-  /** Where it is traced: what is done for it is done within `span.run`. */
+  /** If the call is traced: run its work within `span.run`. */
   readonly span?: Span;
 }
 
 /**
- * Takes all the calls of one operation that arrived in one tick, and returns one promise a call, in their
- * order. Promises settle one by one: a slow call delays no other.
+ * Takes all calls of one operation that arrived in one tick and returns one promise per call, in order. Promises
+ * settle independently, so a slow call delays no other.
  */
 export type LaneHandler = (calls: readonly Call[]) => readonly Promise<Answer>[];
 
@@ -36,7 +36,7 @@ export const each =
   (calls) =>
     calls.map((call) => (call.span ? call.span.run(() => handle(call)) : handle(call)));
 
-/** A handler that answers a whole batch at once, in the calls' order; if it throws, each call fails with it. */
+/** A handler that answers a whole batch at once, in the calls' order. If it throws, every call of the batch fails. */
 export const together =
   (handle: (calls: readonly Call[]) => Promise<readonly Answer[]>): LaneHandler =>
   (calls) => {
@@ -51,7 +51,7 @@ export const together =
 /** The serving end of a lane. */
 export interface LaneServer {
   inFlight(): number;
-  /** Takes nothing more, waits until everything taken is answered and the answers are sent. */
+  /** Stops taking calls, then waits until all taken calls are answered and the answers are sent. */
   drain(): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const sendReady = (): void => {
     const entries = ready;
     ready = [];
-    // The answers to one client go back together, whichever of its frames they came in.
+    // Answers to one client travel together, even for calls of different frames.
     const byClient = Map.groupBy(entries, (entry) => entry.replyTo);
     for (const [replyTo, answers] of byClient) {
       let frame: NumberedAnswer[] = [];
@@ -218,7 +218,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   return {
     inFlight: () => inFlight,
     drain: async () => {
-      // Unsubscribes and lets what the server has sent already come in; it does not wait for handlers.
+      // Unsubscribes and takes messages already sent by the server. It does not wait for handlers.
       await service.stop();
       if (inFlight > 0) await new Promise<void>((resolve) => (drained = resolve));
       if (bus.connected()) await bus.nc.flush();
@@ -226,7 +226,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   };
 };
 
-/** From here on what is said of the call, and what is done for it, is said and done under its span. */
+/** Makes the call's logs and further work part of its span. */
 const ofSpan = (span: Span) => ({ span, traceparent: span.traceparent });
 
 const endExpired = (span: Span): void => {
@@ -238,14 +238,14 @@ const shedAnswer: Answer = { status: shedStatus, body: null };
 
 export interface LaneServerOptions {
   readonly bus: Bus;
-  /** The lane's name: of the queue group, the micro service and the metrics. */
+  /** The lane's name in the queue group, the micro service and the metrics. */
   readonly lane: string;
   readonly subject: string;
   readonly instance: string;
   readonly handlers: Readonly<Record<string, LaneHandler | undefined>>;
   /** Answers an operation that has no handler. */
   readonly onUnknown: (call: Call) => Answer;
-  /** Only frames whose answers go below this subject are taken. */
+  /** Takes only frames whose reply subject is below this one. */
   readonly answersTo?: string;
   /** Turns what a handler threw into an answer; must not throw. */
   readonly onError: (call: Call, error: unknown) => Answer;
@@ -259,7 +259,7 @@ export interface LaneServerOptions {
 interface Taken {
   readonly id: number;
   readonly replyTo: string;
-  /** 0 marks a call that was shed: it never counted as in flight. */
+  /** 0 marks a shed call, which never counted as in flight. */
   arrivedMs: number;
   readonly call: Call;
   answer: Answer;

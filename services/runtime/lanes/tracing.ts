@@ -3,7 +3,7 @@ import { errorType } from '../tracing/tracer.ts';
 import type { LaneAnswer, LaneCall } from './call.ts';
 import { shedStatus } from './frame.ts';
 
-/** A call of the asking end as a client span, by OpenTelemetry's conventions for RPC. */
+/** Starts the client span of a call, with OpenTelemetry's RPC attributes. */
 export const tracedRequest =
   (tracer: Tracer, lane: string, request: (call: LaneCall) => Promise<LaneAnswer>) =>
   async (call: LaneCall): Promise<LaneAnswer> => {
@@ -20,7 +20,7 @@ export const tracedRequest =
     }
   };
 
-/** A call at the serving end, from its arrival on; it ends by `endAnswered`. */
+/** Starts the server span of a call on its arrival; `endAnswered` ends it. */
 export const startServing = (tracer: Tracer, lane: string, call: LaneCall): Span | undefined =>
   start(tracer, 'server', lane, call);
 
@@ -28,7 +28,7 @@ export const endAnswered = (span: Span, status: number): void => {
   if (status === shedStatus) span.fail('overloaded');
   else {
     span.set({ 'rpc.response.status_code': String(status) });
-    // A request that is refused for what is in it is no failure of ours.
+    // A request refused for its content is not a failure of the service.
     if (status >= 500) span.fail(String(status));
   }
   span.end();

@@ -23,12 +23,12 @@ export interface Handler<Id extends string = string> {
   readonly answer: LaneHandler;
 }
 
-/** How to make the handlers of a service: exactly those of its operations, each under its own name. */
+/** The handlers of a service: exactly one for each of its operations, under the operation's name. */
 export type HandlerTable<Service extends ServiceName, Context> = {
   readonly [Id in OperationIdOf<Service>]: (context: Context) => Handler<Id>;
 };
 
-/** A call of an operation: its query and body are parsed, and its caller may make it. */
+/** A call of an operation, parsed and authorized. */
 export type OperationCall<O extends Operation> = ParsedCall<O> & CallerOf<O>;
 
 interface ParsedCall<O extends Operation> {

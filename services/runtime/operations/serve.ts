@@ -61,10 +61,10 @@ export const serveOperations = async <Service extends ServiceName, Context>({
 };
 
 /**
- * Serves one lane of operations. An operation without a handler is answered 501: the gateway is newer. Whatever a
- * handler throws becomes the operation's own error body. A database that is away is a 503, as it passes. A commit whose
- * outcome is unknown is a 504, as for any answer that did not come. Anything else that is not a `Problem` becomes a 500
- * that tells the caller nothing but the request id.
+ * Serves one lane of operations. An operation without a handler is answered 501: the gateway is newer. An error
+ * thrown by a handler becomes the operation's error body. An unreachable database is a 503. A commit with an unknown
+ * outcome is a 504, like any missing answer. Any other error that is not a `Problem` is a 500 that tells the caller
+ * only the request id.
  */
 export const serveOperationLane = ({ lane, handlers, log, ...rest }: LaneOptions): Promise<LaneServer> =>
   serveLane({
@@ -95,11 +95,11 @@ interface LaneOptions extends CommonOptions {
 export interface ServeOptions<Service extends ServiceName, Context> extends CommonOptions {
   readonly service: Service;
   readonly handlers: HandlerTable<Service, Context>;
-  /** What the handlers work with. */
+  /** What the handlers share. */
   readonly context: Context;
-  /** Puts checks before a handler, or something after it. */
+  /** Wraps a handler with checks before it or work after it. */
   readonly guard?: (handler: Handler) => LaneHandler;
-  /** By name: what gateways ask for themselves, which is no operation. */
+  /** Handlers, by name, for the gateways' own calls, which are not operations. */
   readonly gatewayHandlers?: Readonly<Record<string, LaneHandler>>;
 }
 
@@ -120,9 +120,9 @@ const explain = (log: Log, call: Call, error: unknown): Problem => {
 };
 
 /**
- * NATS checks who publishes to a lane, but its own servers may publish everywhere: whoever may create a consumer of a
- * stream can have its messages delivered to a lane. The reply subject of such a message leads to JetStream, never to
- * where a client of lanes listens.
+ * NATS checks who publishes to a lane, but its own servers may publish everywhere: a client that may create a
+ * consumer of a stream can have its messages delivered to a lane. The reply subject of such a message leads to
+ * JetStream, never to where a client of lanes listens.
  */
 const answersTo = (lane: LaneName): string =>
   replyPrefix(lane.startsWith('operator') ? 'operator.' : 'gateway.');

@@ -15,7 +15,7 @@ import { type KV, Kvm } from '@nats-io/kv';
 import type { Bus } from '../bus.ts';
 import { createSessionSigner } from '../callers/session-proof.ts';
 
-/** Callers whom a service believes: a key table as `access` writes it, with keys and signed sessions of a test. */
+/** Callers with valid proofs for tests: a key table as `access` writes it, with keys and signed sessions. */
 export interface TestCallers {
   readonly bucket: KV;
   /** A company's key with the id 1 and all scopes, unless told otherwise; made when it is first asked for. */

@@ -1,9 +1,8 @@
 import { afterAll, onTestFinished, TestRunner } from 'vitest';
 
 /**
- * Undoes what was made here: at the end of the test where it was made in one (or in its `beforeEach`), at the
- * end of the file where it was made in a `beforeAll`, else at the end of the file or `describe`. The last
- * made goes first.
+ * Registers a cleanup. It runs at the end of the test if registered in a test or `beforeEach`, at the end of the file
+ * if registered in a `beforeAll`, otherwise at the end of the file or `describe`. The last registered runs first.
  */
 export const cleanUp = (undo: () => Promise<void> | void): void => {
   if (TestRunner.getCurrentTest()) {
@@ -11,7 +10,7 @@ export const cleanUp = (undo: () => Promise<void> | void): void => {
     return;
   }
   const { file } = TestRunner.getCurrentSuite();
-  // In a hook the file is collected already, and vitest would take an `afterAll` without ever calling it.
+  // In a hook the file is already collected, and vitest would accept an `afterAll` but never call it.
   if (file?.collectDuration === undefined) afterAll(undo);
   else TestRunner.getSuiteHooks(file).afterAll.push(undo);
 };

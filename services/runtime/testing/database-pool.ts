@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 
 /**
- * Databases that tests use one after another. Making one and dropping it takes half a second of processor time,
- * restoring it a twentieth of that.
+ * Databases that tests reuse. Creating and dropping one takes half a second of CPU time; restoring it takes a
+ * twentieth of that.
  */
 
 /**
@@ -80,7 +80,7 @@ const sameTables = (wanted: Tables, found: Tables): boolean =>
   wanted.size === found.size &&
   [...wanted].every(([table, made]) => found.get(table)?.replace(counter, '') === made.replace(counter, ''));
 
-/** As many rows as are faster deleted than truncated with their table. */
+/** Up to this many rows, DELETE is faster than TRUNCATE. */
 const fewRows = 2_000;
 
 const empty = async (admin: Connection, tables: readonly string[]): Promise<void> => {

@@ -16,13 +16,13 @@ export interface TestDatabase {
   readonly name: string;
   /** Opens a pool. It closes before the database is given back. */
   connect<DB>(options?: Partial<Omit<DatabaseOptions, 'url'>>): Database<DB>;
-  /** Plain SQL past every guard, to arrange and to look. */
+  /** Runs plain SQL without the guard, to set up and inspect data. */
   query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 /**
- * Gives a test a database of its own until the end of the file (or of the test). Connections that are then still
- * open on it fail the file: something forgot to close its pool.
+ * Gives a test its own database until the end of the file or test. Connections still open at the end fail the file: a
+ * pool was not closed.
  *
  * The migrations run once, into a template whose name is a digest of them.
  */

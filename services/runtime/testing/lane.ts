@@ -9,8 +9,8 @@ import { cleanUp } from './cleanup.ts';
 export type TestLane = (call: Pick<LaneCall, 'operation'> & Partial<LaneCall>) => Promise<LaneAnswer>;
 
 /**
- * A caller's end of a lane, which can send anything in anybody's name, as a gateway that was taken over could.
- * @param client whose replies it may listen to.
+ * The calling end of a lane. It can send anything as any caller, as a compromised gateway could.
+ * @param client the client name in its reply subjects.
  */
 export const testLane = (bus: Bus, lane: LaneName, client: 'gateway' | 'operator' = 'gateway'): TestLane => {
   const { request, close } = createLaneClient({

@@ -7,15 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from './cleanup.ts';
 import { provided } from './provided.ts';
 
-/** A nats-server of one test, with JetStream, that may be hurt. */
+/** A nats-server with JetStream for one test, which may stop, kill or freeze it. */
 export interface TestNats {
   /** Stays the same over `restart`. */
   readonly url: string;
-  /** Ends it in order (SIGTERM). */
+  /** Stops it gracefully (SIGTERM). */
   stop(): Promise<void>;
-  /** Ends it at once (SIGKILL). */
+  /** Kills it (SIGKILL). */
   kill(): Promise<void>;
-  /** Starts it again, on the same port and over the same store; stops it first where it runs. */
+  /** Restarts it on the same port with the same store. */
   restart(): Promise<void>;
   /** Makes it hang (SIGSTOP): connections stay open and nothing answers. `resume` ends that. */
   pause(): Promise<void>;
@@ -23,8 +23,7 @@ export interface TestNats {
 }
 
 /**
- * Starts a nats-server on a free port, with its store in a folder of its own; both are gone at the end of
- * the file (or of the test).
+ * Starts a nats-server on a free port with its own store folder. Both are removed at the end of the file or test.
  * @param config more of the server's configuration, such as `authorization`, as JSON.
  */
 export const testNats = async (config: Readonly<Record<string, unknown>> = {}): Promise<TestNats> => {
@@ -53,7 +52,7 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
       ...config,
     };
     await writeFile(configFile, JSON.stringify(settings));
-    // The kernel ends it with this process, however that dies.
+    // The kernel kills it when this process dies.
     server = spawn('setpriv', ['--pdeathsig', 'KILL', program, '--config', configFile], { stdio: 'ignore' });
     await answers(server, port, logFile);
   };
@@ -63,7 +62,7 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
       try {
         return await start();
       } catch (error) {
-        // Somebody else can take the port in between.
+        // Another process can take the port in between.
         if (attempt === 3) throw error;
       }
     }

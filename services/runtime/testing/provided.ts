@@ -9,7 +9,7 @@ declare module 'vitest' {
   }
 }
 
-/** What the run's global setup started, or a sentence that says it did not. */
+/** Returns what the run's global setup started. Throws if it is missing. */
 export const provided = (name: 'mysqlUrl' | 'natsServer'): string => {
   const value = inject(name);
   if (!value)

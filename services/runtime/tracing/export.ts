@@ -3,8 +3,8 @@ import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@open
 import type { TracingOptions } from './open.ts';
 
 /**
- * Sends finished spans in batches, in the background. What is finished and not yet taken is bounded: beyond it spans
- * are dropped and counted, so that a collector that is slow or away costs spans and never a request.
+ * Sends finished spans in batches, in the background. The buffer is bounded: further spans are dropped and counted,
+ * so that a slow or unreachable collector costs spans, never a request.
  */
 export const createExport = (
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }: ExportTarget,
@@ -40,7 +40,7 @@ export const createExport = (
     shutdown: () => otlp.shutdown(),
   };
   const batches = new BatchSpanProcessor(exporter, {
-    // Never reached: what waits is counted here, with what is on its way.
+    // Never reached: this class limits waiting and sent spans itself.
     maxQueueSize: maxWaiting,
     maxExportBatchSize: batchSize,
     scheduledDelayMillis: delayMs,

@@ -1,17 +1,17 @@
 import { type Msg, type MsgHdrs, headers as natsHeaders } from '@nats-io/nats-core';
 import { type Span, type Tracer, traced } from './tracer.ts';
 
-/** Where a NATS message carries the W3C trace context of whoever sent it. */
+/** The NATS header that carries the sender's W3C trace context. */
 const header = 'traceparent';
 
-/** Makes what becomes of the message part of a span's trace. */
+/** Adds a span's trace context to a message's headers. */
 export const setTrace = (headers: MsgHdrs, { traceparent }: Span): void => headers.set(header, traceparent);
 
-/** The trace context of whoever sent a message; empty where there is none. */
+/** The trace context of a message's sender; empty if there is none. */
 export const traceOf = ({ headers }: { readonly headers?: MsgHdrs | undefined }): string =>
   headers?.get(header) ?? '';
 
-/** A NATS request for whoever the code works for, as a client span. @param ask sends it, with these headers. */
+/** Wraps a NATS request in a client span of the active work. @param ask sends it with these headers. */
 export const tracedAsk = <Answer>(
   tracer: Tracer | undefined,
   subject: string,
@@ -31,7 +31,7 @@ export const tracedAsk = <Answer>(
       )
     : ask(undefined);
 
-/** Answers a NATS request, as a server span. @param root whether it begins a trace where it came without one. */
+/** Answers a NATS request in a server span. @param root whether to start a trace if the request has none. */
 export const tracedAnswer = (
   tracer: Tracer | undefined,
   message: Msg,

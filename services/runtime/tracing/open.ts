@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics.ts';
 import type { TracingConfig } from './config.ts';
 import type { Tracer } from './tracer.ts';
 
-/** A tracer, where traces are to be exported; else undefined, and OpenTelemetry's SDK is not even loaded. */
+/** Opens a tracer if traces are exported. Otherwise returns undefined without loading OpenTelemetry's SDK. */
 export const openTracing = async (
   config: TracingConfig,
   options: TracingOptions,

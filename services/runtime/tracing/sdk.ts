@@ -25,8 +25,8 @@ import type { TracingOptions } from './open.ts';
 import type { Span, SpanOptions, Tracer } from './tracer.ts';
 
 /**
- * The tracer over OpenTelemetry's SDK. Nothing is registered with the SDK's globals: spans are handed on as trace
- * contexts in calls and messages, and within the process by an asynchronous context of this tracer's own.
+ * The tracer over OpenTelemetry's SDK. It registers nothing with the SDK's globals. Calls and messages carry spans as
+ * trace contexts; within the process this tracer's own asynchronous context carries them.
  */
 export const createTracer = (
   config: TracingConfig & { readonly OTEL_EXPORTER_OTLP_ENDPOINT: string },
@@ -81,7 +81,7 @@ export const createTracer = (
   };
 };
 
-/** The last spans are not worth a drain that runs out of time. */
+/** The drain must not time out over the last spans. */
 const closeTimeoutMs = 3_000;
 
 const kinds: Readonly<Record<SpanOptions['kind'], SpanKind>> = {

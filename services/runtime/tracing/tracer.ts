@@ -1,7 +1,7 @@
-/** What a value of a span may be; undefined is left out. */
+/** A span attribute's value; undefined is left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A piece of work that is being recorded. One that is not sampled does not exist: `undefined` takes its place. */
+/** A recorded piece of work. Work that is not sampled has no span: `undefined` takes its place. */
 export interface Span {
   /** The W3C trace context that makes others children of it. */
   readonly traceparent: string;
@@ -9,40 +9,41 @@ export interface Span {
   readonly open: boolean;
   set(attributes: Attributes): void;
   rename(name: string): void;
-  /** @param type of low cardinality: a code or a class. Texts of errors hold what people typed, so none is kept. */
+  /**
+   * @param type a code or class, of low cardinality. Error texts can hold personal data, so they are not recorded.
+   */
   fail(type: string): void;
   end(): void;
-  /** Runs `work` so that what it does is done for this span. */
+  /** Runs `work` as part of this span. */
   run<Result>(work: () => Result): Result;
 }
 
 export interface SpanOptions {
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   /**
-   * What the work is done for: spans, or trace contexts of other processes. It becomes the child of the first that
-   * is sampled. Where one statement serves many, the others are linked: from it to each of them, and back from those
-   * that are still open here, so that each trace leads to the work that was shared. A parent by choice instead of
-   * links alone, as OpenTelemetry's messaging conventions allow, because then the trace of a request that was alone
-   * (most are) is whole.
+   * The causes of the work: spans, or trace contexts of other processes. The span becomes the child of the first
+   * sampled one. If one statement serves several requests, the span links to the other parents, and those still open
+   * here link back, so that each trace leads to the shared work. OpenTelemetry's messaging conventions allow a parent
+   * in place of links alone; this keeps the trace of a single request complete.
    */
   readonly parents: readonly (Span | string | undefined)[];
-  /** Begins a trace of its own where no parent is a trace context; else there is then no span. */
+  /** Starts a new trace if no parent has a trace context. Otherwise such work has no span. */
   readonly root?: boolean;
   readonly attributes?: Attributes;
 }
 
 /**
- * Makes spans. A process has one only where traces are exported (`openTracing`), so whoever asks
- * `tracer?.` pays for a null check otherwise.
+ * Makes spans. A process has a tracer only if traces are exported (`openTracing`); otherwise `tracer?.` costs a null
+ * check.
  */
 export interface Tracer {
-  /** @returns undefined where nothing of it is sampled. */
+  /** @returns undefined if the work is not sampled. */
   start(name: string, options: SpanOptions): Span | undefined;
-  /** The open spans that the running code works for. */
+  /** The open spans of the running code. */
   active(): readonly Span[];
   /** Runs `work` for these spans, and for no others. */
   run<Result>(spans: readonly Span[], work: () => Result): Result;
-  /** Sends what is left; gives up after a few seconds. */
+  /** Sends the remaining spans; gives up after a few seconds. */
   close(): Promise<void>;
 }
 
@@ -56,7 +57,7 @@ export const traced = async <Result>(
   if (!tracer) return work(undefined);
   const span = tracer.start(name, options);
   try {
-    // Also without a span: what is not sampled must not be taken for work of whoever happened to start it.
+    // Also without a span: unsampled work must not count as part of the span that happened to start it.
     return await tracer.run(span ? [span] : [], () => work(span));
   } catch (error) {
     span?.fail(errorType(error));
@@ -66,7 +67,7 @@ export const traced = async <Result>(
   }
 };
 
-/** An error's code, or else its class. */
+/** An error's code, or its class if it has none. */
 export const errorType = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code } = error as { readonly code?: unknown };
