@@ -2,8 +2,8 @@ import type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audi
 import type { Actor } from './portal.ts';
 
 /**
- * One entry of the audit log. Every service adds entries, each in the transaction of the change that it is about.
- * Entries are never changed and never removed.
+ * One entry of the audit log. Each service adds an entry in the transaction of the change it describes. Entries are
+ * never changed or removed.
  */
 export interface AuditEntry {
   readonly companyId: number;

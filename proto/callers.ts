@@ -1,11 +1,11 @@
 import type { ActorUser } from './portal.ts';
 
 /**
- * What a call over a lane shows of an API key. Gateways are not believed: the service looks the key up in its own
- * copy of the key table (`keyEntryName(proof)`).
+ * The API key facts of a call over a lane. Services do not trust gateways: each looks the key up in its own copy of
+ * the key table (`keyEntryName(proof)`).
  */
 export interface CallKey {
-  /** The key's hash (`hashKeyValue`), which only whoever was sent the key knows. */
+  /** The key's hash (`hashKeyValue`). Only a process that received the key knows it. */
   readonly proof: string;
   /** The client's address, an IPv4 or IPv6 text, as the gateway reports it. */
   readonly address: string;

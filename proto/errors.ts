@@ -24,7 +24,7 @@ export const errorCodes = {
   timeout: { status: 504, message: 'the service did not answer in time' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>;
 
-/** What only the portal answers; its errors carry their code as `reason`. */
+/** Errors of the portal only. They carry their code as `reason`. */
 export const portalErrorCodes = {
   signed_out: { status: 401, message: 'sign in to go on' },
   wrong_credentials: { status: 401, message: 'the email address or the password is not right' },
@@ -48,7 +48,7 @@ export interface Detail {
   readonly message: string;
 }
 
-/** All that a caller may learn of an error; what `renderProblem` needs. */
+/** Everything that a caller may learn about an error; the input of `renderProblem`. */
 export interface ProblemFacts {
   readonly code: ErrorCode;
   readonly publicMessage: string;

@@ -1,4 +1,4 @@
-/** The front door of the contract. The OpenAPI generator has a door of its own, `@causeway/proto/openapi`. */
+/** The entry point of the contract. The OpenAPI generator has its own, `@causeway/proto/openapi`. */
 export * from './audit-log.ts';
 export * from './callers.ts';
 export * from './deliveries/addresses.ts';

@@ -10,7 +10,7 @@ export interface KeyEntry {
   readonly id: number;
   readonly companyId: number;
   readonly scopes: readonly Scope[];
-  /** False for ever once revoked; the entry stays for a week, so that a late reader learns of it too. */
+  /** False forever once revoked. The entry stays for a week, so that a late reader sees it too. */
   readonly active: boolean;
   /** Of this key alone; a bucket that is absent has the company's limit, else the configured one. */
   readonly limits?: LimitOverrides;

@@ -4,7 +4,7 @@ import { readBody, readQuery, type WithBody } from './parse/read.ts';
 
 type Parsable = Pick<Operation, 'query'> & WithBody;
 
-/** What a caller has sent, as it came. */
+/** The raw call. */
 export interface Sent {
   readonly query: string;
   readonly body: Uint8Array;

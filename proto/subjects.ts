@@ -11,8 +11,8 @@ export const services = ['access', 'crm', 'webhooks'] as const;
 export type ServiceName = (typeof services)[number];
 
 /**
- * The operators' operations have lanes of their own, which no gateway may send to: whoever takes a gateway over
- * can make no key. `access` serves `operator`; `webhooks`, which alone has the key ring, `operator-webhooks`.
+ * The operators' operations have lanes of their own, which no gateway may send to, so a compromised gateway cannot
+ * create keys. `access` serves `operator`; `webhooks`, which alone has the key ring, `operator-webhooks`.
  */
 export type LaneName = ServiceName | OperatorLane;
 export type OperatorLane = 'operator' | 'operator-webhooks';
@@ -47,8 +47,8 @@ export const limitCountSubject = (partition: number | '*', epoch: string): strin
   `limits.count.${partition}.${epoch}`;
 
 /**
- * The stream that wakes whoever acts on events: published to by whoever has committed one, with the event's id
- * as message id. The truth is the outbox table; what the stream loses is swept up from there.
+ * The stream that announces committed events; the message id is the event's id. The outbox table is the truth: a
+ * sweeper picks up events that the stream lost.
  */
 export const eventStream = 'EVENTS';
 
@@ -77,11 +77,14 @@ export const testDeliverySubject = 'deliveries.test';
 /** The durable consumer of `eventStream` that fans events out; all replicas of `webhooks` pull from it. */
 export const fanOutConsumer = 'fanout';
 
-/** Dispatchers broadcast finished attempts here, for whoever looks on (`DeliveryTailEntry`). Nobody may listen. */
+/**
+ * Dispatchers broadcast finished attempts here for the portal's live view (`DeliveryTailEntry`). There may be no
+ * listener.
+ */
 export const deliveryTailSubject = (companyId: number | '*'): string => `tail.deliveries.${companyId}`;
 
 /** Broadcast by `access` when sessions of the portal end before their time: a JSON array of their ids. */
 export const sessionsEndedSubject = 'portal.sessions.ended';
 
-/** Gateways report what requests came to here (`RequestReport`); one `access` replica of the queue group writes it. */
+/** Gateways report request counts here (`RequestReport`); one `access` replica of the queue group writes them. */
 export const requestsCountedSubject = 'requests.counted';

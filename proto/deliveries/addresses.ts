@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Why an address is never delivered to, or undefined when it may be: only unicast addresses of the public
- * internet are reached (IANA's special-purpose registries, and what clouds put beside them). An IPv6 address
- * must be of 2000::/3, the only block that is assigned to anybody. Whatever carries an IPv4 address in an IPv6
- * one (NAT64, 6to4, Teredo, ISATAP, SIIT) is refused, also around a public address: a translator on the way
- * decides where such a packet ends. IPv4-mapped is the exception, as it is the IPv4 address for the socket.
+ * Why an address is blocked, or undefined if deliveries may go there. Only unicast addresses of the public internet
+ * are allowed (IANA's special-purpose registries, plus the metadata addresses of clouds). An IPv6 address must be of
+ * 2000::/3, the only block that is assigned to anybody. Whatever carries an IPv4 address in an IPv6 one (NAT64, 6to4,
+ * Teredo, ISATAP, SIIT) is refused, also around a public address: a translator on the way decides where such a packet
+ * ends. IPv4-mapped is the exception, as it is the IPv4 address for the socket.
  *
  * @param address as text, without brackets.
  * @returns words that fit after "resolves to", without the address: that may be known inside only.
@@ -26,9 +26,9 @@ export const addressProblem = (address: string): string | undefined => {
 };
 
 /**
- * Why a URL's host is never delivered to, or undefined when it may be looked up. It is read as a URL reads it
- * (WHATWG), so that `2130706433`, `0x7f.1`, `１２７.0.0.1` and `127.0.0.1.` are all seen to be loopback. A name
- * that passes says nothing yet of where it leads: that is for `addressProblem`, on every address it resolves to.
+ * Why a URL's host is blocked, or undefined if it may be resolved. It is read as a URL reads it (WHATWG), so that
+ * `2130706433`, `0x7f.1`, `１２７.0.0.1` and `127.0.0.1.` are all seen to be loopback. A name that passes says nothing
+ * yet of where it leads: that is for `addressProblem`, on every address it resolves to.
  *
  * @param host with or without the brackets of IPv6, without a port.
  * @returns words that fit after "The host is".

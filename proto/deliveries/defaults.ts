@@ -1,4 +1,4 @@
-/** What holds unless the installation sets it otherwise (contract, "Deliveries"). */
+/** Defaults that an installation can change (contract, "Deliveries"). */
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000] as const;
 
@@ -16,7 +16,7 @@ export const retryScheduleMs: readonly number[] = [
   8 * hour,
 ];
 
-/** How long a receiver has for its whole answer. */
+/** Time limit for a whole attempt. */
 export const attemptTimeoutMs = 10 * second;
 
 /** The least time between two attempts to a failing subscription. */

@@ -1,4 +1,4 @@
-/** What becomes of a delivery. Only a waiting one is ever tried. */
+/** The states of a delivery. Only waiting deliveries are attempted. */
 export const deliveryStates = ['waiting', 'held', 'succeeded', 'failed', 'dropped'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -38,5 +38,5 @@ export const elapsedBoundsMs = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_
 
 /** From so many failed attempts in a row on, a subscription gets one attempt at a time (contract, "Auto-disable"). */
 export const failuresUntilProbing = 5;
-/** So many switch it off (contract, "Deliveries"). */
+/** This many disable it (contract, "Deliveries"). */
 export const failuresUntilDisabled = 20;

@@ -47,7 +47,7 @@ export interface DeliveryQueueRow {
   readonly count_held_utc: Date | null;
 }
 
-/** What names a delivery. `created_utc` is the event's. */
+/** The key of a delivery. `created_utc` is the event's. */
 export interface DeliveryKey {
   readonly company_id: number;
   readonly event_id: number;
@@ -69,7 +69,7 @@ export interface DeliveryRow extends DeliveryKey {
 /** A header as it went over the wire. */
 export type HeaderPair = readonly [name: string, value: string];
 
-/** What one attempt was, as it is kept and shown. */
+/** The facts of one attempt, as stored and shown. */
 export interface AttemptFacts {
   readonly started_utc: Date;
   readonly elapsed_ms: number;
@@ -82,7 +82,7 @@ export interface AttemptFacts {
   readonly status_code: number | null;
   /** Null for a 2xx. */
   readonly error_class: ErrorClass | null;
-  /** In words, for people. */
+  /** One sentence for people. */
   readonly error: string | null;
   readonly request_headers: readonly HeaderPair[];
   readonly response_headers: readonly HeaderPair[] | null;
@@ -102,7 +102,7 @@ export interface EventOutboxRow {
   readonly event_id: number;
   readonly sequence: number;
   readonly created_utc: Date;
-  /** Until when the first attempts are left to whoever was woken for them; null before that. */
+  /** The lease of the dispatcher that makes the first attempts; null before a wake announces them. */
   readonly leased_until: Date | null;
 }
 

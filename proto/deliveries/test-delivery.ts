@@ -13,7 +13,7 @@ export interface TestDelivery {
   readonly body: string;
 }
 
-/** What came of it; dates as ISO text and the response body as base64, as JSON has neither. */
+/** The result. Dates are ISO text and the response body is base64, because JSON has neither type. */
 export type TestDeliveryAnswer =
   | {
       readonly attempt: Omit<AttemptFacts, 'started_utc' | 'response_body'> & {

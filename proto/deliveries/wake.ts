@@ -1,9 +1,6 @@
 import type { DeliveryKey } from './tables.ts';
 
-/**
- * For how long a delivery belongs to whoever took it: longer than an attempt can take with all its waiting. Then
- * it is due again.
- */
+/** How long a process leases a delivery: longer than an attempt can take, waiting included. Then it is due again. */
 export const leaseMs = 30_000;
 
 /** Deliveries that one wake names at most, unless they are one event's. */
@@ -17,9 +14,9 @@ export interface AnnouncedEvent extends Pick<DeliveryKey, 'company_id' | 'event_
 }
 
 /**
- * A message of the work queue: first attempts that may be made, all under the lease that the events' outbox rows
- * were given. It wakes and promises nothing: whoever takes it reads these rows, and makes an attempt only where
- * one still has exactly this `dueMs` and an attempt can end before it.
+ * A message of the work queue: first attempts that may be made, all under the lease that the events' outbox rows were
+ * given. A wake promises nothing: the dispatcher that takes it reads these rows, and makes an attempt only if a row
+ * still has exactly this `dueMs` and the attempt can end before it.
  */
 export interface DeliveryWake {
   readonly dueMs: number;

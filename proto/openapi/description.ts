@@ -21,14 +21,14 @@ The integration interface of a multi-tenant CRM: lookups, record actions, webhoo
 
 export const tags: readonly Json[] = [
   { name: 'Lookups', description: 'Lists for dropdowns. A convenience: actions take raw ids.' },
-  { name: 'Search', description: 'Finding records by what is known of them.' },
+  { name: 'Search', description: 'Find records by their fields.' },
   {
     name: 'Leads',
     description: 'A lead and a client are one record with one client_id; its status tells which it is.',
   },
   { name: 'Clients', description: 'Clients, their statuses and notes.' },
   { name: 'Affiliates', description: 'An affiliate is an employee with the role of affiliates.' },
-  { name: 'Webhook subscriptions', description: 'Where events are delivered to.' },
+  { name: 'Webhook subscriptions', description: 'The URLs that receive events.' },
   { name: 'Events', description: 'The log of what happened.' },
   { name: 'Deliveries', description: 'What Causeway sends to the URLs of subscriptions.' },
 ];

@@ -98,7 +98,7 @@ const shared: readonly SharedAnswer[] = [
   {
     status: 504,
     name: 'Timeout',
-    description: 'The service did not answer in time; what was asked for may have been done.',
+    description: 'The service did not answer in time. The request may have been carried out.',
     codes: ['timeout'],
   },
 ];
@@ -118,7 +118,7 @@ const unknownParameter: ProblemFacts = {
   details: [{ field: 'foo', message: 'unknown query parameter: foo' }],
 };
 
-/** Examples come out of what renders the real answers, so that they cannot differ from them. */
+/** Examples are rendered by the code that renders real answers, so that they cannot differ. */
 const exampleOf = (shape: ErrorShape, code: ErrorCode): unknown => {
   if (code === 'rate_limit_exceeded') return JSON.parse(renderLimitExceeded(shape, exceeded).body);
   return bodyOf(shape, code === 'method_not_allowed' ? methodNotAllowed('GET, HEAD') : problem(code));

@@ -3,7 +3,7 @@ import type { Json } from './json-schema.ts';
 
 const details = {
   type: 'array',
-  description: 'With 400: everything that is wrong, the first of it being the text above.',
+  description: 'With 400: every problem of the request. The first one is also the text above.',
   items: {
     type: 'object',
     properties: { field: { type: 'string' }, message: { type: 'string' } },

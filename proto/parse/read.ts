@@ -112,7 +112,7 @@ const whole = <Value>(readIt: () => Read<Value>): Read<Value> => {
   }
 };
 
-/** Of several things that are wrong with one field, or within it, the first is told. */
+/** Keeps the first problem of each field and its parts. */
 const once = (problems: readonly Detail[]): readonly Detail[] => {
   const fields = new Set<string>();
   return problems.filter(({ field }) => {
@@ -123,7 +123,7 @@ const once = (problems: readonly Detail[]): readonly Detail[] => {
   });
 };
 
-/** A misspelt name explains the missing one, so it is told first. */
+/** A misspelt name explains the missing one, so it comes first. */
 const unknownFirst = (problems: readonly Detail[]): readonly Detail[] => [
   ...problems.filter(isUnknown),
   ...problems.filter((problem) => !isUnknown(problem)),

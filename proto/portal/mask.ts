@@ -1,6 +1,6 @@
 /**
- * Payloads as a viewer sees them (portal, "Roles"). It is decided the safe way round: every text is taken out
- * but for those whose name says that they tell nothing of a person, so a field nobody thought of is hidden.
+ * Payloads as a viewer sees them (portal, "Roles"). It masks by default: only fields whose names are known to hold no
+ * personal data stay readable, so an unknown field is masked.
  */
 export const masked = '•••';
 

@@ -1,6 +1,6 @@
 /**
- * The network that a client address counts for in limits on strangers: an IPv4 address itself, of an IPv6 address
- * the /64, as every household has a whole one to come from.
+ * The network that limits on anonymous clients count by: an IPv4 address itself, or the /64 of an IPv6 address,
+ * because every household has a whole one.
  * @param address as the gateway writes it: IPv4 addresses mapped into IPv6 are IPv4 already.
  */
 export const networkOf = (address: string): string => {

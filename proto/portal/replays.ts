@@ -79,7 +79,7 @@ const request = { subscriptionId: id };
 
 /** Times are those of the events; `until` is excluded, and now unless given. */
 const replayBody = z.discriminatedUnion('kind', [
-  // Whatever has last failed for good.
+  // Deliveries that have failed for good.
   z.strictObject({ ...request, kind: z.literal('failed'), since, ...when }),
   // Events of the subscription's types that no attempt was made for, as it was off or not there yet.
   z.strictObject({ ...request, kind: z.literal('missed'), since, ...when }),

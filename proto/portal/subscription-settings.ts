@@ -28,7 +28,7 @@ export const getSubscriptionSettings = defineOperation({
   id: 'getSubscriptionSettings',
   method: 'GET',
   role: 'viewer',
-  summary: 'What holds for all subscriptions of the company',
+  summary: 'Settings for all subscriptions of the company',
   body: null,
   answers: record,
 });

@@ -31,9 +31,9 @@ const toolManaged = {
 };
 const badUrl = actionInvalid('url', 'invalid URL');
 
-/** As the interface shows it, and how it fares. */
+/** The subscription as the interface shows it, and its health. */
 export const portalSubscription = w.subscription.extend({
-  /** Since when it is off; null while it is on. */
+  /** When it was disabled; null while it is enabled. */
   disabledUtc: instant.nullable(),
   /** Whether the service switched it off by itself, after failures. */
   autoDisabled: z.boolean(),
@@ -56,7 +56,7 @@ export const portalSubscription = w.subscription.extend({
     /** Attempts of the last 24 hours. */
     succeeded24h: count,
     failed24h: count,
-    /** Deliveries that are kept back until it is decided what becomes of them. */
+    /** Held deliveries, until a member releases or discards them. */
     held: count,
     /** Deliveries that wait for an attempt. */
     waiting: count,
@@ -102,7 +102,7 @@ export const listPortalSubscriptions = defineOperation({
   method: 'GET',
   path: '/subscriptions',
   role: 'viewer',
-  summary: 'All subscriptions, and how they fare',
+  summary: 'List subscriptions with their health',
   body: null,
   answers: {
     200: {

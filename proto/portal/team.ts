@@ -26,7 +26,7 @@ const member = z.object({
   totpEnabled: z.boolean(),
   createdUtc: instant,
   lastSignInUtc: instant.nullable(),
-  /** Whether it is who asks. */
+  /** True for the member who asks. */
   you: z.boolean(),
 });
 
@@ -119,7 +119,7 @@ export const revokeInvitation = defineOperation({
   method: 'DELETE',
   path: '/team/invitations/{id}',
   params: { id: 'ID of the invitation.' },
-  summary: 'Take an invitation back',
+  summary: 'Revoke an invitation',
   body: null,
   answers: { 204: { description: 'Its link no longer works.', schema: null } },
   errors: { 404: recordMissing('invitation') },

@@ -74,7 +74,7 @@ export const subscriptionDescription = optionalText({ max: 2000 });
 export const managedBy = optionalText({
   max: 100,
   description:
-    'Name of the tool that owns the subscription. Such a one cannot be edited through this interface.',
+    'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface.',
 });
 
 /** The payload of an event: a JSON object of at most 262144 bytes. */
