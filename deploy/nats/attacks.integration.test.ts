@@ -236,7 +236,7 @@ test.each<[user: string, subjects: readonly string[]]>([
   ['crm', []],
   ['access', [keyRevokedSubject, sessionsEndedSubject, entrySubject]],
 ])(
-  'issue 10, 14: by any way of NATS, %s is heard on its own subjects alone',
+  'by any way of NATS, %s is heard on its own subjects alone',
   async (user, subjects) => {
     const connection = await connectAs(user);
     await attack(connection, user);

@@ -49,7 +49,7 @@ const openCompany = async () => {
 };
 const clientOf = ({ body }: Received): number => JSON.parse(body.toString()).payload.client_id;
 
-describe('issue 10, 16: where a company requires endpoint verification', () => {
+describe('where a company requires endpoint verification', () => {
   test('a receiver that echoes the signed challenge gets deliveries, and only those after that', async () => {
     const company = await openCompany();
     receiver.behave(company.path, 'status=404');

@@ -19,7 +19,7 @@ test('a call with a key of its company is answered', async () => {
   expect(await send(await callers.key(mine))).toBe(200);
 });
 
-test("issue 10, 15: a gateway that was taken over gets nothing in a company's name without a key of it", async () => {
+test("a gateway that was taken over gets nothing in a company's name without a key of it", async () => {
   expect(await send(undefined)).toBe(401);
   expect(await send({ proof: hashKeyValue('made up'), address })).toBe(401);
   expect(await send(await callers.key(theirs))).toBe(401);

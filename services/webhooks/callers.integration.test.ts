@@ -18,7 +18,7 @@ const subscription = Buffer.from(
   JSON.stringify({ url: 'https://hooks.example.com/a', eventTypes: ['client.created'] }),
 );
 
-test("issue 10, 15: a gateway that was taken over gets nothing in a company's name without a key of it", async () => {
+test("a gateway that was taken over gets nothing in a company's name without a key of it", async () => {
   const list = (fields: Partial<LaneCall>) => send('listSubscriptions', fields);
   expect((await list({ key: await callers.key(mine) })).status).toBe(200);
   expect((await list({})).status).toBe(401);
@@ -36,7 +36,7 @@ const portal = async (actor: Partial<Actor>, operation = 'listPortalSubscription
     ...(body && { body }),
   });
 
-test('issue 10, 15: a member is whom access has signed for, whatever the gateway says', async () => {
+test('a member is whom access has signed for, whatever the gateway says', async () => {
   expect((await portal({ proof: callers.session(mine, ada) })).status).toBe(200);
   // As an owner with another name: the proof decides.
   const owner = { ...ada, id: 1, name: 'Somebody else', role: 'owner' } as const;
@@ -70,7 +70,7 @@ test('an API key opens nothing of the portal, and a session nothing of the inter
   expect((await send('listSubscriptions', { actor })).status).toBe(401);
 });
 
-test('issue 10, 16: the audit entry of a change made with a key has the address of its client', async () => {
+test('the audit entry of a change made with a key has the address of its client', async () => {
   const key = { ...(await callers.key(mine)), address: '198.51.100.23' };
   expect((await send('createSubscription', { key, body: subscription })).status).toBe(201);
   const [entry] = await database.query('SELECT * FROM audit_log ORDER BY audit_id DESC LIMIT 1');

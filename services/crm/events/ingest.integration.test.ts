@@ -106,7 +106,7 @@ test.each([
   expect(await ingest(body)).toMatchObject({ error, retry: false });
 });
 
-test('issue 9, 7: an unknown company is refused, and taken as soon as it is known', async () => {
+test('an unknown company is refused, and taken as soon as it is known', async () => {
   const event = { companyId: 987_654, type: 'invoice.created', payload: invoice };
   expect(await ingest(event)).toMatchObject({ error: 'there is no company 987654', retry: false });
   await crm.callers.bucket.put(companyEntryName(987_654), '{"version":1}');
