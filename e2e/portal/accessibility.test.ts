@@ -68,7 +68,7 @@ describe('Every place breaks no rule of accessibility, in either theme, and fits
   test.each([
     ['pages', pagesOf(furnished)],
     ['dialogs', dialogsOf(furnished)],
-  ])('%s', { timeout: 300_000 }, async (_, places) => {
+  ])('%s', { timeout: 600_000 }, async (_, places) => {
     const found: string[] = [];
     await inWindows(places, { viewport: desktop }, async (page, place) => {
       await page.setViewportSize(desktop);

@@ -40,7 +40,7 @@ describe('A page that was open during a release', () => {
   test('does so for a part of a page too', async () => {
     const { page } = await portal.openOwner({ mayLog });
     await visit(page, 'keys', 'API keys');
-    await takeAway(page, /\/assets\/CommandMenu-/, 1);
+    await takeAway(page, /\/assets\/command-menu-/, 1);
     const loaded = page.waitForEvent('load');
     await page.keyboard.press('Control+K');
     await loaded;

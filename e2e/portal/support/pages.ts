@@ -56,7 +56,7 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
     path: `subscriptions/${one.healthy}?dialog=disable`,
     dialog: 'Disable “Billing”?',
   },
-  { name: 'dialog-repair', path: `subscriptions/${one.off}?dialog=repair`, dialog: 'Switch “Old bridge” on' },
+  { name: 'dialog-repair', path: `subscriptions/${one.off}?dialog=repair`, dialog: 'Enable “Old bridge”' },
   { name: 'dialog-replay', path: 'deliveries?dialog=replay', dialog: 'Replay deliveries' },
   { name: 'dialog-test-event', path: 'events?dialog=send', dialog: 'Send test event' },
   { name: 'dialog-invite', path: 'team?dialog=invite', dialog: 'Invite a member' },
