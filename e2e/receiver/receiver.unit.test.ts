@@ -124,7 +124,7 @@ describe('its query says what a delivery gets:', () => {
     ['hang=body', /^HTTP\/1\.1 200 .*\r\n\r\nthan$/s, false],
     ['drip=20', /^HTTP\/1\.1 200 .*\r\n\r\n(1\r\n\.\r\n){5,}$/s, false],
     ['drip=head', /^HTTP\/1\.1 200 Said\r\n(x-drip: 1\r\n)+$/, false],
-    ['headers=endless', /^HTTP\/1\.1 200 Said\r\n(x-more: and more\r\n){1000,}$/, false],
+    ['headers=endless', /^HTTP\/1\.1 200 Said\r\n(x-more: and more\r\n){100,}$/, false],
     ['reset', /^$/, true],
     ['reset=body', /^HTTP\/1\.1 200 .*\r\n\r\nthan$/s, true],
     ['length=99', /Content-Length: 99\r\n\r\nthank you$/, true],
