@@ -27,13 +27,13 @@ export const errorCodes = {
 /** Errors of the portal only. They carry their code as `reason`. */
 export const portalErrorCodes = {
   signed_out: { status: 401, message: 'sign in to go on' },
-  wrong_credentials: { status: 401, message: 'the email address or the password is not right' },
-  wrong_code: { status: 401, message: 'the code is not right' },
+  wrong_credentials: { status: 401, message: 'the email address or the password is wrong' },
+  wrong_code: { status: 401, message: 'the code is wrong' },
   cross_site: { status: 403, message: 'the request did not come from the portal itself' },
   role_required: { status: 403, message: 'your role does not allow this' },
   conflict: { status: 409, message: 'this cannot be done as things are' },
-  reset_over: { status: 410, message: 'the link was used, replaced or has run out' },
-  invitation_over: { status: 410, message: 'the invitation was used, taken back or has run out' },
+  reset_over: { status: 410, message: 'the link was used or replaced, or has expired' },
+  invitation_over: { status: 410, message: 'the invitation was used or revoked, or has expired' },
   too_many_attempts: { status: 429, message: 'too many attempts; wait before the next one' },
   too_many_requests: { status: 429, message: 'too many requests at once' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>;

@@ -8,7 +8,7 @@ const world = await openWorld();
 beforeEach(moveElsewhere);
 
 const newPassword = 'eight badgers paint bridges';
-const over = { error: 'the link was used, replaced or has run out', reason: 'reset_over' };
+const over = { error: 'the link was used or replaced, or has expired', reason: 'reset_over' };
 const nobody = openBrowser(world);
 const tokenOf = (link: unknown): string => String(link).split('#')[1]!;
 

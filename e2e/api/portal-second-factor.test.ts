@@ -35,7 +35,7 @@ test('The secret is shown once, sealed in the database, and counts once a code h
   // Not on yet: the password alone lets in.
   expect((await openBrowser(world).signIn(owner)).json.mfaRequired).toBe(false);
   const wrong = await owner.browser.ask('POST', '/profile/totp/confirm', { code: '000000' });
-  expect([wrong.status, wrong.json.error]).toEqual([400, 'the code is not right']);
+  expect([wrong.status, wrong.json.error]).toEqual([400, 'the code is wrong']);
 });
 
 test('With the second factor on, a password alone opens nothing', async () => {
@@ -127,7 +127,7 @@ test('Switching it on ends the other sessions, and switching it off lets the pas
   const refused = await off({ password: 'wrong', totp: totpCode(json.secret, stepNow() + 1) });
   expect([refused.status, refused.json.details]).toEqual([
     400,
-    [{ field: 'password', message: 'the password is not right' }],
+    [{ field: 'password', message: 'the password is wrong' }],
   ]);
   expect((await off({ password: goodPassword, totp: totpCode(json.secret, stepNow() + 1) })).status).toBe(
     204,
@@ -141,10 +141,10 @@ test('The password alone neither turns it off nor makes codes that could', async
     const ask = (more: object) => member.browser.ask('POST', path, { password: goodPassword, ...more });
     expect((await ask({})).json.details).toEqual([{ field: 'totp', message: 'totp is required' }]);
     expect((await ask({ totp: '000000' })).json.details).toEqual([
-      { field: 'totp', message: 'the code is not right' },
+      { field: 'totp', message: 'the code is wrong' },
     ]);
     expect((await ask({ recoveryCode: 'no-such-code' })).json.details).toEqual([
-      { field: 'recoveryCode', message: 'the code is not right' },
+      { field: 'recoveryCode', message: 'the code is wrong' },
     ]);
   }
   expect((await openBrowser(world).signIn(member)).json).toEqual({ mfaRequired: true });

@@ -8,7 +8,7 @@ const world = await openWorld();
 beforeEach(moveElsewhere);
 
 const wrong = 'not the password at all';
-const refusal = { error: 'the email address or the password is not right', reason: 'wrong_credentials' };
+const refusal = { error: 'the email address or the password is wrong', reason: 'wrong_credentials' };
 
 test('A member signs in with a cookie that scripts cannot read, and learns who they are', async () => {
   const { owner, companyId } = await openTeam(world);

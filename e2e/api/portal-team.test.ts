@@ -8,12 +8,12 @@ const world = await openWorld();
 
 const newAddress = (): string => `new-${randomUUID()}@example.com`;
 const over = {
-  error: 'the invitation was used, taken back or has run out',
+  error: 'the invitation was used or revoked, or has expired',
   reason: 'invitation_over',
 };
 const owners = { error: 'this needs the role owner', reason: 'role_required' };
 const lastOwner = {
-  error: 'the last owner cannot go; make another member an owner first',
+  error: 'a company needs an owner; make another member an owner first',
   reason: 'conflict',
 };
 

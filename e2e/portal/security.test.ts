@@ -66,7 +66,7 @@ describe('One’s own security', () => {
     await off.getByLabel('Your password').fill(goodPassword);
     await off.getByLabel('Code from your authenticator app').fill('000000');
     await confirm.click();
-    await see(off.getByLabel('Code from your authenticator app')).toHaveAccessibleDescription(/not right/);
+    await see(off.getByLabel('Code from your authenticator app')).toHaveAccessibleDescription(/is wrong/);
     await off.getByRole('button', { name: 'Use a recovery code' }).click();
     await off.getByLabel('Recovery code').fill(second);
     await confirm.click();

@@ -101,7 +101,7 @@ export const listAudit = defineOperation({
   body: null,
   answers: {
     200: {
-      description: 'The entries, and where to go on.',
+      description: 'The entries, and the cursor of the next page.',
       schema: z.object({
         entries: z.array(entry),
         nextCursor: z.string().nullable(),

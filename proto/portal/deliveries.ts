@@ -187,7 +187,7 @@ export const getAttempt = defineOperation({
   id: 'getAttempt',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/attempts/{attempt}',
   params: { ...one, attempt: 'Which attempt, from 1.' },
-  summary: 'All of one attempt: what was sent and signed, and what came back',
+  summary: 'One attempt in full: the signed request and the response',
   answers: {
     200: {
       description: 'The attempt. A viewer gets the bodies with personal data masked.',
@@ -219,10 +219,10 @@ export const resendDelivery = defineOperation({
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
   role: 'developer',
   params: one,
-  summary: 'Deliver an event once more, to the subscription’s present URL and with its present secret',
+  summary: 'Deliver an event again, to the subscription’s current URL with its current secret',
   answers: {
     201: {
-      description: 'A replay of one, and the delivery that it made.',
+      description: 'A replay of one delivery, and the delivery it created.',
       schema: z.object({ replay, delivery }),
       example: {
         replay: { ...replayExample, kind: 'resend', total: 1, made: 1, succeeded: 0, failed: 0 },
@@ -233,7 +233,7 @@ export const resendDelivery = defineOperation({
   errors: {
     404: missing,
     409: {
-      description: 'The subscription is off, or the event is on its way to it already.',
+      description: 'The subscription is disabled, or a delivery of the event is already waiting.',
       example: { error: 'the subscription is disabled; enable it first', reason: 'conflict' },
     },
   },
@@ -250,7 +250,7 @@ export const getDeliveryStats = defineOperation({
   ...deliveries,
   id: 'getDeliveryStats',
   path: '/deliveries/stats',
-  summary: 'Attempts over time and by subscription; some seconds behind',
+  summary: 'Attempts over time and by subscription, with a delay of a few seconds',
   query: z.strictObject({ range: rangeParameter, subscriptionId: idParameter.optional() }),
   answers: {
     200: {

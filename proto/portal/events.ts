@@ -23,7 +23,8 @@ export const listPortalEvents = defineOperation({
   body: null,
   answers: {
     200: {
-      description: 'The events, and where to go on. A viewer gets payloads with personal data masked.',
+      description:
+        'The events, and the cursor of the next page. Viewers get payloads with personal data masked.',
       schema: z.object({
         events: z.array(envelope).max(100),
         nextCursor: z.string().nullable(),
@@ -55,7 +56,7 @@ export const createPortalTestEvent = defineOperation({
   method: 'POST',
   path: '/events/test',
   role: 'developer',
-  summary: 'Make a real event, delivered to all who subscribe to its type',
+  summary: 'Create a real event, delivered to all subscriptions of its type',
   body: createTestEvent.body,
   maxBodyBytes,
   answers: createTestEvent.answers,

@@ -62,7 +62,8 @@ export const listApiKeys = defineOperation({
   body: null,
   answers: {
     200: {
-      description: 'The keys, revoked ones included unless `state` says otherwise, and where to go on.',
+      description:
+        'The keys, including revoked ones unless `state` excludes them, and the cursor of the next page.',
       schema: z.object({ keys: z.array(apiKey), nextCursor: z.string().nullable(), hasMore: z.boolean() }),
       example: { keys: [example], nextCursor: null, hasMore: false },
     },
@@ -77,7 +78,7 @@ export const createApiKey = defineOperation({
   method: 'POST',
   path: '/keys',
   deadlineMs: 10_000,
-  summary: 'Make an API key; it works when this has been answered',
+  summary: 'Create an API key; it works as soon as this is answered',
   body: z.strictObject({ name: text({ min: 1, max: 100, oneLine: true }), scopes: keyScopes }),
   answers: {
     201: {
@@ -106,7 +107,7 @@ export const revokeApiKey = defineOperation({
   path: '/keys/{id}/revoke',
   params: { id: 'ID of the key.' },
   deadlineMs: 10_000,
-  summary: 'End an API key for good; when this has been answered no gateway accepts it',
+  summary: 'Revoke an API key; once this is answered, no gateway accepts it',
   body: null,
   answers: { 204: { description: 'Revoked.', schema: null } },
   errors: { 404: recordMissing('key') },

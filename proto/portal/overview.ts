@@ -43,7 +43,7 @@ export const getUsage = defineOperation({
   service: 'access',
   id: 'getUsage',
   path: '/usage',
-  summary: 'Requests by bucket and by key, against the limits; some ten seconds behind',
+  summary: 'Requests by bucket and by key, against the limits, with a delay of about ten seconds',
   query: z.strictObject({ range: rangeParameter }),
   answers: {
     200: {

@@ -16,10 +16,10 @@ const profile = {
 } as const;
 
 const wrongPassword = {
-  description: 'The password given is not right, or too many were tried (429).',
+  description: 'The password is wrong, or too many were tried (429).',
   example: {
-    error: 'the password is not right',
-    details: [{ field: 'password', message: 'the password is not right' }],
+    error: 'the password is wrong',
+    details: [{ field: 'password', message: 'the password is wrong' }],
   },
 };
 
@@ -82,15 +82,15 @@ export const confirmTotp = defineOperation({
   id: 'confirmTotp',
   method: 'POST',
   path: '/profile/totp/confirm',
-  summary: 'Switch the second factor on with a first code; your other sessions end',
+  summary: 'Turn the second factor on with a first code; your other sessions end',
   body: z.strictObject({ code: f.totpCode }),
   answers: { 200: { description: 'On. The recovery codes are shown in this answer only.', ...codes } },
   errors: {
     400: {
-      description: 'The code is not right.',
+      description: 'The code is wrong.',
       example: {
-        error: 'the code is not right',
-        details: [{ field: 'code', message: 'the code is not right' }],
+        error: 'the code is wrong',
+        details: [{ field: 'code', message: 'the code is wrong' }],
       },
     },
     409: {
@@ -109,10 +109,10 @@ const passwordAndFactor = z
   })
   .check(oneFactor);
 const wrongFactor = {
-  description: 'The password or the code given is missing or not right, or too many were tried (429).',
+  description: 'The password or the code is missing or wrong, or too many were tried (429).',
   example: {
-    error: 'the code is not right',
-    details: [{ field: 'totp', message: 'the code is not right' }],
+    error: 'the code is wrong',
+    details: [{ field: 'totp', message: 'the code is wrong' }],
   },
 };
 
@@ -140,7 +140,7 @@ export const regenerateRecoveryCodes = defineOperation({
   id: 'regenerateRecoveryCodes',
   method: 'POST',
   path: '/profile/recovery-codes',
-  summary: 'Get new recovery codes; those before no longer count',
+  summary: 'Get new recovery codes; earlier ones stop working',
   body: passwordAndFactor,
   answers: { 200: { description: 'Shown in this answer only.', ...codes } },
   errors: {
@@ -199,7 +199,7 @@ export const revokeSession = defineOperation({
   method: 'DELETE',
   path: '/profile/sessions/{id}',
   params: { id: 'ID of the session.' },
-  summary: 'End one of your sessions; when this has been answered it is let in nowhere',
+  summary: 'End one of your sessions; once this is answered, every gateway refuses it',
   body: null,
   answers: { 204: { description: 'Ended.', schema: null } },
   errors: { 404: recordMissing('session') },

@@ -46,10 +46,10 @@ export const replay = z.object({
     statusCodes: z.array(z.int()).optional(),
   }),
   state: z.enum(['running', 'done', 'cancelled']),
-  total: number.meta({ description: 'Counted when it was begun.' }),
+  total: number.meta({ description: 'Counted when the replay started.' }),
   made: number.meta({ description: 'Deliveries made, released or dropped so far.' }),
-  succeeded: number.meta({ description: 'Of those made: arrived.' }),
-  failed: number.meta({ description: 'Of those made: given up or dropped.' }),
+  succeeded: number.meta({ description: 'Of those, delivered.' }),
+  failed: number.meta({ description: 'Of those, failed or dropped.' }),
   createdBy: z.string().nullable(),
   createdUtc: instant,
   finishedUtc: instant.nullable(),
@@ -91,7 +91,7 @@ const replayBody = z.discriminatedUnion('kind', [
     states: z
       .array(
         z.enum(replayedStates, {
-          error: `${fieldName} must be one of ${replayedStates.join(', ')}; what waits is on its way, and what is held can be released`,
+          error: `${fieldName} must be one of ${replayedStates.join(', ')}; waiting deliveries are already on their way, and held ones can be released`,
         }),
       )
       .min(1)
@@ -101,7 +101,7 @@ const replayBody = z.discriminatedUnion('kind', [
 ]);
 
 const busy = {
-  description: 'The subscription is off, or something like it is under way, or there is nothing to do.',
+  description: 'The subscription is disabled, a similar replay is in progress, or there is nothing to do.',
   example: { error: 'there is nothing to replay', reason: 'conflict' },
 };
 
@@ -120,7 +120,7 @@ export const previewReplay = defineOperation({
       description: 'Nothing was done.',
       schema: z.object({
         count: number,
-        estimateSeconds: number.meta({ description: 'At a pace that leaves live traffic alone.' }),
+        estimateSeconds: number.meta({ description: 'At a pace that does not delay live traffic.' }),
       }),
       example: { count: 1204, estimateSeconds: 13 },
     },
@@ -135,7 +135,7 @@ export const createReplay = defineOperation({
   method: 'POST',
   path: '/replays',
   deadlineMs: 15_000,
-  summary: 'Make deliveries again; they count neither as failures in a row nor as first attempts',
+  summary: 'Deliver again; replays count neither as consecutive failures nor as first attempts',
   body: replayBody,
   answers: { 201: answer },
   errors: { 400: actionInvalid('since'), 404: subscriptionMissing, 409: busy },
@@ -156,7 +156,7 @@ export const listReplays = defineOperation({
   }),
   answers: {
     200: {
-      description: 'The replays, and where to go on.',
+      description: 'The replays, and the cursor of the next page.',
       schema: z.object({
         replays: z.array(replay).max(100),
         nextCursor: z.string().nullable(),
@@ -176,7 +176,7 @@ export const getReplay = defineOperation({
   path: '/replays/{id}',
   role: 'viewer',
   params: one,
-  summary: 'One replay and how far it is',
+  summary: 'One replay and its progress',
   answers: { 200: answer },
   errors: { 404: missing },
 });
@@ -188,15 +188,15 @@ export const cancelReplay = defineOperation({
   method: 'POST',
   path: '/replays/{id}/cancel',
   params: one,
-  summary: 'End a replay; of its deliveries, those that still wait are dropped',
+  summary: 'Cancel a replay; its waiting deliveries are dropped',
   answers: {
     200: { ...answer, example: { ...replayExample, state: 'cancelled' } },
   },
   errors: {
     404: missing,
     409: {
-      description: 'It has ended already.',
-      example: { error: 'the replay is done already', reason: 'conflict' },
+      description: 'The replay has already ended.',
+      example: { error: 'the replay has already ended', reason: 'conflict' },
     },
   },
 });
@@ -212,7 +212,7 @@ export const countHeld = defineOperation({
   summary: 'How many deliveries are held',
   answers: {
     200: {
-      description: 'The count, and what is being done about it.',
+      description: 'The count, and the release or discard in progress.',
       schema: z.object({ held: number, replay: replay.nullable() }),
       example: { held: 310, replay: null },
     },
@@ -227,7 +227,7 @@ export const releaseHeld = defineOperation({
   method: 'POST',
   path: '/subscriptions/{id}/held/release',
   params: ofSubscription,
-  summary: 'Let what is held be delivered, at a pace that leaves live traffic alone',
+  summary: 'Release held deliveries, at a pace that does not delay live traffic',
   answers: { 201: { ...answer, example: { ...replayExample, kind: 'release', filter: {}, succeeded: 0 } } },
   errors: { 404: subscriptionMissing, 409: busy },
 });
@@ -239,7 +239,7 @@ export const dropHeld = defineOperation({
   method: 'POST',
   path: '/subscriptions/{id}/held/drop',
   params: ofSubscription,
-  summary: 'Give up what is held; it can still be replayed',
+  summary: 'Discard held deliveries; they can still be replayed',
   answers: { 201: { ...answer, example: { ...replayExample, kind: 'drop', filter: {}, succeeded: 0 } } },
   errors: { 404: subscriptionMissing, 409: busy },
 });

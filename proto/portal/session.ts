@@ -44,7 +44,7 @@ export const sessionFacts = z.object({
     createdUtc: instant,
     /** It ends then, whatever is done. */
     expiresUtc: instant,
-    idleTimeoutMs: z.int().min(1).meta({ description: 'It also ends when nothing was asked for so long.' }),
+    idleTimeoutMs: z.int().min(1).meta({ description: 'It also ends after this time without a request.' }),
   }),
   keyPrefix: z.string().meta({ description: 'What every API key begins with.' }),
   scopes: z.array(z.enum(scopes)),
@@ -137,7 +137,7 @@ export const signIn = defineOperation({
   errors: {
     401: {
       description: 'Wrong address, password (`wrong_credentials`) or second factor (`wrong_code`).',
-      example: { error: 'the email address or the password is not right', reason: 'wrong_credentials' },
+      example: { error: 'the email address or the password is wrong', reason: 'wrong_credentials' },
     },
     429: tooMany,
   },
@@ -152,7 +152,7 @@ export const signOut = defineOperation({
   role: 'viewer',
   summary: 'End this session',
   body: null,
-  answers: { 204: { description: 'Ended, and the cookie taken back.', schema: null } },
+  answers: { 204: { description: 'Ended, and the cookie removed.', schema: null } },
   errors: {},
 });
 
@@ -176,7 +176,7 @@ export const switchCompany = defineOperation({
   method: 'POST',
   path: '/session/company',
   role: 'viewer',
-  summary: 'Go on in another company that this sign-in has opened',
+  summary: 'Switch to another company that this sign-in has opened',
   body: z
     .strictObject({
       companyId: id,
@@ -193,10 +193,10 @@ export const switchCompany = defineOperation({
   },
   errors: {
     400: {
-      description: 'The code of the second factor is missing or not right.',
+      description: 'The code of the second factor is missing or wrong.',
       example: {
-        error: 'the code is not right',
-        details: [{ field: 'totp', message: 'the code is not right' }],
+        error: 'the code is wrong',
+        details: [{ field: 'totp', message: 'the code is wrong' }],
       },
     },
     404: recordMissing('company'),
@@ -204,10 +204,10 @@ export const switchCompany = defineOperation({
   },
 });
 
-const token = z.string().regex(/^[\w-]{20,100}$/, { error: `${fieldName} is not the one of a link` });
+const token = z.string().regex(/^[\w-]{20,100}$/, { error: `${fieldName} is not the token of a link` });
 const gone = {
-  description: 'The invitation was used, taken back or has run out.',
-  example: { error: 'the invitation was used, taken back or has run out', reason: 'invitation_over' },
+  description: 'The invitation was used or revoked, or has expired.',
+  example: { error: 'the invitation was used or revoked, or has expired', reason: 'invitation_over' },
 };
 
 /** A POST, so that the token is in no URL and in no log. */
@@ -218,7 +218,7 @@ export const getInvitation = defineOperation({
   method: 'POST',
   path: '/invitation',
   role: null,
-  summary: 'Look at an invitation',
+  summary: 'Read an invitation',
   body: z.strictObject({ token }),
   answers: {
     200: {
@@ -262,8 +262,8 @@ export const acceptInvitation = defineOperation({
 });
 
 const resetGone = {
-  description: 'The link was used, replaced or has run out.',
-  example: { error: 'the link was used, replaced or has run out', reason: 'reset_over' },
+  description: 'The link was used or replaced, or has expired.',
+  example: { error: 'the link was used or replaced, or has expired', reason: 'reset_over' },
 };
 
 /** A POST, as `getInvitation`. */
@@ -274,7 +274,7 @@ export const getPasswordReset = defineOperation({
   method: 'POST',
   path: '/password-reset',
   role: null,
-  summary: 'Look at a link for a new password',
+  summary: 'Read a password reset link',
   body: z.strictObject({ token }),
   answers: {
     200: {

@@ -134,7 +134,7 @@ export const checkSubscriptionUrl = defineOperation({
   id: 'checkSubscriptionUrl',
   method: 'POST',
   path: '/subscriptions/check-url',
-  summary: 'Whether a URL would be taken, by the rules of this installation; nothing is connected to',
+  summary: 'Check a URL against the rules of this installation, without connecting to it',
   body: z.strictObject({ url: z.string().max(5000) }),
   answers: {
     200: {
@@ -202,7 +202,7 @@ export const disablePortalSubscription = defineOperation({
   method: 'POST',
   path: '/subscriptions/{id}/disable',
   params: one,
-  summary: 'Switch off, also one that a tool manages; what waits is held',
+  summary: 'Disable a subscription, including one managed by a tool; its waiting deliveries are held',
   body: null,
   answers: record,
   errors: { 404: missing },
@@ -234,7 +234,8 @@ export const deletePortalSubscription = defineOperation({
   method: 'DELETE',
   path: '/subscriptions/{id}',
   params: one,
-  summary: 'Delete, also one that a tool manages; what waits or is held is dropped',
+  summary:
+    'Delete a subscription, including one managed by a tool; its waiting and held deliveries are dropped',
   body: null,
   answers: { 204: { description: 'Deleted.', schema: null } },
   errors: { 404: missing },

@@ -66,7 +66,7 @@ const ownersOnly = {
 };
 const lastOwner = {
   description: 'A company keeps at least one owner.',
-  example: { error: 'the last owner cannot go; make another member an owner first', reason: 'conflict' },
+  example: { error: 'a company needs an owner; make another member an owner first', reason: 'conflict' },
 };
 
 export const listTeam = defineOperation({
@@ -209,7 +209,8 @@ export const offerPasswordReset = defineOperation({
     403: ownersOnly,
     404: recordMissing('member'),
     409: {
-      description: 'Nobody makes a link for themselves: that would be a way around the present password.',
+      description:
+        'Members cannot create a link for themselves, because that would bypass the current password.',
       example: { error: 'change your own password under Your security', reason: 'conflict' },
     },
   },

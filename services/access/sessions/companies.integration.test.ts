@@ -212,7 +212,7 @@ describe('A person of several companies', () => {
     const enter = (more: object) => browser.ask('switchCompany', { companyId: two.id, ...more });
     expect([(await enter({})).status, (await enter({ totp: '000000' })).error]).toEqual([
       400,
-      'the code is not right',
+      'the code is wrong',
     ]);
     expect((await browser.ask('getSession')).company.id).toBe(one.id);
     expect((await enter({ totp: totpCode(secret, step) })).company.id).toBe(two.id);

@@ -30,7 +30,7 @@ export const requireFactor = (
     throw invalidField('totp', 'totp is required');
   const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
   return attempt(access, atSession(access, user.sessionId), deadlineMs, async ({ succeeded }) => {
-    if (!(await takeFactor(access, person, given))) throw invalidField(field, 'the code is not right');
+    if (!(await takeFactor(access, person, given))) throw invalidField(field, 'the code is wrong');
     await succeeded();
   });
 };

@@ -17,7 +17,7 @@ export const confirmPassword = (
   attempt(access, atSession(access, call.user.sessionId), call.deadlineMs, async ({ succeeded }) => {
     const person = await readPerson(access.db, call.companyId, call.user);
     if (!(await access.passwords.verify(password, person.password_hash)))
-      throw invalidField(field, 'the password is not right');
+      throw invalidField(field, 'the password is wrong');
     await succeeded();
     return person;
   });

@@ -14,7 +14,7 @@ export const confirmTotp = (access: Access) =>
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already');
     if (person.totp_secret === null) throw conflict('ask for a new secret first');
     await attempt(access, atSession(access, user.sessionId), call.deadlineMs, async ({ succeeded }) => {
-      if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is not right');
+      if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is wrong');
       await succeeded();
     });
     const recoveryCodes = await changeSecurity(access, call, 'totp.enabled', async (trx) => {

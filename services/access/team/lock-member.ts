@@ -32,6 +32,6 @@ export const lockMember = async (trx: Trx<AccessTables>, { companyId, memberId, 
   if (to === 'same') return member;
   const otherOwners = rows.filter((row) => row.role === 'owner' && row.id !== memberId);
   if (member.role === 'owner' && to !== 'owner' && otherOwners.length === 0)
-    throw conflict('the last owner cannot go; make another member an owner first');
+    throw conflict('a company needs an owner; make another member an owner first');
   return member;
 };
