@@ -1,8 +1,8 @@
 import type { DeliveryKey, EventType } from '@causeway/proto';
-import type { Held } from './intake/announced.ts';
+import type { LeasedDelivery } from './intake/announced.ts';
 
 /** A delivery that this process has leased in order to make one attempt. */
-export interface Job extends Held {
+export interface Job extends LeasedDelivery {
   readonly event_type: EventType;
   /** Number of the attempt, from 1. */
   readonly attempt: number;

@@ -16,7 +16,7 @@ import {
 } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
-import { createClosing } from './intake/announced.ts';
+import { createOutboxCleanup } from './intake/announced.ts';
 import { startIntake } from './intake/intake.ts';
 import { watchSlow } from './intake/slow.ts';
 import type { Job } from './job.ts';
@@ -95,8 +95,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     metrics,
     tracer,
   });
-  const closing = createClosing({ db, log, metrics });
-  const onWritten = closing.written;
+  const outboxCleanup = createOutboxCleanup({ db, log, metrics });
+  const onWritten = outboxCleanup.written;
   const waitingQuota = options.waitingQuota ?? waitingDeliveriesQuota;
   const onMissed = createMissedReport({ log, metrics, name: 'dispatcher_events_missed_total' });
   const givingBack = createGivingBack({ db, now, waitingQuota, onWritten, onMissed, log, metrics });
@@ -124,7 +124,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       if (disabledReason) log.warn({ company_id, subscription_id, disabledReason }, 'subscription disabled');
     },
     onRecorded: (finished) => {
-      closing.written(finished.map(({ job }) => job));
+      outboxCleanup.written(finished.map(({ job }) => job));
       tail(finished);
     },
     onRoom: () => intake.pump(),
@@ -152,7 +152,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const intake = startIntake({
     ...shared,
     giveBack: givingBack.give,
-    orphaned: closing.written,
+    orphaned: outboxCleanup.written,
     lastStartMs,
   });
   const tests = serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
@@ -167,7 +167,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       await Promise.all([intake.stop(), poller.stop(), tests.drain(), backlog.stop()]);
       await windows.drain();
       await Promise.all([slow.stop(), recorder.settle(), givingBack.settle(), minutes.drain()]);
-      await closing.settle();
+      await outboxCleanup.settle();
       await Promise.all([poster.close(), signer.close()]);
     },
   };

@@ -22,20 +22,20 @@ export interface Announced extends Omit<AnnouncedEvent, 'subscription_ids'> {
 }
 
 /** A delivery that this process has leased. */
-export type Held = DeliveryKey & {
+export type LeasedDelivery = DeliveryKey & {
   readonly leaseMs: number;
   /** The event it was announced with: it may have no row yet. Absent: it was taken from its queue. */
   readonly announced?: Announced;
 };
 
 /** Whether its delivery has no row yet, as far as this process knows. */
-export const hasNoRow = ({ announced, subscription_id }: Held): boolean =>
+export const hasNoRow = ({ announced, subscription_id }: LeasedDelivery): boolean =>
   announced?.open.has(subscription_id) ?? false;
 
 /** Empties the outbox: removes an event when all its deliveries have rows. */
-export interface Closing {
+export interface OutboxCleanup {
   /** Called with deliveries that have rows, and with those that need none, as their subscriptions are gone. */
-  written(deliveries: readonly Held[]): void;
+  written(deliveries: readonly LeasedDelivery[]): void;
   /** Resolves when every event that could be removed is. */
   settle(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface Closing {
  * Removes events in batches, apart from the transactions that write their deliveries. If this process is killed
  * before, another one takes the event up when its lease ends, and finds nothing left to do.
  */
-export const createClosing = ({ db, log, metrics }: ClosingOptions): Closing => {
+export const createOutboxCleanup = ({ db, log, metrics }: OutboxCleanupOptions): OutboxCleanup => {
   const batch = createBatch<Announced>({
     name: 'finished-events',
     metrics,
@@ -64,7 +64,7 @@ export const createClosing = ({ db, log, metrics }: ClosingOptions): Closing => 
   };
 };
 
-export interface ClosingOptions {
+export interface OutboxCleanupOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -10,7 +10,7 @@ import {
 } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
-import type { Held } from './announced.ts';
+import type { LeasedDelivery } from './announced.ts';
 import { pull } from './pull.ts';
 import { type AnnouncedDelivery, readAnnounced } from './read-announced.ts';
 
@@ -128,9 +128,9 @@ export interface IntakeOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly windows: Windows;
-  readonly giveBack: (deliveries: readonly Held[]) => void;
+  readonly giveBack: (deliveries: readonly LeasedDelivery[]) => void;
   /** Called with deliveries whose subscriptions were deleted. */
-  readonly orphaned: (deliveries: readonly Held[]) => void;
+  readonly orphaned: (deliveries: readonly LeasedDelivery[]) => void;
   readonly now: () => Date;
   readonly lastStartMs: number;
   readonly log: Log;

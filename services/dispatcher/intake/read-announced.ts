@@ -4,10 +4,10 @@ import { type Kysely, sql } from 'kysely';
 import { type Job, type QueueKey, queueName } from '../job.ts';
 import { readTargets } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
-import { type Announced, announcedTable, type Held } from './announced.ts';
+import { type Announced, announcedTable, type LeasedDelivery } from './announced.ts';
 
 /** A delivery that a wake announces. */
-export type AnnouncedDelivery = Held & { readonly announced: Announced };
+export type AnnouncedDelivery = LeasedDelivery & { readonly announced: Announced };
 
 export interface Taken {
   /** To attempt. */

@@ -1,9 +1,9 @@
 import { acrossTenants, admitWaiting, type Database, type Log, transaction } from '@causeway/runtime';
 import { type Job, type QueueKey, queueName } from '../job.ts';
-import { noteDue } from '../queues/note-due.ts';
+import { scheduleQueues } from '../queues/schedule-queues.ts';
 import { addRows } from '../store/add-rows.ts';
 import type { Tables } from '../tables.ts';
-import { type Held, hasNoRow } from './announced.ts';
+import { hasNoRow, type LeasedDelivery } from './announced.ts';
 
 /** Sees to first attempts that take long. */
 export interface Slow {
@@ -71,7 +71,7 @@ const write = (
     if (admitted.length === 0) return [];
     const queues = new Map<string, QueueKey>(admitted.map((job) => [queueName(job), job]));
     const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
-    await noteDue(all, [...queues.values()], new Date(lastLeaseMs));
+    await scheduleQueues(all, [...queues.values()], new Date(lastLeaseMs));
     await addRows(all, admitted, now);
     return admitted;
   });
@@ -82,6 +82,6 @@ export interface SlowOptions {
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
   /** Called with those that are in their rows. */
-  readonly onWritten: (deliveries: readonly Held[]) => void;
+  readonly onWritten: (deliveries: readonly LeasedDelivery[]) => void;
   readonly log: Log;
 }

@@ -13,17 +13,17 @@ import {
   type WaitingEvent,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { type Held, hasNoRow } from '../intake/announced.ts';
+import { hasNoRow, type LeasedDelivery } from '../intake/announced.ts';
 import { type QueueKey, queueName } from '../job.ts';
 import { addRows } from '../store/add-rows.ts';
 import { deliveryTable, onDelivery } from '../store/key-tables.ts';
 import type { Tables } from '../tables.ts';
-import { noteDue } from './note-due.ts';
+import { scheduleQueues } from './schedule-queues.ts';
 
 /** Ends the leases of deliveries that this process will not attempt. */
 export interface GivingBack {
   /** Makes them due at once, through their queues; if that fails, they are due when their leases end. */
-  give(deliveries: readonly Held[]): void;
+  give(deliveries: readonly LeasedDelivery[]): void;
   /** Resolves when all have been returned. */
   settle(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export const createGivingBack = (options: GivingBackOptions): GivingBack => {
   const given = metrics
     .counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
     .cell();
-  const giveBack = async (deliveries: readonly Held[]): Promise<void> => {
+  const giveBack = async (deliveries: readonly LeasedDelivery[]): Promise<void> => {
     try {
       onMissed(await release(db, deliveries, { quota, now: now() }));
       onWritten(deliveries);
@@ -42,7 +42,7 @@ export const createGivingBack = (options: GivingBackOptions): GivingBack => {
       log.warn({ error }, 'deliveries could not be given back; they are due when their leases end');
     }
   };
-  const batch = createBatch<Held>({
+  const batch = createBatch<LeasedDelivery>({
     name: 'returned-deliveries',
     metrics,
     when: after(10),
@@ -64,7 +64,7 @@ export interface GivingBackOptions {
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
   /** Called with deliveries that have rows now, and with those that are missed for want of room. */
-  readonly onWritten: (deliveries: readonly Held[]) => void;
+  readonly onWritten: (deliveries: readonly LeasedDelivery[]) => void;
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -73,7 +73,7 @@ export interface GivingBackOptions {
 /** Locks queues before deliveries, as every transaction does. @returns events that have no room and are missed. */
 const release = (
   db: Database<Tables>,
-  deliveries: readonly Held[],
+  deliveries: readonly LeasedDelivery[],
   { quota, now }: { readonly quota: number; readonly now: Date },
 ): Promise<readonly WaitingEvent[]> =>
   transaction(db, async (trx) => {
@@ -85,7 +85,7 @@ const release = (
       makesRoom: true,
     });
     await noteMissed(all, refused);
-    await noteDue(all, [...queues.values()], now);
+    await scheduleQueues(all, [...queues.values()], now);
     await addRows(all, admitted, now);
     await sql`
       UPDATE ${deliveryTable(deliveries, { lease_utc: datetime }, ({ leaseMs }) => [sqlTime(leaseMs)])} AS k

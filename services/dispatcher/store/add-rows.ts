@@ -1,13 +1,17 @@
 import { bigint, datetime, jsonTable, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import type { Held } from '../intake/announced.ts';
+import type { LeasedDelivery } from '../intake/announced.ts';
 import type { Tables } from '../tables.ts';
 
 /**
  * Writes waiting rows, under their lease, for announced deliveries that have none yet. A delivery without a queue
  * gets none, because its subscription was deleted. Call it with the queues locked.
  */
-export const addRows = async (db: Kysely<Tables>, deliveries: readonly Held[], now: Date): Promise<void> => {
+export const addRows = async (
+  db: Kysely<Tables>,
+  deliveries: readonly LeasedDelivery[],
+  now: Date,
+): Promise<void> => {
   const rows = deliveries.filter(({ announced }) => announced);
   if (rows.length === 0) return;
   const days = rows.map(({ created_utc }) => created_utc.getTime());
@@ -25,7 +29,7 @@ export const addRows = async (db: Kysely<Tables>, deliveries: readonly Held[], n
     ON DUPLICATE KEY UPDATE event_id = deliveries.event_id`.execute(db);
 };
 
-const table = (rows: readonly Held[]) =>
+const table = (rows: readonly LeasedDelivery[]) =>
   jsonTable(
     {
       company_id: bigint,

@@ -6,7 +6,7 @@ import { assertOn, beginReplay } from '../replays/begin.ts';
 import { replayAnswer } from '../replays/record.ts';
 import { lockSubscription } from '../subscriptions/record.ts';
 import { addDeliveries } from './add-deliveries.ts';
-import { noteDue } from './note-due.ts';
+import { makeQueuesDue } from './make-queues-due.ts';
 import { type DeliveryRecord, deliveryAnswer, deliveryName, oneOf, readSiblings } from './record.ts';
 
 /** Replays one delivery at once. The lock on the subscription's row makes concurrent resends take turns. */
@@ -46,7 +46,7 @@ export const resendDelivery = ({ db, now, quotas }: WebhooksContext) =>
           'the company has reached its quota of pending deliveries; resend it when fewer are pending',
         );
       await addDeliveries(trx, [delivery], at);
-      await noteDue(trx, [{ company_id, subscription_id, due_utc: at }]);
+      await makeQueuesDue(trx, [{ company_id, subscription_id, due_utc: at }]);
       const resent = { ...name, replayId: replay.replay_id };
       return { replay, delivery: oneOf(await readSiblings(trx, companyId, resent), resent) };
     });

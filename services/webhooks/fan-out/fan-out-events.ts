@@ -17,7 +17,7 @@ import {
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { addDeliveries } from '../deliveries/add-deliveries.ts';
-import { noteDue } from '../deliveries/note-due.ts';
+import { makeQueuesDue } from '../deliveries/make-queues-due.ts';
 import type { Tables } from '../tables.ts';
 import { planDeliveries } from './plan-deliveries.ts';
 
@@ -85,7 +85,7 @@ export const fanOutEvents = async (
     await addDeliveries(all, admitted, at);
     await leaseOutboxRows(all, plan.announced, lease);
     await deleteOutboxRows(all, plan.done);
-    await noteDue(all, plan.queues);
+    await makeQueuesDue(all, plan.queues);
     return {
       events: found.length - plan.left.length,
       deliveries: admitted.length + plan.announced.reduce((sum, one) => sum + one.subscription_ids.length, 0),

@@ -1,6 +1,6 @@
 import { type AnnouncedEvent, type EventType, failuresUntilProbing } from '@causeway/proto';
 import type { NewDelivery } from '../deliveries/add-deliveries.ts';
-import type { DueQueue } from '../deliveries/note-due.ts';
+import type { DueQueue } from '../deliveries/make-queues-due.ts';
 
 /** An event whose outbox row this transaction has locked; without a type if retention has removed the event. */
 export interface FoundEvent {

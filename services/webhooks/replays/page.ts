@@ -3,7 +3,7 @@ import { admitWaiting, type Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addDeliveries } from '../deliveries/add-deliveries.ts';
 import { addHeld } from '../deliveries/held.ts';
-import { noteDue } from '../deliveries/note-due.ts';
+import { makeQueuesDue } from '../deliveries/make-queues-due.ts';
 import type { Tables } from '../tables.ts';
 import { lastPosition } from './begin.ts';
 import { type Candidate, findCandidates } from './candidates.ts';
@@ -121,7 +121,7 @@ const make = async (
     page.map(({ position, ...event }) => ({ ...event, ...key })),
     now,
   );
-  await noteDue(trx, [{ company_id, subscription_id, due_utc: now }]);
+  await makeQueuesDue(trx, [{ company_id, subscription_id, due_utc: now }]);
 };
 
 /** Counts the deliveries that are due and not taken, up to `maxDue`. */

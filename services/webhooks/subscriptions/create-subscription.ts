@@ -3,8 +3,8 @@ import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
+import { auditChange, editable } from './audit-change.ts';
 import { type Editor, throughApi } from './editor.ts';
-import { editable, noteChange } from './note-change.ts';
 import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 import { assertTarget, targetProblems } from './target.ts';
@@ -65,7 +65,7 @@ export const addSubscription = async (
       .values({ company_id: companyId, subscription_id: subscriptionId, next_due_utc: null })
       .execute();
     const record = await readSubscription(trx, companyId, subscriptionId);
-    await noteChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
+    await auditChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
     return { record, secret: secret.shown };
   });
   if (made.record.verification === 'pending') context.challenges.send(editor, made.record);

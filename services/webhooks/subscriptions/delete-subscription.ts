@@ -1,9 +1,9 @@
 import { contract } from '@causeway/proto';
 import { handler, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
+import { auditChange, editable } from './audit-change.ts';
 import { type Editor, throughApi } from './editor.ts';
 import { makeDue } from './hold-waiting.ts';
-import { editable, noteChange } from './note-change.ts';
 import { lockSubscription } from './record.ts';
 
 export const deleteSubscription = (context: WebhooksContext) =>
@@ -37,6 +37,6 @@ export const removeSubscription = (
       .where('subscription_id', '=', subscriptionId)
       .execute();
     const at = now();
-    await noteChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
+    await auditChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
     await makeDue(trx, row, at);
   });

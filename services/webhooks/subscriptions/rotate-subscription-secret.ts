@@ -1,8 +1,8 @@
 import { type BodyOf, contract, type SubscriptionRow, stateConflict } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
+import { auditChange } from './audit-change.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
-import { noteChange } from './note-change.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 
@@ -44,7 +44,7 @@ export const rotateSecret = (
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
       .execute();
-    await noteChange(trx, editor, 'subscription.secret_rotated', before, {
+    await auditChange(trx, editor, 'subscription.secret_rotated', before, {
       after: { overlapHours: overlapHours ?? null },
       at: now,
     });

@@ -14,10 +14,10 @@ import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
 import { verifyEndpoint } from '../verification/verify-endpoint.ts';
+import { auditChange, editable } from './audit-change.ts';
 import { disabledThrough } from './create-subscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
 import { holdWaiting, resetQueue } from './hold-waiting.ts';
-import { editable, noteChange } from './note-change.ts';
 import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { assertTarget, targetProblems } from './target.ts';
 
@@ -141,7 +141,7 @@ const note = async (
     : after.enabled === 1
       ? 'subscription.enabled'
       : 'subscription.disabled';
-  await noteChange(trx, editor, action, after, { ...changed, at });
+  await auditChange(trx, editor, action, after, { ...changed, at });
 };
 
 /** The columns that disabling or enabling changes. If it was already disabled, the reason and time stay. */

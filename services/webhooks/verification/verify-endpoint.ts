@@ -1,9 +1,9 @@
 import type { SubscriptionRow } from '@causeway/proto';
 import { transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
+import { auditChange } from '../subscriptions/audit-change.ts';
 import type { Editor } from '../subscriptions/editor.ts';
 import { resetQueue } from '../subscriptions/hold-waiting.ts';
-import { noteChange } from '../subscriptions/note-change.ts';
 import { readSubscription } from '../subscriptions/record.ts';
 import { sendChallenge } from './send-challenge.ts';
 
@@ -34,7 +34,7 @@ export const verifyEndpoint = async (
     if (numUpdatedRows === 0n || failure !== null) return;
     await resetQueue(trx, subscription, at);
     const record = await readSubscription(trx, company_id, subscription_id);
-    await noteChange(trx, editor, 'subscription.verified', record, {
+    await auditChange(trx, editor, 'subscription.verified', record, {
       before: { enabled: false },
       after: { enabled: true },
       at,

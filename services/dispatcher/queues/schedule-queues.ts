@@ -5,7 +5,11 @@ import { onQueue, queueTable } from '../store/key-tables.ts';
 import type { Tables } from '../tables.ts';
 
 /** Moves the due time of these queues to `due` at the latest. */
-export const noteDue = async (db: Kysely<Tables>, keys: readonly QueueKey[], due: Date): Promise<void> => {
+export const scheduleQueues = async (
+  db: Kysely<Tables>,
+  keys: readonly QueueKey[],
+  due: Date,
+): Promise<void> => {
   if (keys.length === 0) return;
   const rows = keys.toSorted(byQueue);
   await sql`

@@ -10,7 +10,7 @@ export type DueQueue = Pick<DeliveryQueueRow, 'company_id' | 'subscription_id'> 
  * Moves each queue's next due time forward if its new deliveries are due earlier. Call it last: it locks each queue
  * until the commit, even if its time stays, so that no dispatcher sets the time without seeing the new deliveries.
  */
-export const noteDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): Promise<void> => {
+export const makeQueuesDue = async (db: Kysely<Tables>, queues: readonly DueQueue[]): Promise<void> => {
   if (queues.length === 0) return;
   // Every transaction locks in this order, so that none deadlock.
   const rows = queues

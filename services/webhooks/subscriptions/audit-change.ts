@@ -7,7 +7,7 @@ import type { Editor } from './editor.ts';
 type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>;
 
 /** Writes a change to the audit log, in the transaction of the change. */
-export const noteChange = (
+export const auditChange = (
   trx: Trx<Tables>,
   { by }: Editor,
   action: AuditAction,
