@@ -26,8 +26,9 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.integration],
           exclude: excluded(mode),
           globalSetup: ['deploy/local/test-servers.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // For a machine four times slower than two quiet cores.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {

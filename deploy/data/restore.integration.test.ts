@@ -38,7 +38,7 @@ test.runIf(mysqld)(
     const first = await openCluster({
       home,
       mysqlUrl: lost.url,
-      env: { WEBHOOKS_RETRY_SCHEDULE: '3s,3s,3s,3s,3s,3s' },
+      env: { WEBHOOKS_RETRY_SCHEDULE: '20s,3s,3s,3s,3s,3s' },
     });
     const company = await makeCompany(first.stack);
     const ask = asking(

@@ -136,7 +136,7 @@ describe('a running stack', () => {
     await nothingLeft(other);
   });
 
-  test('stands beside another with its own home and port', async () => {
+  test('stands beside another with its own home and port', { timeout: 180_000 }, async () => {
     const other = newHome();
     const second = await startDetached(other, await freePort());
     expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
@@ -154,9 +154,9 @@ describe('a running stack', () => {
       const pidOf = () => readStack(home)?.processes.find((part) => part.name === name)?.pid as number;
       const before = pidOf();
       process.kill(before, 'SIGKILL');
-      await vi.waitFor(() => expect(pidOf()).not.toBe(before), { timeout: 20_000, interval: 50 });
+      await vi.waitFor(() => expect(pidOf()).not.toBe(before), { timeout: 60_000, interval: 50 });
       await vi.waitFor(async () => expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 }), {
-        timeout: 20_000,
+        timeout: 60_000,
         interval: 100,
       });
     },

@@ -30,7 +30,7 @@ test('Prometheus takes its configuration', () => {
   expect(status).toBe(0);
 });
 
-test('every alert is raised over the samples that want it, and over no others', () => {
+test('every alert is raised over the samples that want it, and over no others', { timeout: 300_000 }, () => {
   const { status, words } = say('test', 'rules', 'rules.test.yaml');
   expect(words).not.toMatch(/FAILED/);
   expect(status).toBe(0);

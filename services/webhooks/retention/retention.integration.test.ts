@@ -77,7 +77,9 @@ test('one replica at a time acts, and whichever starts finds everything in its p
 
 test('a service that starts looks after it', async () => {
   const { db } = await bootWebhooks({ retentionDays: 3 });
-  await expect.poll(async () => (await readPartitions(db, 'delivery_minutes')).length).toBe(9);
+  await expect
+    .poll(async () => (await readPartitions(db, 'delivery_minutes')).length, { timeout: 30_000 })
+    .toBe(9);
 });
 
 test('writers go on while days come and go', async () => {
