@@ -110,7 +110,7 @@ export const openWorld = async (): Promise<World> => {
         metrics,
         allowHttp: true,
         allowPrivate: true,
-        timeoutMs: 1_000,
+        timeoutMs: 10_000,
         probeIntervalMs: 100,
         ...options,
         bus: ownBus,
