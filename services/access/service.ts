@@ -40,6 +40,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
   const { keyPrefix, keyQuota, portal } = options;
+  const passwords = createHasher();
   const cleanup = startCleanup({ db, log, now, portal });
   const access: Access = {
     bus,
@@ -49,10 +50,10 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     keyPrefix,
     keyQuota,
     portal,
-    passwords: createHasher(),
+    passwords,
     refusals: createRefusals(),
     gates: {
-      strangers: createGate({ atOnce: 2, maxPerKey: 8, maxWaiting: 64 }),
+      strangers: createGate({ atOnce: 1, maxPerKey: 8, maxWaiting: 64 }),
       members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
     },
     sessionTokens: createSigner(portal.keyRing, 'session tokens'),
@@ -74,6 +75,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     ready: () => table.ready() && db.isUp(),
     drain: async () => {
       await lanes.drain();
+      await passwords.close();
       await cleanup.stop();
       await uses.drain();
       await requests.drain();

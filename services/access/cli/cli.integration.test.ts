@@ -119,7 +119,7 @@ test("a portal owner's password is made up, or read from standard input and then
         [id],
       )
     )[0]!.password_hash;
-  expect(await verifyPassword(made.password, await hash(made.id))).toBe(true);
+  expect(verifyPassword(made.password, await hash(made.id))).toBe(true);
 
   const args = [
     'portal-owner',
@@ -135,7 +135,7 @@ test("a portal owner's password is made up, or read from standard input and then
   expect(code).toBe(0);
   const given = JSON.parse(out);
   expect(given).toEqual({ id: expect.any(Number), company_id: Number(company), email: 'grace@example.com' });
-  expect(await verifyPassword('a password of her own', await hash(given.id))).toBe(true);
+  expect(verifyPassword('a password of her own', await hash(given.id))).toBe(true);
 
   const short = await causeway(args, { input: 'short\n' });
   expect(short).toEqual({ code: 1, out: '', err: 'causeway: password must be at least 12 characters\n' });

@@ -1,7 +1,12 @@
 import { problem } from '@causeway/proto';
-import { hashPassword, verifyPasswords } from './password.ts';
+import { Piscina } from 'piscina';
+import { hashPassword } from './password.ts';
+import type { PasswordTask } from './worker.ts';
 
-/** Hashes and checks passwords, a few at a time: each takes 19 MiB of memory and a core for tens of milliseconds. */
+/**
+ * Hashes and checks passwords, a few at a time, in threads of low priority: each takes 19 MiB of memory and a core for
+ * tens of milliseconds.
+ */
 export interface Hasher {
   /** @param salt random by default. @throws Problem `service_unavailable` when too many callers wait */
   hash(password: string, salt?: Buffer): Promise<string>;
@@ -10,42 +15,42 @@ export interface Hasher {
    * Tells which of the hashes belong to this password. The memberships of an address share a salt, so one, several
    * and, with a dummy hash, none take equally long.
    */
-  matches(password: string, stored: readonly string[]): Promise<boolean[]>;
+  matches(password: string, stored: readonly string[]): Promise<readonly boolean[]>;
+  close(): Promise<void>;
 }
 
-const atOnce = 2;
+/** One more than strangers may use at once. */
+const threads = 2;
 /** About two seconds of work. */
 const maxWaiting = 100;
 
 export const createHasher = (): Hasher => {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  let nobody: Promise<string> | undefined;
-
-  const inTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running >= atOnce) {
-      if (waiting.length >= maxWaiting) throw problem('service_unavailable');
-      await new Promise<void>((go) => waiting.push(go));
-    } else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
+  const pool = new Piscina<PasswordTask, string | readonly boolean[]>({
+    filename: new URL('./worker.ts', import.meta.url).href,
+    minThreads: threads,
+    maxThreads: threads,
+    maxQueue: maxWaiting,
+    // The threads inherit neither the environment nor the loaders of this process.
+    env: {},
+    execArgv: [],
+  });
+  const run = async (task: PasswordTask): Promise<string | readonly boolean[]> => {
+    if (pool.queueSize >= maxWaiting) throw problem('service_unavailable');
+    return pool.run(task);
   };
+  let nobody: string | undefined;
 
   const matches: Hasher['matches'] = async (password, stored) => {
     nobody ??= hashPassword('nobody has this password');
-    const against = stored.length > 0 ? stored : [await nobody];
-    const results = await inTurn(() => verifyPasswords(password, against));
+    const against = stored.length > 0 ? stored : [nobody];
+    const results = (await run({ password, stored: against })) as readonly boolean[];
     return results.slice(0, stored.length);
   };
 
   return {
-    hash: (password, salt) => inTurn(() => hashPassword(password, salt)),
+    hash: async (password, salt) => (await run({ hash: password, salt })) as string,
     verify: async (password, stored) => (await matches(password, [stored]))[0] === true,
     matches,
+    close: () => pool.destroy(),
   };
 };

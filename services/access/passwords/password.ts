@@ -1,14 +1,11 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
-
-const derive = promisify(argon2);
+import { argon2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** OWASP's password storage cheat sheet, argon2id with 19 MiB: about 25 ms of one core. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 };
 
 /** An argon2id hash in PHC string form: `$argon2id$v=19$m=…,t=…,p=…$<salt>$<hash>`, base64 without padding. */
-export const hashPassword = async (password: string, nonce: Buffer = randomBytes(16)): Promise<string> => {
-  const hash = await derive('argon2id', {
+export const hashPassword = (password: string, nonce: Buffer = randomBytes(16)): string => {
+  const hash = argon2Sync('argon2id', {
     ...cost,
     message: password.normalize('NFC'),
     nonce,
@@ -30,11 +27,11 @@ export const saltOf = (stored: string): Buffer | undefined => {
  * Tells for each hash whether it belongs to the password; false for an unreadable hash. Hashes with the same salt and
  * cost share one derivation. The cost is read from the hash, so that it may be raised later.
  */
-export const verifyPasswords = async (
+export const verifyPasswords = (
   password: string,
   stored: readonly string[],
-  deriveKey: typeof derive = derive,
-): Promise<boolean[]> => {
+  derive: typeof argon2Sync = argon2Sync,
+): boolean[] => {
   const derived = new Map<string, Buffer>();
   const results: boolean[] = [];
   for (const one of stored) {
@@ -47,21 +44,21 @@ export const verifyPasswords = async (
     const inputs = JSON.stringify([memory, passes, parallelism, salt, expected.length]);
     const actual =
       derived.get(inputs) ??
-      (await deriveKey('argon2id', {
+      derive('argon2id', {
         message: password.normalize('NFC'),
         nonce: Buffer.from(salt, 'base64'),
         memory: Number(memory),
         passes: Number(passes),
         parallelism: Number(parallelism),
         tagLength: expected.length,
-      }));
+      });
     derived.set(inputs, actual);
     results.push(timingSafeEqual(actual, expected));
   }
   return results;
 };
 
-export const verifyPassword = async (password: string, stored: string): Promise<boolean> =>
-  (await verifyPasswords(password, [stored]))[0] === true;
+export const verifyPassword = (password: string, stored: string): boolean =>
+  verifyPasswords(password, [stored])[0] === true;
 
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replaceAll('=', '');

@@ -20,7 +20,7 @@ test('an owner is stored with a hash that verifies', async () => {
     [body.id],
   );
   expect(row?.role).toBe('owner');
-  expect(await verifyPassword(password, row!.password_hash)).toBe(true);
+  expect(verifyPassword(password, row!.password_hash)).toBe(true);
 });
 
 test('an address is a member once in a company, however it is cased, and can be one of others too', async () => {
