@@ -108,6 +108,18 @@ test('a dispatcher that is drained ends and records what it has begun, and gives
   expect(receiver.received).toHaveLength(30);
 });
 
+test('a dispatcher that is drained while NATS dies still records what it has begun', async () => {
+  receiver.answer = (response) => void setTimeout(() => response.end(), 1_500);
+  const { drain } = await world.start({ timeoutMs: 10_000 });
+  await world.deliver(subscription, 4);
+  await eventually(() => receiver.received.length).toBe(4);
+  await world.nats.pause();
+  const drained = drain();
+  await world.nats.kill();
+  await drained;
+  expect(await delivered()).toBe(4);
+});
+
 test('while MySQL is away results are kept and nothing new is begun; then all is recorded, nothing twice', async () => {
   let away = false;
   const db = await proxiedDatabase(() => (away ? 'drop' : 'pass'));

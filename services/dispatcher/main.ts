@@ -10,7 +10,7 @@ await runProcess(
     const { log, metrics, tracer } = kit;
     const db = await openDatabase<Tables>(kit, config, tenantTables);
     const bus = await openBus(kit, config);
-    const dispatcher = createDispatcher({
+    const dispatcher = await createDispatcher({
       bus,
       db,
       keyRing: config.WEBHOOKS_SECRET_KEYS,

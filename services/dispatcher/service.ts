@@ -69,8 +69,8 @@ export interface DispatcherOptions {
   readonly random?: () => number;
 }
 
-/** Sends what is due, as one of any number of replicas. */
-export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
+/** Sends what is due, as one of any number of replicas. Resolves when the NATS server knows its subscriptions. */
+export const createDispatcher = async (options: DispatcherOptions): Promise<Dispatcher> => {
   const { bus, db, keyRing, log, metrics = noMetrics, tracer } = options;
   const { now = () => new Date(), random = Math.random } = options;
   const { slots = 512, timeoutMs = 10_000, leaseMs = contractLeaseMs } = options;
@@ -155,7 +155,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     orphaned: outboxCleanup.written,
     lastStartMs,
   });
-  const tests = serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
+  const tests = await serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const backlog = watchBacklog({ db, now, log, metrics });
   metrics.gauge('dispatcher_attempts_in_flight', 'Attempts in flight', windows.inFlight);
   metrics.gauge('dispatcher_slots', 'Attempts that may be in flight', () => slots);

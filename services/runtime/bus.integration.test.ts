@@ -23,7 +23,7 @@ test('a server that answers nothing any more is given up within seconds, and the
   await bus.nc.flush();
 }, 30_000);
 
-test('whoever gets nothing done on a server moves on to another', async () => {
+test('moves on to another server when asked to', async () => {
   const { bus, mine, others } = await connectToOne(2);
   const back = new Promise<void>((resolve) => bus.onReconnect(resolve));
   bus.moveOn('nothing gets done');
@@ -32,7 +32,7 @@ test('whoever gets nothing done on a server moves on to another', async () => {
   expect(bus.nc.getServer()).toBe(new URL(others[0]!.url).host);
 });
 
-test('where there is one server nobody moves on', async () => {
+test('stays where there is only one server', async () => {
   const { bus } = await connectToOne(1);
   let lost = 0;
   bus.onDisconnect(() => lost++);
@@ -40,4 +40,23 @@ test('where there is one server nobody moves on', async () => {
   await bus.nc.flush();
   expect(lost).toBe(0);
   expect(bus.connected()).toBe(true);
+});
+
+test('flushing and closing end quietly when the server dies meanwhile', async () => {
+  const { bus, mine } = await connectToOne(1);
+  await mine.pause();
+  const flushed = bus.flush();
+  const closed = bus.close();
+  await mine.kill();
+  await expect(flushed).resolves.toBeUndefined();
+  await expect(closed).resolves.toBeUndefined();
+});
+
+test('a flush ends when the connection is closed meanwhile, and is empty after that', async () => {
+  const { bus, mine } = await connectToOne(1);
+  await mine.pause();
+  const flushed = bus.flush();
+  await bus.close();
+  await flushed;
+  await bus.flush();
 });

@@ -15,6 +15,12 @@ export interface Bus {
    * example because it is partitioned from its cluster.
    */
   moveOn(reason: string): void;
+  /**
+   * Resolves when the server has processed everything sent so far, new subscriptions included, or when the connection
+   * is lost. Never rejects: what was sent on a lost connection may be lost, and subscriptions are sent again.
+   */
+  flush(): Promise<void>;
+  /** Flushes for at most a second, then closes. */
   close(): Promise<void>;
 }
 
@@ -70,9 +76,15 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
       }
     }
   })();
+  const connected = (): boolean => up && !nc.isClosed();
+  const flush = async (): Promise<void> => {
+    if (!connected()) return;
+    // A flush under way is rejected when the connection is lost, and never settled when it is closed.
+    await Promise.race([nc.flush(), nc.closed()]).catch(() => {});
+  };
   return {
     nc,
-    connected: () => up && !nc.isClosed(),
+    connected,
     onReconnect: (listener) => reconnected.push(listener),
     onDisconnect: (listener) => disconnected.push(listener),
     moveOn: (reason) => {
@@ -80,11 +92,10 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
       log?.warn({ server: nc.getServer(), reason }, 'leaving this NATS server for another');
       void nc.reconnect();
     },
+    flush,
     close: async () => {
-      // A drain waits for a server that may be gone. Closing does not wait, and the pending messages are flushed
-      // before.
-      if (up && !nc.isClosed())
-        await Promise.race([nc.flush(), new Promise((done) => setTimeout(done, 1000).unref())]);
+      // A drain would wait for a server that may be gone.
+      await Promise.race([flush(), new Promise((done) => setTimeout(done, 1000).unref())]);
       await nc.close();
     },
   };

@@ -74,7 +74,7 @@ export const serveIngest = (options: IngestOptions): Ingest => {
       subscription.unsubscribe();
       await trimmer.stop();
       if (inFlight > 0) await new Promise<void>((resolve) => (idle = resolve));
-      if (bus.connected()) await bus.nc.flush();
+      await bus.flush();
     },
   };
 };

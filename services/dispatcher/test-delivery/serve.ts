@@ -22,9 +22,9 @@ export interface TestDeliveries {
 
 /**
  * Answers requests for test deliveries and verification challenges as one replica of a queue group. Each is one
- * attempt, signed and sent like any other, limited separately, and not recorded.
+ * attempt, signed and sent like any other, limited separately, and not recorded. Resolves when requests can arrive.
  */
-export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliveries => {
+export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
   const { bus, log, tracer } = options;
   let inFlight = 0;
   let idle: (() => void) | undefined;
@@ -57,11 +57,12 @@ export const serveTestDeliveries = (options: TestDeliveryOptions): TestDeliverie
       });
     },
   });
+  await bus.flush();
   return {
     drain: async () => {
       subscription.unsubscribe();
       if (inFlight > 0) await new Promise<void>((resolve) => (idle = resolve));
-      if (bus.connected()) await bus.nc.flush();
+      await bus.flush();
     },
   };
 };

@@ -103,7 +103,7 @@ export const openWorld = async (): Promise<World> => {
     start: async (options = {}) => {
       const metrics = createMetrics();
       const ownBus = options.bus ?? (await connectBus({ url: nats.url, name: 'dispatcher' }));
-      const dispatcher = createDispatcher({
+      const dispatcher = await createDispatcher({
         db: database.connect<Tables>({ tenantTables }),
         keyRing,
         log,

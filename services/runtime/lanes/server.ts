@@ -221,7 +221,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       // Unsubscribes and takes messages already sent by the server. It does not wait for handlers.
       await service.stop();
       if (inFlight > 0) await new Promise<void>((resolve) => (drained = resolve));
-      if (bus.connected()) await bus.nc.flush();
+      await bus.flush();
     },
   };
 };

@@ -39,7 +39,8 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
     server = undefined;
     if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
     const exited = new Promise((resolve) => ending.once('exit', resolve));
-    ending.kill('SIGCONT');
+    // While it hangs it would not act on SIGTERM; SIGKILL ends it without another answer.
+    if (signal === 'SIGTERM') ending.kill('SIGCONT');
     ending.kill(signal);
     await exited;
   };
