@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { declaredMetrics } from '../monitoring/testing/metrics.ts';
 import { freePort } from './ports.ts';
 import { readStack, type Stack } from './stack.ts';
 
@@ -105,11 +106,22 @@ describe('a running stack', () => {
     for (const { pid } of stack.processes) expect(() => process.kill(pid as number, 0)).not.toThrow();
   });
 
-  test('has metrics where stack.json says', async () => {
-    const gateway = stack.processes.find(({ name }) => name === 'gateway-1');
-    const response = await fetch(`${gateway?.metricsUrl}/metrics`);
-    expect(response.status).toBe(200);
-    expect(await response.text()).toContain('process_cpu');
+  test('exports each declared metric where stack.json says', async () => {
+    const services = stack.processes.filter(({ name }) =>
+      /^(access|crm|dispatcher|gateway|webhooks)-/.test(name),
+    );
+    const texts = await Promise.all(
+      services.map(async ({ metricsUrl }) => (await fetch(`${metricsUrl}/metrics`)).text()),
+    );
+    for (const text of texts) expect(text).toContain('process_cpu');
+    const all = texts.join('\n');
+    // Traces are off here.
+    const expected = declaredMetrics.filter(({ name }) => !name.startsWith('traces_'));
+    expect(
+      expected
+        .filter(({ name, type }) => !all.includes(`\n# TYPE ${name} ${type}\n`))
+        .map(({ name }) => name),
+    ).toEqual([]);
   });
 
   test('has a receiver that takes webhooks, and tells of them in its log', async () => {

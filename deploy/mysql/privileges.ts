@@ -27,7 +27,7 @@ type Tables = Readonly<Record<string, readonly Privilege[]>>;
  * Exceptions to the rule that a service may do everything with the tables of its own migrations, and nothing with
  * others. Events and the audit log are never updated; a service reads tables of another only as `proto` defines.
  */
-const exceptions: Readonly<Record<MysqlService, Tables>> = {
+export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: { audit_log: append },
   crm: { events: append },
   webhooks: {

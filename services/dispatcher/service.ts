@@ -20,6 +20,7 @@ import { createOutboxCleanup } from './intake/announced.ts';
 import { startIntake } from './intake/intake.ts';
 import { watchSlow } from './intake/slow.ts';
 import type { Job } from './job.ts';
+import { dispatcherMetrics } from './metrics.ts';
 import { watchBacklog } from './queues/backlog.ts';
 import { createGivingBack } from './queues/give-back.ts';
 import { startPoller } from './queues/poller.ts';
@@ -98,7 +99,11 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   const outboxCleanup = createOutboxCleanup({ db, log, metrics });
   const onWritten = outboxCleanup.written;
   const waitingQuota = options.waitingQuota ?? waitingDeliveriesQuota;
-  const onMissed = createMissedReport({ log, metrics, name: 'dispatcher_events_missed_total' });
+  const onMissed = createMissedReport({
+    log,
+    metrics,
+    metric: dispatcherMetrics.dispatcher_events_missed_total,
+  });
   const givingBack = createGivingBack({ db, now, waitingQuota, onWritten, onMissed, log, metrics });
   const slow = watchSlow({ db, now, waitingQuota, onWritten, log });
   const tail = createTail(bus);
@@ -157,10 +162,10 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   });
   const tests = await serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const backlog = watchBacklog({ db, now, log, metrics });
-  metrics.gauge('dispatcher_attempts_in_flight', 'Attempts in flight', windows.inFlight);
-  metrics.gauge('dispatcher_slots', 'Attempts that may be in flight', () => slots);
-  metrics.gauge('dispatcher_waiting', 'Deliveries that wait in memory for their window', windows.waiting);
-  metrics.gauge('dispatcher_unrecorded', 'Results that are not recorded yet', recorder.pending);
+  metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, windows.inFlight);
+  metrics.gauge(dispatcherMetrics.dispatcher_slots, () => slots);
+  metrics.gauge(dispatcherMetrics.dispatcher_waiting, windows.waiting);
+  metrics.gauge(dispatcherMetrics.dispatcher_unrecorded, recorder.pending);
 
   return {
     drain: async () => {

@@ -17,6 +17,7 @@ import { keepPresence } from './keys/presence.ts';
 import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { openLimitLog } from './limits/log.ts';
+import { gatewayMetrics } from './metrics.ts';
 import { createPages } from './pages.ts';
 import { createPortal } from './portal/portal.ts';
 import { retry } from './retry.ts';
@@ -97,7 +98,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     bytesInFlight: config.BODY_BYTES_IN_FLIGHT,
     chunks: config.BODY_MAX_CHUNKS,
   });
-  metrics.gauge('gateway_body_bytes_in_flight', 'Bytes held for bodies of requests', bodies.bytesInFlight);
+  metrics.gauge(gatewayMetrics.gateway_body_bytes_in_flight, bodies.bytesInFlight);
   const portal = createPortal({
     bus,
     log,

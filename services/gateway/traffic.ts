@@ -1,5 +1,6 @@
 import type { Cell, Metrics } from '@causeway/runtime';
 import type { Unsent } from './http/answer.ts';
+import { gatewayMetrics } from './metrics.ts';
 
 /** The gateway's request metrics. */
 export interface Traffic {
@@ -19,20 +20,14 @@ const maxAddresses = 200;
 
 export const countTraffic = (metrics: Metrics): Traffic => {
   let inFlight = 0;
-  const requests = metrics.counter('gateway_requests_total', 'Requests answered', ['operation', 'status']);
-  const elapsed = metrics.timing('gateway_request_seconds', "From a request's head to its answer");
-  const failures = metrics.counter(
-    'gateway_authentication_failures_total',
-    'Requests refused with 401, by client address',
-    ['address'],
-  );
-  const broken = metrics
-    .counter('gateway_broken_framing_total', 'Connections closed for their framing')
-    .cell();
+  const requests = metrics.counter(gatewayMetrics.gateway_requests_total);
+  const elapsed = metrics.timing(gatewayMetrics.gateway_request_seconds);
+  const failures = metrics.counter(gatewayMetrics.gateway_authentication_failures_total);
+  const broken = metrics.counter(gatewayMetrics.gateway_broken_framing_total).cell();
   const addresses = new Map<string, Cell>();
   const unsent: Unsent = { answers: 0, thisTurn: 0 };
-  metrics.gauge('gateway_answers_unsent', 'Answers that wait for their clients', () => unsent.answers);
-  metrics.gauge('gateway_requests_in_flight', 'Requests not yet answered', () => inFlight);
+  metrics.gauge(gatewayMetrics.gateway_answers_unsent, () => unsent.answers);
+  metrics.gauge(gatewayMetrics.gateway_requests_in_flight, () => inFlight);
 
   return {
     opened: () => {

@@ -1,4 +1,5 @@
 import type { Metrics } from './metrics.ts';
+import { runtimeMetrics } from './runtime-metrics.ts';
 
 /** Collects items and hands them to `flush` in batches, in the order in which they were added. */
 export interface Batch<Item> {
@@ -51,10 +52,10 @@ export interface BatchOptions<Item> {
 export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   const { name: batch, metrics, when, flush, maxItems, bytes, allowed, onFlushed } = options;
   const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, patienceMs = 0 } = options;
-  const flushes = metrics.counter('batch_flushes_total', 'Batches flushed', ['batch']).cell(batch);
-  const flushed = metrics.counter('batch_items_total', 'Items of these batches', ['batch']).cell(batch);
-  const refused = metrics.counter('batch_refused_total', 'Items without room', ['batch']).cell(batch);
-  metrics.gauge('batch_waiting', 'Items waiting for a flush', () => waiting.length, { batch });
+  const flushes = metrics.counter(runtimeMetrics.batch_flushes_total).cell(batch);
+  const flushed = metrics.counter(runtimeMetrics.batch_items_total).cell(batch);
+  const refused = metrics.counter(runtimeMetrics.batch_refused_total).cell(batch);
+  metrics.gauge(runtimeMetrics.batch_waiting, () => waiting.length, { batch });
   const waiting: Item[] = [];
   let due = 0;
   let scheduled = false;

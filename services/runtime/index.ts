@@ -31,6 +31,7 @@ export { perCountFor } from './database/per-count.ts';
 export { acrossTenants, TenantGuardError, tenantIn } from './database/tenant-guard.ts';
 export { type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
+export { declareMetrics, type Metric } from './declare-metrics.ts';
 export { type Admission, type AdmitOptions, admitWaiting } from './deliveries/admit-waiting.ts';
 export { countWaiting } from './deliveries/count-waiting.ts';
 export { nextDueMs, nextDueSql } from './deliveries/next-due.ts';
@@ -54,6 +55,7 @@ export { json, serveOperationLane, serveOperations } from './operations/serve.ts
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
 export { isNotice, isRequest, readNotice } from './requests.ts';
+export { runtimeMetrics } from './runtime-metrics.ts';
 export { childTraceparent, randomHex } from './trace.ts';
 export { setTrace, tracedAnswer, tracedAsk, traceOf } from './tracing/messages.ts';
 export { errorType, type Span, type Tracer, traced } from './tracing/tracer.ts';

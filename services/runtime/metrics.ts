@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Metric } from './declare-metrics.ts';
 
 /** A plain number on the hot path; Prometheus reads it when it scrapes. */
 export interface Cell {
@@ -6,17 +7,22 @@ export interface Cell {
 }
 
 /** A counter with labels. Keep the cell and add to its value, so that an increment costs one addition. */
-export interface CounterFamily {
-  cell(...labelValues: readonly string[]): Cell;
+export interface CounterFamily<Labels extends readonly string[]> {
+  cell(...labelValues: { readonly [At in keyof Labels]: string }): Cell;
 }
 
+/** Metrics of one process. The same declaration returns the same metric. */
 export interface Metrics {
   readonly registry: Registry;
-  counter(name: string, help: string, labelNames?: readonly string[]): CounterFamily;
-  /** Read when scraped. The same name with other labels adds a series; with the same labels, its value is added. */
-  gauge(name: string, help: string, read: () => number, labels?: Readonly<Record<string, string>>): void;
+  counter<Labels extends readonly string[]>(metric: Metric<'counter', Labels>): CounterFamily<Labels>;
+  /** Read when scraped. Other labels add a series to the gauge; with the same labels, the value is added. */
+  gauge<Labels extends readonly string[]>(
+    metric: Metric<'gauge', Labels>,
+    read: () => number,
+    ...labels: Labels extends readonly [] ? [] : [Readonly<Record<Labels[number], string>>]
+  ): void;
   /** A histogram in seconds, as Prometheus expects. `observe` takes milliseconds. */
-  timing(name: string, help: string): Timing;
+  timing(metric: Metric<'histogram'>): Timing;
 }
 
 export interface Timing {
@@ -25,23 +31,20 @@ export interface Timing {
 
 const bucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * One registry per process or test; prom-client's global registry is not used. The same name returns the same metric.
- */
+/** One registry per process or test; prom-client's global registry is not used. */
 export const createMetrics = ({ defaults = false } = {}): Metrics => {
   const registry = new Registry();
   if (defaults) collectDefaultMetrics({ register: registry });
-  const counters = new Map<string, CounterFamily>();
+  const counters = new Map<string, CounterFamily<readonly string[]>>();
   const gauges = new Map<string, Series[]>();
   const timings = new Map<string, Timing>();
   return {
     registry,
-    counter: (name, help, labelNames = []) =>
-      once(counters, name, () => counter(registry, name, help, labelNames)),
-    gauge: (name, help, read, labels = {}) => {
-      once(gauges, name, () => gauge(registry, name, help, Object.keys(labels))).push({ read, labels });
+    counter: (metric) => once(counters, metric.name, () => counter(registry, metric)),
+    gauge: (metric, read, labels = {}) => {
+      once(gauges, metric.name, () => gauge(registry, metric)).push({ read, labels });
     },
-    timing: (name, help) =>
+    timing: ({ name, help }) =>
       once(timings, name, () => {
         const histogram = new Histogram({ name, help, buckets: bucketsSeconds, registers: [registry] });
         return { observe: (elapsedMs) => histogram.observe(elapsedMs / 1000) };
@@ -65,10 +68,8 @@ const once = <Value>(known: Map<string, Value>, name: string, make: () => Value)
 
 const counter = (
   registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-): CounterFamily => {
+  { name, help, labels: labelNames }: Metric<'counter'>,
+): CounterFamily<readonly string[]> => {
   const cells = new Map<string, Cell & { readonly labels: Record<string, string> }>();
   new Counter({
     name,
@@ -89,12 +90,12 @@ const counter = (
   };
 };
 
-const gauge = (registry: Registry, name: string, help: string, labelNames: string[]): Series[] => {
+const gauge = (registry: Registry, { name, help, labels: labelNames }: Metric<'gauge'>): Series[] => {
   const series: Series[] = [];
   new Gauge({
     name,
     help,
-    labelNames,
+    labelNames: [...labelNames],
     registers: [registry],
     collect() {
       this.reset();

@@ -13,6 +13,7 @@ import {
   transaction,
 } from '@causeway/runtime';
 import type { EventLog } from '../events/event-log.ts';
+import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { Action, Outcome, Submission } from './action.ts';
 import { lookUp } from './references.ts';
@@ -41,9 +42,7 @@ export interface ActionRunner {
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroups = 4, maxGroupSize = 64 } = options;
-  const split = metrics
-    .counter('crm_write_groups_split_total', 'Groups that failed and were retried call by call')
-    .cell();
+  const split = metrics.counter(crmMetrics.crm_write_groups_split_total).cell();
 
   const runGroup = async (group: readonly Waiting[]): Promise<void> => {
     const nowMs = performance.now();

@@ -1,6 +1,7 @@
 import { encodeEnvelope, eventStream, eventSubject, type StoredEvent } from '@causeway/proto';
 import { type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
 import { headers as natsHeaders } from '@nats-io/transport-node';
+import { crmMetrics } from '../metrics.ts';
 
 /** Publishes committed events. */
 export interface Publisher {
@@ -32,10 +33,8 @@ export const openPublisher = ({
 }: PublisherOptions): Publisher => {
   let onTheirWayBytes = 0;
   let confirming: Promise<void> | undefined;
-  const published = metrics?.counter('crm_events_published_total', 'Events published').cell();
-  const skipped = metrics
-    ?.counter('crm_events_unpublished_total', 'Events left to the sweeper, as the server was away or slow')
-    .cell();
+  const published = metrics?.counter(crmMetrics.crm_events_published_total).cell();
+  const skipped = metrics?.counter(crmMetrics.crm_events_unpublished_total).cell();
 
   /** One round trip at a time confirms that everything before it has reached the server. */
   const confirm = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acrossTenants, type Database, type Log, type Metrics } from '@causeway/runtime';
+import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { indexCompany } from './index-company.ts';
 
@@ -23,9 +24,9 @@ import { indexCompany } from './index-company.ts';
  */
 export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptions): Indexer => {
   const stopping = new AbortController();
-  const indexed = metrics?.counter('crm_search_indexed_total', 'Clients moved into the search index').cell();
+  const indexed = metrics?.counter(crmMetrics.crm_search_indexed_total).cell();
   let waiting = 0;
-  metrics?.gauge('crm_search_waiting', 'Clients that wait for the search index', () => waiting);
+  metrics?.gauge(crmMetrics.crm_search_waiting, () => waiting);
 
   const round = async (): Promise<number> => {
     const companies = await busyCompanies(db, minWaiting);

@@ -1,4 +1,5 @@
 import type { Log, Metrics } from '@causeway/runtime';
+import { dispatcherMetrics } from '../metrics.ts';
 import type { Finished } from '../record/finished.ts';
 
 /**
@@ -10,8 +11,8 @@ export const createAttemptLog = ({
   metrics,
   nowMs,
 }: AttemptLogOptions): ((finished: Finished) => void) => {
-  const attempts = metrics?.counter('dispatcher_attempts_total', 'Attempts by how they ended', ['outcome']);
-  const took = metrics?.timing('dispatcher_attempt_seconds', 'How long attempts took');
+  const attempts = metrics?.counter(dispatcherMetrics.dispatcher_attempts_total);
+  const took = metrics?.timing(dispatcherMetrics.dispatcher_attempt_seconds);
   let secondMs = 0;
   let logged = 0;
   let skipped = 0;

@@ -1,6 +1,7 @@
 import { errorType, type Log, type Metrics, type Tracer } from '@causeway/runtime';
 import type { Poster } from '../http/post.ts';
 import type { Job } from '../job.ts';
+import { dispatcherMetrics } from '../metrics.ts';
 import type { Finished } from '../record/finished.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { createAttemptLog } from './attempt-log.ts';
@@ -14,13 +15,8 @@ export type Attempt = (job: Job) => Promise<Finished | undefined>;
 export const createAttempts = (options: AttemptsOptions): Attempt => {
   const { signer, poster, scheduleMs, lastStartMs, now, random, log, metrics, tracer } = options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
-  const late = metrics
-    ?.counter('dispatcher_too_late_total', 'Deliveries whose lease was too short for an attempt')
-    .cell();
-  const lag = metrics?.timing(
-    'dispatcher_first_attempt_lag_seconds',
-    'From an event to the first attempt of its delivery',
-  );
+  const late = metrics?.counter(dispatcherMetrics.dispatcher_too_late_total).cell();
+  const lag = metrics?.timing(dispatcherMetrics.dispatcher_first_attempt_lag_seconds);
 
   return async (job) => {
     const { target, body, leaseMs, attempt } = job;

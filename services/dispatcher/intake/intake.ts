@@ -8,6 +8,7 @@ import {
   type Tracer,
   traced,
 } from '@causeway/runtime';
+import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
 import type { LeasedDelivery } from './announced.ts';
@@ -31,9 +32,7 @@ export interface Intake {
  */
 export const startIntake = (options: IntakeOptions): Intake => {
   const { bus, db, windows, giveBack, orphaned, now, lastStartMs, log, metrics, tracer, mayTake } = options;
-  const taken = metrics
-    .counter('dispatcher_first_taken_total', 'Announced deliveries that were taken')
-    .cell();
+  const taken = metrics.counter(dispatcherMetrics.dispatcher_first_taken_total).cell();
   let perWake = 4;
   let stopped = false;
 

@@ -1,6 +1,7 @@
 import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, type Log, type Metrics, repeat } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -19,13 +20,8 @@ export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(
     ['held', () => held],
   ] as const;
   for (const [kind, read] of gauges) {
-    metrics?.gauge(
-      'dispatcher_oldest_due_seconds',
-      'How long the longest waiting queue has been due, or how old what is held longest is',
-      () => read().oldestSeconds,
-      { kind },
-    );
-    metrics?.gauge('dispatcher_waiting_queues', 'Queues in which something waits', () => read().queues, {
+    metrics?.gauge(dispatcherMetrics.dispatcher_oldest_due_seconds, () => read().oldestSeconds, { kind });
+    metrics?.gauge(dispatcherMetrics.dispatcher_waiting_queues, () => read().queues, {
       kind,
     });
   }

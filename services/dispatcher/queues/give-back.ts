@@ -15,6 +15,7 @@ import {
 import { sql } from 'kysely';
 import { hasNoRow, type LeasedDelivery } from '../intake/announced.ts';
 import { type QueueKey, queueName } from '../job.ts';
+import { dispatcherMetrics } from '../metrics.ts';
 import { addRows } from '../store/add-rows.ts';
 import { deliveryTable, onDelivery } from '../store/key-tables.ts';
 import type { Tables } from '../tables.ts';
@@ -31,9 +32,7 @@ export interface GivingBack {
 /** Deliveries of some milliseconds go back in one transaction. */
 export const createGivingBack = (options: GivingBackOptions): GivingBack => {
   const { db, now, waitingQuota: quota, onWritten, onMissed, log, metrics } = options;
-  const given = metrics
-    .counter('dispatcher_given_back_total', 'Deliveries that were taken and returned without an attempt')
-    .cell();
+  const given = metrics.counter(dispatcherMetrics.dispatcher_given_back_total).cell();
   const giveBack = async (deliveries: readonly LeasedDelivery[]): Promise<void> => {
     try {
       onMissed(await release(db, deliveries, { quota, now: now() }));

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, type Log, type Metrics } from '@causeway/runtime';
 import type { Job } from '../job.ts';
+import { dispatcherMetrics } from '../metrics.ts';
 import { readBodies } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
 import type { Windows } from '../windows/windows.ts';
@@ -25,8 +26,8 @@ export const startPoller = (options: PollerOptions): Poller => {
   const claim = createClaim();
   const turns = createTurns(windows);
   const all = acrossTenants(db, 'a dispatcher reads deliveries of many companies in one batch');
-  const looks = metrics?.counter('dispatcher_queue_looks_total', 'Looks for queues that are due').cell();
-  const taken = metrics?.counter('dispatcher_queue_taken_total', 'Deliveries taken from queues').cell();
+  const looks = metrics?.counter(dispatcherMetrics.dispatcher_queue_looks_total).cell();
+  const taken = metrics?.counter(dispatcherMetrics.dispatcher_queue_taken_total).cell();
   const stopping = new AbortController();
   let woken = true;
   let resting: AbortController | undefined;

@@ -10,6 +10,7 @@ import {
   type WaitingEvent,
 } from '@causeway/runtime';
 import type { QueueKey } from '../job.ts';
+import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { Finished } from './finished.ts';
 import { createWriter, type Health } from './write.ts';
@@ -35,10 +36,8 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const { db, now, probeIntervalMs, waitingQuota, inStreak } = options;
   const { onHealth, onMissed, onRecorded, onRoom, log, metrics, tracer } = options;
   const write = createWriter();
-  const lost = metrics
-    .counter('dispatcher_record_refused_total', 'Results that could not be recorded')
-    .cell();
-  const took = metrics.timing('dispatcher_record_seconds', 'How long recording a batch took');
+  const lost = metrics.counter(dispatcherMetrics.dispatcher_record_refused_total).cell();
+  const took = metrics.timing(dispatcherMetrics.dispatcher_record_seconds);
   let failing = false;
 
   const record = async (results: readonly Finished[]): Promise<void> => {

@@ -1,6 +1,7 @@
 import { limitCountSubject } from '@causeway/proto';
 import { type Bus, isRequest, type Log, type Metrics, noMetrics } from '@causeway/runtime';
 import { type Msg, NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
+import { gatewayMetrics } from '../metrics.ts';
 import { type Positions, partitionOf, positionLength, type Takes } from './counts.ts';
 import { FencedError, type LimitLog } from './log.ts';
 import { claimPartition, type Listener, MovedError, type Partition, understandsTakes } from './partition.ts';
@@ -75,12 +76,9 @@ export const createCounter = ({
       resolving: undefined,
     }),
   );
-  const outcomes = metrics.counter('limit_batches_total', 'Batches of requests counted, by where', [
-    'outcome',
-  ]);
+  const outcomes = metrics.counter(gatewayMetrics.limit_batches_total);
   metrics.gauge(
-    'limit_partitions_owned',
-    'Partitions of the rate limiter that this process owns',
+    gatewayMetrics.limit_partitions_owned,
     () => routes.filter((route) => route.local?.owned()).length,
   );
   const tally = (outcome: string): void => {

@@ -2,6 +2,7 @@ import { deliveryTailSubject, Problem, sessionsEndedSubject } from '@causeway/pr
 import { type Bus, type Metrics, readNotice } from '@causeway/runtime';
 import type { Subscription } from '@nats-io/transport-node';
 import type { HttpResponse } from '../http/uws.ts';
+import { gatewayMetrics } from '../metrics.ts';
 import type { KnownSession } from './sessions.ts';
 
 /** The live tails that browsers have open on this gateway (`deliveryTailPath`). */
@@ -40,7 +41,7 @@ export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
   const feeds = new Map<number, { readonly subscription: Subscription; open: number }>();
   /** Sessions with tails: each is checked once per beat, however many tails it has. */
   const sessions = new Map<number, { readonly holds: () => Promise<boolean>; open: number }>();
-  metrics.gauge('gateway_portal_tails', 'Live tails open', () => tails.size);
+  metrics.gauge(gatewayMetrics.gateway_portal_tails, () => tails.size);
 
   const write = (tail: Tail, text: string): void => {
     tail.response.cork(() => {

@@ -14,6 +14,7 @@ import type { Call, LaneHandler } from '../lanes/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Handler } from '../operations/handler.ts';
+import { runtimeMetrics } from '../runtime-metrics.ts';
 import { readSessionProof, signerOf } from './session-proof.ts';
 
 /** Verifies the callers that gateways name. */
@@ -46,7 +47,7 @@ const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session'
  * `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone.
  */
 export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptions): CallerGuard => {
-  const refusals = metrics?.counter('caller_refusals_total', 'Calls whose caller was not proven', ['reason']);
+  const refusals = metrics?.counter(runtimeMetrics.caller_refusals_total);
   // Each series begins at 0, or Prometheus would see no increase at the first refusal.
   for (const reason of reasons) refusals?.cell(reason);
   let waiting = 0;

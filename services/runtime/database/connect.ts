@@ -3,6 +3,7 @@ import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompil
 import { createPool, type Pool } from 'mysql2';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { createServerClock } from './clock.ts';
 import { createDriver, type PoolState } from './driver.ts';
@@ -56,7 +57,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     trace: false,
   });
   const guard = createTenantGuard({ tenantTables, tenantColumn, log });
-  const acquired = metrics?.timing('database_acquire_seconds', 'Wait for a database connection');
+  const acquired = metrics?.timing(runtimeMetrics.database_acquire_seconds);
   const driver = createDriver({
     pool,
     where,
@@ -66,20 +67,14 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     traced: tracer && ((send) => tracedSend(tracer, address, send)),
     onAcquired: acquired && ((elapsedMs) => acquired.observe(elapsedMs)),
   });
-  metrics?.gauge('database_connections_in_use', 'Connections that run something', () => driver.use().inUse);
-  metrics?.gauge('database_connections_waiting', 'Waiting for a connection', () => driver.use().waiting);
-  const retries = metrics?.counter('database_transaction_retries_total', 'Transactions begun anew', [
-    'reason',
-  ]);
+  metrics?.gauge(runtimeMetrics.database_connections_in_use, () => driver.use().inUse);
+  metrics?.gauge(runtimeMetrics.database_connections_waiting, () => driver.use().waiting);
+  const retries = metrics?.counter(runtimeMetrics.database_transaction_retries_total);
 
   const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
   const effects = new Set<Promise<unknown>>();
   const clock = createServerClock({ ask: () => askTime(kysely) });
-  metrics?.gauge(
-    'database_clock_offset_seconds',
-    "The database's time less this machine's",
-    () => clock.offsetMs() / 1000,
-  );
+  metrics?.gauge(runtimeMetrics.database_clock_offset_seconds, () => clock.offsetMs() / 1000);
   let probing = false;
   let closing: Promise<void> | undefined;
 

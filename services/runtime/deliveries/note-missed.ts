@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { bigint, datetime, jsonTable, sqlTime } from '../database/json-table.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
+import type { Metric } from '../declare-metrics.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -41,16 +42,14 @@ const bySubscription = (events: readonly WaitingEvent[]) =>
 export const createMissedReport = ({
   log,
   metrics,
-  name,
+  metric,
 }: {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Of the metric. */
-  readonly name: string;
+  /** Counts the missed events. */
+  readonly metric: Metric<'counter', readonly []>;
 }): ((events: readonly WaitingEvent[]) => void) => {
-  const total = metrics
-    .counter(name, 'Events that subscriptions missed at the quota of waiting deliveries')
-    .cell();
+  const total = metrics.counter(metric).cell();
   let logged = new Set<string>();
   let sinceMs = 0;
   return (events) => {

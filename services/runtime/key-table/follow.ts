@@ -17,6 +17,7 @@ import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { isRequest } from '../requests.ts';
+import { runtimeMetrics } from '../runtime-metrics.ts';
 
 /** The API keys and company limits, in memory; written by `access`, followed through a KV watch. */
 export interface KeyTable {
@@ -203,7 +204,7 @@ export const followKeyTable = ({
     }
   }, watchdogMs);
   watchdog.unref();
-  metrics?.gauge('key_table_entries', 'Entries of the key table', () => entries.size);
+  metrics?.gauge(runtimeMetrics.key_table_entries, () => entries.size);
 
   return {
     key: (name) => entries.get(name) as KeyEntry | undefined,

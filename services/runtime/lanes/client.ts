@@ -3,6 +3,7 @@ import { createBatch } from '../batch.ts';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import { type Metrics, noMetrics } from '../metrics.ts';
+import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {
@@ -35,10 +36,10 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   let lastId = 0;
   let lastFrame = 0;
 
-  const frames = metrics.counter('lane_client_frames_total', 'Request frames sent', ['lane']).cell(lane);
-  const calls = metrics.counter('lane_client_calls_total', 'Calls sent', ['lane']).cell(lane);
-  const failures = metrics.counter('lane_client_failures_total', 'Calls without an answer', ['lane', 'code']);
-  metrics.gauge('lane_client_in_flight', 'Calls waiting for an answer', () => pending.size, { lane });
+  const frames = metrics.counter(runtimeMetrics.lane_client_frames_total).cell(lane);
+  const calls = metrics.counter(runtimeMetrics.lane_client_calls_total).cell(lane);
+  const failures = metrics.counter(runtimeMetrics.lane_client_failures_total);
+  metrics.gauge(runtimeMetrics.lane_client_in_flight, () => pending.size, { lane });
 
   const settle = (id: number): PendingCall | undefined => {
     const call = pending.get(id);

@@ -2,6 +2,7 @@ import { type ServiceMsg, Svcm } from '@nats-io/services';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { Span, Tracer } from '../tracing/tracer.ts';
 import type { Answer, LaneCall } from './call.ts';
 import {
@@ -79,17 +80,13 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   let ready: Taken[] = [];
   let drained: (() => void) | undefined;
 
-  const frames = metrics?.counter('lane_server_frames_total', 'Request frames received', ['lane']).cell(lane);
-  const taken = metrics?.counter('lane_server_calls_total', 'Calls received', ['lane']).cell(lane);
-  const shed = metrics
-    ?.counter('lane_server_shed_total', 'Calls refused, too many in flight', ['lane'])
-    .cell(lane);
-  const expired = metrics
-    ?.counter('lane_server_expired_total', 'Calls dropped, their caller had gone', ['lane'])
-    .cell(lane);
-  const batches = metrics?.counter('lane_server_batches_total', 'Batches given to handlers', ['operation']);
-  const elapsed = metrics?.timing('lane_server_call_seconds', "From a call's arrival to its answer");
-  metrics?.gauge('lane_server_in_flight', 'Calls taken and not yet answered', () => inFlight, { lane });
+  const frames = metrics?.counter(runtimeMetrics.lane_server_frames_total).cell(lane);
+  const taken = metrics?.counter(runtimeMetrics.lane_server_calls_total).cell(lane);
+  const shed = metrics?.counter(runtimeMetrics.lane_server_shed_total).cell(lane);
+  const expired = metrics?.counter(runtimeMetrics.lane_server_expired_total).cell(lane);
+  const batches = metrics?.counter(runtimeMetrics.lane_server_batches_total);
+  const elapsed = metrics?.timing(runtimeMetrics.lane_server_call_seconds);
+  metrics?.gauge(runtimeMetrics.lane_server_in_flight, () => inFlight, { lane });
 
   const answerWith = (entry: Taken, answer: Answer): void => {
     entry.answer =

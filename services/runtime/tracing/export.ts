@@ -1,5 +1,6 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { TracingOptions } from './open.ts';
 
 /**
@@ -10,10 +11,8 @@ export const createExport = (
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }: ExportTarget,
   { log, metrics }: TracingOptions,
 ): SpanProcessor => {
-  const exported = metrics
-    .counter('traces_spans_exported_total', 'Spans that the collector has taken')
-    .cell();
-  const dropped = metrics.counter('traces_spans_dropped_total', 'Spans that were thrown away', ['reason']);
+  const exported = metrics.counter(runtimeMetrics.traces_spans_exported_total).cell();
+  const dropped = metrics.counter(runtimeMetrics.traces_spans_dropped_total);
   const [full, failed] = [dropped.cell('queue_full'), dropped.cell('export_failed')];
   let waiting = 0;
   let failing = false;

@@ -9,6 +9,7 @@ import {
   type Metrics,
   type Tracer,
 } from '@causeway/runtime';
+import { webhooksMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
 import { startIntake } from './intake.ts';
@@ -48,12 +49,15 @@ export interface FanOutOptions {
 export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
   const { bus, db, log, metrics, tracer, replicas, now, batchSize = 500, maxBatches = 2 } = options;
   const { leaseMs = contractLeaseMs, waitingQuota } = options;
-  const count = (name: string, help: string) => metrics.counter(name, help).cell();
-  const events = count('webhooks_events_fanned_out_total', 'Events turned into deliveries');
-  const deliveries = count('webhooks_deliveries_made_total', 'Deliveries made of events');
-  const batches = count('webhooks_fan_out_batches_total', 'Transactions that did so');
+  const events = metrics.counter(webhooksMetrics.webhooks_events_fanned_out_total).cell();
+  const deliveries = metrics.counter(webhooksMetrics.webhooks_deliveries_made_total).cell();
+  const batches = metrics.counter(webhooksMetrics.webhooks_fan_out_batches_total).cell();
 
-  const reportMissed = createMissedReport({ log, metrics, name: 'webhooks_events_missed_total' });
+  const reportMissed = createMissedReport({
+    log,
+    metrics,
+    metric: webhooksMetrics.webhooks_events_missed_total,
+  });
 
   let ensuring: Promise<void> | undefined;
   const ensure = (): Promise<void> => {

@@ -8,6 +8,7 @@ import {
   repeat,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import { webhooksMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { EventKey } from './fan-out-events.ts';
 
@@ -17,15 +18,9 @@ import type { EventKey } from './fan-out-events.ts';
  * @param work as `fanOut`; resolves to how many events it fanned out.
  */
 export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
-  const swept = metrics
-    ?.counter('webhooks_events_swept_total', 'Events that the stream had not brought')
-    .cell();
+  const swept = metrics?.counter(webhooksMetrics.webhooks_events_swept_total).cell();
   let oldestMs = 0;
-  metrics?.gauge(
-    'webhooks_outbox_oldest_seconds',
-    'Age of the oldest event that is not fanned out',
-    () => oldestMs / 1000,
-  );
+  metrics?.gauge(webhooksMetrics.webhooks_outbox_oldest_seconds, () => oldestMs / 1000);
   const sweep = async (): Promise<number> => {
     const all = acrossTenants(
       db as Kysely<Tables>,

@@ -1,6 +1,7 @@
 import { type AnnouncedEvent, deliverySubject, encodeWake, maxWakeDeliveries } from '@causeway/proto';
 import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
 import { jetstream } from '@nats-io/jetstream';
+import { webhooksMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { endLeases } from './fan-out-events.ts';
 
@@ -20,9 +21,7 @@ export interface Wakes {
  */
 export const openWakes = ({ bus, db, log, metrics, now, onFailure }: WakesOptions): Wakes => {
   const js = jetstream(bus.nc, { timeout: ackTimeoutMs });
-  const failed = metrics
-    ?.counter('webhooks_wakes_failed_total', 'Wakes that the stream did not acknowledge')
-    .cell();
+  const failed = metrics?.counter(webhooksMetrics.webhooks_wakes_failed_total).cell();
   let onTheirWay = 0;
   let idle: (() => void) | undefined;
 

@@ -7,6 +7,7 @@ import {
   repeat,
   transaction,
 } from '@causeway/runtime';
+import { webhooksMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { nextPage } from './page.ts';
 
@@ -15,7 +16,7 @@ import { nextPage } from './page.ts';
  * still due.
  */
 export const startReplayer = ({ db, log, metrics, now, waitingQuota }: ReplayerOptions): Repeated => {
-  const pages = metrics?.counter('webhooks_replay_pages_total', 'Pages of replays that were made').cell();
+  const pages = metrics?.counter(webhooksMetrics.webhooks_replay_pages_total).cell();
   const pass = async (): Promise<number> => {
     const found = await transaction(db, async (trx) => {
       const at = now();

@@ -9,6 +9,7 @@ import {
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { recountHeld } from '../deliveries/held.ts';
+import { webhooksMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { addDays, datedTables, dropPartition, planPartitions, readPartitions } from './partitions.ts';
 
@@ -18,9 +19,7 @@ import { addDays, datedTables, dropPartition, planPartitions, readPartitions } f
  */
 export const startRetention = (options: RetentionOptions): Repeated => {
   const { log, metrics } = options;
-  const failed = metrics
-    ?.counter('webhooks_retention_failed_total', 'Passes that could not be finished')
-    .cell();
+  const failed = metrics?.counter(webhooksMetrics.webhooks_retention_failed_total).cell();
   const pass = async (): Promise<number> => {
     await keepDays(options);
     return 0;

@@ -1,0 +1,13 @@
+import { declareMetrics } from '@causeway/runtime';
+
+/** The metrics of crm. */
+export const crmMetrics = declareMetrics({
+  crm_events_published_total: { type: 'counter', help: 'Events published' },
+  crm_events_unpublished_total: {
+    type: 'counter',
+    help: 'Events left to the sweeper because NATS was unreachable or slow',
+  },
+  crm_search_indexed_total: { type: 'counter', help: 'Clients moved into the search index' },
+  crm_search_waiting: { type: 'gauge', help: 'Clients that wait for the search index' },
+  crm_write_groups_split_total: { type: 'counter', help: 'Groups that failed and were retried call by call' },
+});

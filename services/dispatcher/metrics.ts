@@ -1,0 +1,35 @@
+import { declareMetrics } from '@causeway/runtime';
+
+/** The metrics of the dispatcher. */
+export const dispatcherMetrics = declareMetrics({
+  dispatcher_attempt_seconds: { type: 'histogram', help: 'Duration of delivery attempts' },
+  dispatcher_attempts_in_flight: { type: 'gauge', help: 'Attempts in flight' },
+  dispatcher_attempts_total: { type: 'counter', help: 'Attempts by how they ended', labels: ['outcome'] },
+  dispatcher_events_missed_total: {
+    type: 'counter',
+    help: 'Events that subscriptions missed at the quota of waiting deliveries',
+  },
+  dispatcher_first_attempt_lag_seconds: {
+    type: 'histogram',
+    help: 'From an event to the first attempt of its delivery',
+  },
+  dispatcher_first_taken_total: { type: 'counter', help: 'Announced deliveries that were taken' },
+  dispatcher_given_back_total: {
+    type: 'counter',
+    help: 'Deliveries that were taken and returned without an attempt',
+  },
+  dispatcher_oldest_due_seconds: {
+    type: 'gauge',
+    help: 'Time since the oldest due queue became due, or age of the oldest held delivery',
+    labels: ['kind'],
+  },
+  dispatcher_queue_looks_total: { type: 'counter', help: 'Polls for queues that are due' },
+  dispatcher_queue_taken_total: { type: 'counter', help: 'Deliveries taken from queues' },
+  dispatcher_record_refused_total: { type: 'counter', help: 'Results that could not be recorded' },
+  dispatcher_record_seconds: { type: 'histogram', help: 'Time to record a batch of results' },
+  dispatcher_slots: { type: 'gauge', help: 'Attempts that may be in flight' },
+  dispatcher_too_late_total: { type: 'counter', help: 'Deliveries whose lease was too short for an attempt' },
+  dispatcher_unrecorded: { type: 'gauge', help: 'Results that are not recorded yet' },
+  dispatcher_waiting: { type: 'gauge', help: 'Deliveries that wait in memory for their window' },
+  dispatcher_waiting_queues: { type: 'gauge', help: 'Queues with waiting deliveries', labels: ['kind'] },
+});

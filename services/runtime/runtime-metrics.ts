@@ -1,0 +1,45 @@
+import { declareMetrics } from './declare-metrics.ts';
+
+/** The metrics of the runtime; a process exports those of the mechanisms that it uses. */
+export const runtimeMetrics = declareMetrics({
+  batch_flushes_total: { type: 'counter', help: 'Batches flushed', labels: ['batch'] },
+  batch_items_total: { type: 'counter', help: 'Items flushed in batches', labels: ['batch'] },
+  batch_refused_total: {
+    type: 'counter',
+    help: 'Items refused because the batch was full',
+    labels: ['batch'],
+  },
+  batch_waiting: { type: 'gauge', help: 'Items waiting for a flush', labels: ['batch'] },
+  caller_refusals_total: { type: 'counter', help: 'Calls whose caller was not proven', labels: ['reason'] },
+  database_acquire_seconds: { type: 'histogram', help: 'Wait for a database connection' },
+  database_clock_offset_seconds: { type: 'gauge', help: "The database's time less this machine's" },
+  database_connections_in_use: { type: 'gauge', help: 'Database connections in use' },
+  database_connections_waiting: { type: 'gauge', help: 'Callers that wait for a database connection' },
+  database_transaction_retries_total: { type: 'counter', help: 'Transactions retried', labels: ['reason'] },
+  key_table_entries: { type: 'gauge', help: 'Entries of the key table' },
+  lane_client_calls_total: { type: 'counter', help: 'Calls sent', labels: ['lane'] },
+  lane_client_failures_total: {
+    type: 'counter',
+    help: 'Calls that failed without an answer',
+    labels: ['lane', 'code'],
+  },
+  lane_client_frames_total: { type: 'counter', help: 'Request frames sent', labels: ['lane'] },
+  lane_client_in_flight: { type: 'gauge', help: 'Calls waiting for an answer', labels: ['lane'] },
+  lane_server_batches_total: { type: 'counter', help: 'Batches passed to handlers', labels: ['operation'] },
+  lane_server_call_seconds: { type: 'histogram', help: "From a call's arrival to its answer" },
+  lane_server_calls_total: { type: 'counter', help: 'Calls received', labels: ['lane'] },
+  lane_server_expired_total: {
+    type: 'counter',
+    help: 'Calls dropped because their deadline had passed',
+    labels: ['lane'],
+  },
+  lane_server_frames_total: { type: 'counter', help: 'Request frames received', labels: ['lane'] },
+  lane_server_in_flight: { type: 'gauge', help: 'Calls taken and not yet answered', labels: ['lane'] },
+  lane_server_shed_total: {
+    type: 'counter',
+    help: 'Calls refused because too many were in flight',
+    labels: ['lane'],
+  },
+  traces_spans_dropped_total: { type: 'counter', help: 'Spans dropped', labels: ['reason'] },
+  traces_spans_exported_total: { type: 'counter', help: 'Spans accepted by the collector' },
+});
