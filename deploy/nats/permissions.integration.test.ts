@@ -202,6 +202,27 @@ test.each([
   expect(await subscribe(user, subject)).toMatch(/permissions violation/i);
 });
 
+test.each([
+  ['access', 'operator'],
+  ['crm', 'crm'],
+  ['webhooks', 'webhooks'],
+] as const)('%s may answer $SRV.PING, INFO and STATS for its lane %s', async (user, lane) => {
+  const bus = await connectBus({ url: urlOf(user), name: user });
+  cleanUp(() => bus.close());
+  const refused = vi.fn();
+  void firstError(bus.nc).then(refused);
+  const server = await serveOperationLane({ bus, lane, instance: `${user}-1`, handlers: {}, log });
+  cleanUp(() => server.drain());
+  const operator = await connectAs('operator');
+  for (const verb of ['PING', 'INFO', 'STATS']) {
+    const answer = (await operator.request(`$SRV.${verb}.${lane}`)).json<{ type: string; id: string }>();
+    expect(answer.type).toBe(`io.nats.micro.v1.${verb.toLowerCase()}_response`);
+    await operator.request(`$SRV.${verb}`);
+    await operator.request(`$SRV.${verb}.${lane}.${answer.id}`);
+  }
+  expect(refused).not.toHaveBeenCalled();
+});
+
 test('whoever may read a stream has it delivered to a lane, where it is no request', async () => {
   const bus = await connectBus({ url: urlOf('access'), name: 'access' });
   cleanUp(() => bus.close());

@@ -1,4 +1,4 @@
-import { type ServiceMsg, Svcm } from '@nats-io/services';
+import type { Msg } from '@nats-io/transport-node';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -15,6 +15,7 @@ import {
   type NumberedAnswer,
   shedStatus,
 } from './frame.ts';
+import { type EndpointCounts, serveMicroService } from './micro-service.ts';
 import { endAnswered, startServing } from './tracing.ts';
 
 /** A call as its handler gets it. */
@@ -79,6 +80,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   let arrived: Taken[] = [];
   let ready: Taken[] = [];
   let drained: (() => void) | undefined;
+  const counts: EndpointCounts = { requests: 0, errors: 0, lastError: '', elapsedMs: 0 };
 
   const frames = metrics?.counter(runtimeMetrics.lane_server_frames_total).cell(lane);
   const taken = metrics?.counter(runtimeMetrics.lane_server_calls_total).cell(lane);
@@ -117,9 +119,14 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       bus.nc.publish(replyTo, encodeAnswers(frame));
     }
     const nowMs = performance.now();
-    for (const { arrivedMs } of entries) {
+    for (const { arrivedMs, call, answer } of entries) {
+      if (answer.status >= 500 || answer.status === shedStatus) {
+        counts.errors++;
+        counts.lastError = `${call.operation} answered ${answer.status}`;
+      }
       if (arrivedMs === 0) continue;
       inFlight--;
+      counts.elapsedMs += nowMs - arrivedMs;
       elapsed?.observe(nowMs - arrivedMs);
     }
     if (inFlight === 0) drained?.();
@@ -169,7 +176,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
         )
       : work();
 
-  const onFrame = (error: Error | null, message: ServiceMsg): void => {
+  const onFrame = (error: Error | null, message: Msg): void => {
     if (error || !message.reply || !message.reply.startsWith(answersTo)) return;
     let entries: ReturnType<typeof decodeCalls>;
     try {
@@ -182,6 +189,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     const replyTo = `${message.reply.slice(0, message.reply.lastIndexOf('.'))}.0`;
     if (frames) frames.value++;
     if (taken) taken.value += entries.length;
+    counts.requests += entries.length;
     for (const { id, call } of entries) {
       const span = tracer && startServing(tracer, lane, call);
       const entry: Taken = {
@@ -203,20 +211,20 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     }
   };
 
-  const service = await new Svcm(bus.nc).add({
+  const service = serveMicroService({
+    bus,
     name: lane,
-    version: '1.0.0',
     description: `lane ${lane}`,
     metadata: { instance },
+    endpoint: { name: 'lane', subject, queue_group: lane, onMessage: onFrame },
+    counts,
   });
-  service.addEndpoint('lane', { subject, queue: lane, handler: onFrame });
   await bus.nc.flush();
 
   return {
     inFlight: () => inFlight,
     drain: async () => {
-      // Unsubscribes and takes messages already sent by the server. It does not wait for handlers.
-      await service.stop();
+      await service.drain();
       if (inFlight > 0) await new Promise<void>((resolve) => (drained = resolve));
       await bus.flush();
     },
