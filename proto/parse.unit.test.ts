@@ -186,7 +186,9 @@ describe('a body', () => {
     const close = open === '[' ? ']' : '}';
     const body = `{"payload":${open.repeat(depth)}${open === '[' ? '' : '1'}${close.repeat(depth)}}`;
     expect(refusedBody(c.createTestEvent, body).text).toBe(
-      'payload must not be nested deeper than 64 levels',
+      open === '['
+        ? 'payload must not be nested deeper than 64 levels'
+        : 'the body must have at most 20000 keys',
     );
   });
 

@@ -46,7 +46,7 @@ const usage = `Usage: npm run faults -- [options] [part of a fault's name …]
   --list        names the faults
   --only KIND   ${Object.keys(kinds).join(', ')}
   --write       puts what was measured into e2e/faults/RESULTS.md, where nothing went amiss
-  --rate N      creates begun in a second (40)
+  --rate N      creates begun in a second (40, beside attacks 10)
 `;
 
 const main = async (): Promise<number> => {
@@ -56,12 +56,12 @@ const main = async (): Promise<number> => {
       list: { type: 'boolean', default: false },
       only: { type: 'string' },
       write: { type: 'boolean', default: false },
-      rate: { type: 'string', default: '40' },
+      rate: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
-  const createsPerSecond = Number(values.rate);
-  if (!(createsPerSecond >= 1 && createsPerSecond <= 1000))
+  const rate = values.rate === undefined ? undefined : Number(values.rate);
+  if (rate !== undefined && !(rate >= 1 && rate <= 1000))
     throw new SetupError(`--rate takes a number from 1 to 1000, not "${values.rate}".`);
   const ofKind = values.only === undefined ? names : kinds[values.only]?.map(({ name }) => name);
   if (!ofKind) throw new SetupError(`--only takes ${Object.keys(kinds).join(', ')}, not "${values.only}".`);
@@ -84,13 +84,13 @@ const main = async (): Promise<number> => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void end().then(() => process.exit(130)));
   const isChosen = ({ name }: { readonly name: string }) => chosen.has(name);
-  const options = { env, createsPerSecond, say, onEnd };
+  const options = { env, say, onEnd };
   const results: FaultResult[] = [];
   const attacked: AttackResult[] = [];
   try {
     const faults = Object.values(faultKinds).flat().filter(isChosen);
-    await runFaults(faults, options, (result) => results.push(result));
-    await runAttacks(attacks.filter(isChosen), options, (result) => {
+    await runFaults(faults, { ...options, createsPerSecond: rate ?? 40 }, (result) => results.push(result));
+    await runAttacks(attacks.filter(isChosen), { ...options, createsPerSecond: rate ?? 10 }, (result) => {
       results.push(result);
       attacked.push(result);
     });

@@ -125,6 +125,10 @@ describe('a scan of JSON', () => {
   test('stops at too many keys and at too many levels, and tells no more than a bounded number of problems', () => {
     const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
     expect(scanJson(keys(maxKeys)).stopped).toBe(false);
+    // Neither text that looks like a key nor blanks before a colon change the count.
+    const lookalikes = `{"text":${JSON.stringify('":'.repeat(maxKeys))},${keys(maxKeys - 1).slice(1)}`;
+    expect(scanJson(lookalikes).stopped).toBe(false);
+    expect(scanJson(keys(maxKeys + 1).replaceAll(':', ' \n:')).stopped).toBe(true);
     expect(scanJson(keys(maxKeys + 1))).toEqual({
       problems: [{ field: 'body', message: 'the body must have at most 20000 keys' }],
       stopped: true,

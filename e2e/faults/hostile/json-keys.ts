@@ -41,9 +41,9 @@ export const jsonKeys: Attack = {
   before: '0.5 s of a shared thread for each body, with and without a session',
   target: 'crm-1',
   growthMiB: 96,
-  rounds: 2,
-  undisturbedMs: 5_000,
-  attackedMs: 5_000,
+  rounds: 3,
+  undisturbedMs: 8_000,
+  attackedMs: 8_000,
   prepare: async (world) => {
     const company = await world.company({ write: 1_000_000_000 });
     const { value: key } = await company.key();

@@ -42,9 +42,9 @@ const signIns = (from: string, addressCount: number, firstAddress: number, befor
   before,
   target: 'access-1',
   growthMiB: 96,
-  rounds: 2,
-  undisturbedMs: 5_000,
-  attackedMs: 5_000,
+  rounds: 3,
+  undisturbedMs: 8_000,
+  attackedMs: 8_000,
   prepare: async (world) => {
     const { owner } = await openTeam(world);
     // The healthy callers come from 127.0.0.1.

@@ -29,8 +29,8 @@ export const tinyChunks: Attack = {
   before: '6 MB on the wire cost a gateway 100 MB, and 30 connections its heap',
   target: 'gateway-1',
   growthMiB: 96,
-  rounds: 2,
-  undisturbedMs: 5_000,
-  attackedMs: 5_000,
+  rounds: 3,
+  undisturbedMs: 8_000,
+  attackedMs: 8_000,
   prepare: ({ baseUrl }) => openAttacker(floodTinyChunks.name, { baseUrl }),
 };

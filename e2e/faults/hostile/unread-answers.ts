@@ -34,9 +34,9 @@ export const unreadAnswers: Attack = {
   before: 'gateway from 142 MB to 5 GB in a minute, event loop blocked',
   target: 'gateway-1',
   growthMiB: 96,
-  rounds: 2,
-  undisturbedMs: 5_000,
-  attackedMs: 5_000,
+  rounds: 3,
+  undisturbedMs: 8_000,
+  attackedMs: 8_000,
   prepare: ({ baseUrl }) =>
     openAttacker(floodUnreadAnswers.name, {
       baseUrl,

@@ -1,6 +1,9 @@
 import { problem } from '@causeway/proto';
 
-/** Limits on concurrent requests to the portal. Requests without a session have their own, and take no member's place. */
+/**
+ * Limits on requests to the portal: how many there are at once, and how many strangers send in a time. Requests without
+ * a session have limits of their own, and take no member's place.
+ */
 export interface Bounds {
   /** Operations without a session, by network. */
   readonly strangers: Bound;
@@ -17,13 +20,14 @@ export interface Bound {
 
 export const createBounds = (): Bounds => ({
   // Enough for an office that signs in at nine.
-  strangers: createBound(16, 200),
+  strangers: createBound(16, 200, createPace(20, 100)),
   arriving: createBound(64, 2000),
   // Enough for several tabs of a browser, which opens a handful of connections, and a slow service.
   members: createBound(32, 2000),
 });
 
-const createBound = (maxEach: number, maxAll: number): Bound => {
+/** @param pace undefined where nothing but the number at once is limited. */
+const createBound = (maxEach: number, maxAll: number, pace?: Pace): Bound => {
   const inside = new Map<string, number>();
   let all = 0;
   return {
@@ -31,6 +35,7 @@ const createBound = (maxEach: number, maxAll: number): Bound => {
       const count = inside.get(who) ?? 0;
       if (count >= maxEach) throw problem('too_many_requests');
       if (all >= maxAll) throw problem('service_unavailable');
+      if (pace?.admits(who) === false) throw problem('too_many_requests');
       inside.set(who, count + 1);
       all++;
       return () => {
@@ -42,3 +47,32 @@ const createBound = (maxEach: number, maxAll: number): Bound => {
     },
   };
 };
+
+interface Pace {
+  admits(who: string): boolean;
+}
+
+/**
+ * So many a second from each, and a burst (the generic cell rate algorithm: one time for each that is not idle). In
+ * memory, so that a refusal costs no message: what must be exact is counted by `access`.
+ */
+export const createPace = (perSecond: number, burst: number, nowMs = () => performance.now()): Pace => {
+  const everyMs = 1000 / perSecond;
+  /** When each would be idle again if it sent nothing more. */
+  const idleAtMs = new Map<string, number>();
+  return {
+    admits: (who) => {
+      const now = nowMs();
+      const idleAt = Math.max(idleAtMs.get(who) ?? 0, now);
+      if (idleAt - now > everyMs * (burst - 1)) return false;
+      // The end of the map has those who came last.
+      idleAtMs.delete(who);
+      idleAtMs.set(who, idleAt + everyMs);
+      if (idleAtMs.size > maxRemembered) idleAtMs.delete(idleAtMs.keys().next().value!);
+      return true;
+    },
+  };
+};
+
+/** About 2 MB. */
+const maxRemembered = 10_000;
