@@ -1,17 +1,46 @@
-/** The ten event types of version 1 (contract, "Events"). */
-export const eventTypes = [
-  'client.created',
-  'client.status_changed',
-  'lead.created',
-  'invoice.created',
-  'invoice.status_changed',
-  'payment.succeeded',
-  'payment.failed',
-  'affiliate.created',
-  'document.uploaded',
-  'agreement.signed',
+import type { z } from 'zod';
+import { affiliateCreated } from './events/types/affiliate-created.ts';
+import { agreementSigned } from './events/types/agreement-signed.ts';
+import { clientCreated } from './events/types/client-created.ts';
+import { clientStatusChanged } from './events/types/client-status-changed.ts';
+import { documentUploaded } from './events/types/document-uploaded.ts';
+import { invoiceCreated } from './events/types/invoice-created.ts';
+import { invoiceStatusChanged } from './events/types/invoice-status-changed.ts';
+import { leadCreated } from './events/types/lead-created.ts';
+import { paymentFailed } from './events/types/payment-failed.ts';
+import { paymentSucceeded } from './events/types/payment-succeeded.ts';
+
+/** Every event type (contract, "Events"), in the order of the documentation. */
+const definitions = [
+  clientCreated,
+  clientStatusChanged,
+  leadCreated,
+  invoiceCreated,
+  invoiceStatusChanged,
+  paymentSucceeded,
+  paymentFailed,
+  affiliateCreated,
+  documentUploaded,
+  agreementSigned,
 ] as const;
-export type EventType = (typeof eventTypes)[number];
+
+type Definitions = typeof definitions;
+export type EventType = Definitions[number]['type'];
+
+export const eventTypes = definitions.map(({ type }) => type) as unknown as TypesOf<Definitions>;
+type TypesOf<List extends readonly { readonly type: string }[]> = {
+  readonly [At in keyof List]: List[At]['type'];
+};
+
+export const eventDefinitions = Object.fromEntries(
+  definitions.map((definition) => [definition.type, definition]),
+) as unknown as { readonly [One in Definitions[number] as One['type']]: One };
+
+export type EventPayload<Type extends EventType> = z.output<(typeof eventDefinitions)[Type]['payload']>;
+
+/** A payload of placeholder data, as test deliveries and test events have it. */
+export const samplePayload = <Type extends EventType>(type: Type, now: Date): EventPayload<Type> =>
+  eventDefinitions[type].sample(now.toISOString()) as EventPayload<Type>;
 
 const known: ReadonlySet<string> = new Set(eventTypes);
 export const isEventType = (text: string): text is EventType => known.has(text);

@@ -13,8 +13,6 @@ export * from './deliveries/wake.ts';
 export * from './errors.ts';
 export * from './events/envelope.ts';
 export * from './events/ingest.ts';
-export * from './events/payloads.ts';
-export * from './events/samples.ts';
 export * from './events.ts';
 export * from './key-table.ts';
 export * from './keys.ts';

@@ -1,19 +1,26 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { eventTypes } from '../events.ts';
+import { eventDefinitions, eventTypes, samplePayload } from '../events.ts';
 import { encodeEnvelope } from './envelope.ts';
-import { eventPayloads } from './payloads.ts';
-import { samplePayload } from './samples.ts';
 
 const now = new Date('2026-01-15T09:30:00.123Z');
 
 describe.each(eventTypes)('%s', (type) => {
   test('has a sample that is exactly what its schema says', () => {
     const sample = samplePayload(type, now);
-    const schema = eventPayloads[type].strict();
+    const schema = eventDefinitions[type].payload.strict();
     expect(schema.parse(sample)).toEqual(sample);
     expect(Object.keys(sample)).toEqual(Object.keys(schema.shape).filter((name) => name in sample));
     expect(Object.keys(sample).length).toBe(Object.keys(schema.shape).length);
   });
+});
+
+test('the contract names each event type, and each only once', () => {
+  const contract = readFileSync(new URL('../CONTRACT.md', import.meta.url), 'utf8');
+  const section = contract.split('\n## ').find((part) => part.startsWith('Events\n')) ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('| '));
+  const named = [...rows.join('\n').matchAll(/`(\w+\.\w+)`/g)].map(([, type]) => type!);
+  expect(named.toSorted()).toEqual(eventTypes.toSorted());
 });
 
 test("client.created has the interface's fields in their order", () => {

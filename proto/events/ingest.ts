@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { type EventType, isEventType } from '../events.ts';
+import { type EventType, eventDefinitions, isEventType } from '../events.ts';
 import { explain } from '../parse/issues.ts';
 import { recordId } from '../schemas/fields.ts';
 import { optionalText } from '../schemas/text.ts';
 import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
-import { eventPayloads } from './payloads.ts';
 
 /** For how long a `dedupeKey` stands for the event it was first sent with. */
 export const dedupeWindowMs = 24 * 3600 * 1000;
@@ -40,7 +39,7 @@ export const ingestEvent = {
 
 /** Receivers rely on the published schema of a type, so what breaks it is refused before it is an event. */
 const payloadProblems = (type: EventType, payload: object): readonly z.core.$ZodIssue[] =>
-  eventPayloads[type].safeParse(payload, { error: explain }).error?.issues ?? [];
+  eventDefinitions[type].payload.safeParse(payload, { error: explain }).error?.issues ?? [];
 
 export type IngestBody = z.output<typeof ingestEvent.body>;
 

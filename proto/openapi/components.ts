@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { eventPayloads } from '../events/payloads.ts';
-import { eventTypes } from '../events.ts';
+import { eventDefinitions, eventTypes } from '../events.ts';
 import * as r from '../schemas/records.ts';
 import * as w from '../schemas/webhooks.ts';
 import { type Json, jsonSchema } from './json-schema.ts';
@@ -25,7 +24,7 @@ const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['NoteCreated', r.noteCreated],
   ['AffiliateCreated', r.affiliateCreated],
   ['Person', r.personFound],
-  ...eventTypes.map((type) => [`${pascal(type)}Payload`, eventPayloads[type]] as const),
+  ...eventTypes.map((type) => [`${pascal(type)}Payload`, eventDefinitions[type].payload] as const),
 ];
 
 const nameOf: ReadonlyMap<z.core.$ZodType, string> = new Map(

@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { challengeType } from '../deliveries/challenge.ts';
 import { attemptTimeoutMs, probeIntervalMs, retentionDays, retryScheduleMs } from '../deliveries/defaults.ts';
 import { failuresUntilDisabled, failuresUntilProbing } from '../deliveries/states.ts';
-import { eventPayloads } from '../events/payloads.ts';
-import { samplePayload } from '../events/samples.ts';
-import { type EventType, eventTypes, maxPayloadBytes } from '../events.ts';
+import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes, samplePayload } from '../events.ts';
 import { envelope } from '../schemas/webhooks.ts';
 import { type Components, pascal } from './components.ts';
 import type { Json } from './json-schema.ts';
@@ -21,7 +19,7 @@ export const webhooks = (components: Components): Json =>
 
 const delivery = (type: EventType, components: Components): Json => {
   const name = pascal(type);
-  const event = envelope.extend({ type: z.enum([type]), payload: eventPayloads[type] });
+  const event = envelope.extend({ type: z.enum([type]), payload: eventDefinitions[type].payload });
   return {
     operationId: `deliver${name}`,
     tags: ['Deliveries'],

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { eventPayloads } from '../events/payloads.ts';
-import { samplePayload } from '../events/samples.ts';
-import { type EventType, eventTypes } from '../events.ts';
+import { eventDefinitions, eventTypes, samplePayload } from '../events.ts';
 import { defineOperation } from '../operation.ts';
 
 const objectValue = z.record(z.string(), z.unknown());
@@ -51,40 +49,7 @@ export const listEventTypes = defineOperation({
 /** The catalog of event types as the portal shows it. */
 export const eventCatalog = (now: Date) =>
   eventTypes.map((type) => {
-    const { $schema, ...schema } = z.toJSONSchema(eventPayloads[type], { io: 'input' });
-    return { type, ...words[type], schema, sample: samplePayload(type, now) };
+    const { title, description, payload } = eventDefinitions[type];
+    const { $schema, ...schema } = z.toJSONSchema(payload, { io: 'input' });
+    return { type, title, description, schema, sample: samplePayload(type, now) };
   });
-
-const words: Readonly<Record<EventType, { readonly title: string; readonly description: string }>> = {
-  'client.created': {
-    title: 'Client created',
-    description: 'A client was added: by hand, by an import or through the interface.',
-  },
-  'client.status_changed': {
-    title: 'Client status changed',
-    description: 'A client moved to another status, or a lead became a client.',
-  },
-  'lead.created': {
-    title: 'Lead created',
-    description: 'A new lead came in, for example from a web form.',
-  },
-  'invoice.created': { title: 'Invoice created', description: 'An invoice was written for a client.' },
-  'invoice.status_changed': {
-    title: 'Invoice status changed',
-    description: 'An invoice was sent, paid, or became overdue.',
-  },
-  'payment.succeeded': { title: 'Payment succeeded', description: 'A client’s payment went through.' },
-  'payment.failed': {
-    title: 'Payment failed',
-    description: 'A client’s payment was refused; the payload says why.',
-  },
-  'affiliate.created': {
-    title: 'Affiliate created',
-    description: 'An affiliate was added and awaits approval.',
-  },
-  'document.uploaded': {
-    title: 'Document uploaded',
-    description: 'A document was added to a client’s record.',
-  },
-  'agreement.signed': { title: 'Agreement signed', description: 'A client signed an agreement.' },
-};

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { samplePayload } from '../events/samples.ts';
-import { eventTypes } from '../events.ts';
+import { eventTypes, samplePayload } from '../events.ts';
 import { masked, maskHeaders, maskPayload, maskTargets, maskText, maskUrl } from './mask.ts';
 
 const now = new Date('2026-01-15T09:30:00.000Z');

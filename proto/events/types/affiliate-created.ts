@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { id, instant } from '../../schemas/values.ts';
+import { defineEventType } from '../define-event-type.ts';
+import { text, textOrNone } from '../shared.ts';
+
+export const affiliateCreated = defineEventType({
+  type: 'affiliate.created',
+  title: 'Affiliate created',
+  description: 'An affiliate was added and awaits approval.',
+  payload: z.object({
+    employee_id: id,
+    first_name: text,
+    last_name: text,
+    email: text,
+    phone: text.meta({ description: 'Empty where the affiliate has none.' }),
+    affiliate_code: text,
+    affiliate_company_name: textOrNone,
+    commission_rate: z.number().nullable().meta({ description: 'Per cent.' }),
+    is_approved: z.boolean(),
+    created_date: instant,
+  }),
+  sample: (now) => ({
+    employee_id: 31,
+    first_name: 'Lise',
+    last_name: 'Meitner',
+    email: 'lise@example.com',
+    phone: '+1 555 010 2233',
+    affiliate_code: 'K7M2QX9D',
+    affiliate_company_name: 'Meitner & Co',
+    commission_rate: 12.5,
+    is_approved: false,
+    created_date: now,
+  }),
+});

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { id, instant } from '../../schemas/values.ts';
+import { defineEventType } from '../define-event-type.ts';
+import { employeeOrNone, samplePerson, text, textOrNone } from '../shared.ts';
+
+export const clientStatusChanged = defineEventType({
+  type: 'client.status_changed',
+  title: 'Client status changed',
+  description: 'A client moved to another status, or a lead became a client.',
+  payload: z.object({
+    client_id: id,
+    previous_status: text,
+    new_status: text,
+    changed_by_employee_id: employeeOrNone,
+    status_note: textOrNone,
+    changed_date: instant,
+  }),
+  sample: (now) => ({
+    client_id: samplePerson.client_id,
+    previous_status: 'Lead - Contacted',
+    new_status: 'Client - Active',
+    changed_by_employee_id: 7,
+    status_note: 'Signed today.',
+    changed_date: now,
+  }),
+});

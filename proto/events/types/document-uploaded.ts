@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { id, instant } from '../../schemas/values.ts';
+import { defineEventType } from '../define-event-type.ts';
+import { employeeOrNone, samplePerson, text } from '../shared.ts';
+
+export const documentUploaded = defineEventType({
+  type: 'document.uploaded',
+  title: 'Document uploaded',
+  description: 'A document was added to a client’s record.',
+  payload: z.object({
+    document_id: id,
+    client_id: id,
+    file_name: text,
+    content_type: text,
+    size_bytes: z.int().min(0),
+    uploaded_by_employee_id: employeeOrNone,
+    uploaded_date: instant,
+  }),
+  sample: (now) => ({
+    document_id: 8101,
+    client_id: samplePerson.client_id,
+    file_name: 'contract.pdf',
+    content_type: 'application/pdf',
+    size_bytes: 48_213,
+    uploaded_by_employee_id: 7,
+    uploaded_date: now,
+  }),
+});
