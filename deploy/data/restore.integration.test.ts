@@ -3,10 +3,9 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test, vi } from 'vitest';
-import { type Receiver, startReceiver } from '../../e2e/receiver/receiver.ts';
 import { startMysql } from '../local/mysql.ts';
 import { openOperator } from '../local/operator.ts';
 import type { Stack } from '../local/stack.ts';
@@ -30,8 +29,7 @@ test.runIf(mysqld)(
       cleanUp(() => server.stop());
       return server;
     };
-    const receiver = await startReceiver();
-    cleanUp(() => receiver.close());
+    const receiver = await testReceiver();
 
     // Before the moment: some before the backup, some after it; a receiver that is up, and one that is down.
     const lost = await serve('lost');

@@ -21,7 +21,7 @@ export const offerReceiver = async ({ root, home, host, env }: ReceiverPlace): P
     launch: () =>
       runService({
         name: 'receiver',
-        entry: join(root, 'e2e', 'receiver', 'main.ts'),
+        entry: join(root, 'services', 'runtime', 'testing', 'receiver', 'main.ts'),
         args: ['--port', String(port)],
         env,
         logFile: join(home, 'logs', 'receiver.log'),

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import type { Received } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import type { Received } from '../receiver/receiver.ts';
 import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
@@ -76,13 +76,13 @@ describe('A delivery', () => {
         status: 'Client - Active',
       },
     });
-    expect(delivery.header('content-type')).toBe('application/json');
-    expect(delivery.header('user-agent')).toMatch(/^Causeway/);
-    expect(delivery.header('x-webhook-id')).toBe(String(envelope.id));
-    expect(delivery.header('x-webhook-event')).toBe('client.created');
-    expect(delivery.header('x-webhook-attempt')).toBe('1');
-    expect(delivery.header('x-webhook-timestamp')).toMatch(/^\d{10}$/);
-    expect(delivery.header('x-webhook-signature')).toMatch(/^sha256=[0-9a-f]{64}$/);
+    expect(delivery.headers['content-type']).toBe('application/json');
+    expect(delivery.headers['user-agent']).toMatch(/^Causeway/);
+    expect(delivery.headers['x-webhook-id']).toBe(String(envelope.id));
+    expect(delivery.headers['x-webhook-event']).toBe('client.created');
+    expect(delivery.headers['x-webhook-attempt']).toBe('1');
+    expect(delivery.headers['x-webhook-timestamp']).toMatch(/^\d{10}$/);
+    expect(delivery.headers['x-webhook-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
     const raw = await one.ask('GET', `/events/${envelope.id}`);
     expect(delivery.body.toString()).toBe(raw.text);
   });
@@ -92,10 +92,10 @@ describe('A delivery', () => {
     await one.createClient();
     const [delivery] = (await arrived(one)) as [Received];
     const { signingSecret } = one.subscription;
-    const timestamp = delivery.header('x-webhook-timestamp') ?? '';
-    const hex = (delivery.header('x-webhook-signature') ?? '').slice('sha256='.length);
+    const timestamp = delivery.headers['x-webhook-timestamp'] ?? '';
+    const hex = (delivery.headers['x-webhook-signature'] ?? '').slice('sha256='.length);
 
-    const headers = Object.fromEntries(delivery.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    const { headers } = delivery;
     expect(new Webhook(signingSecret).verify(delivery.body, headers)).toEqual(
       JSON.parse(String(delivery.body)),
     );
@@ -153,8 +153,8 @@ describe('A secret that is replaced', () => {
     });
     await one.createClient();
     const [delivery] = (await arrived(one)) as [Received];
-    expect(delivery.header('x-webhook-signature')).toMatch(/^sha256=[0-9a-f]{64},sha256=[0-9a-f]{64}$/);
-    const headers = Object.fromEntries(delivery.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    expect(delivery.headers['x-webhook-signature']).toMatch(/^sha256=[0-9a-f]{64},sha256=[0-9a-f]{64}$/);
+    const { headers } = delivery;
     for (const secret of [rotated.json.signingSecret, one.subscription.signingSecret])
       expect(() => new Webhook(secret).verify(delivery.body, headers)).not.toThrow();
   });
@@ -164,8 +164,8 @@ describe('A secret that is replaced', () => {
     const rotated = await one.ask('POST', `/webhooks/subscriptions/${one.subscription.id}/rotate-secret`, {});
     await one.createClient();
     const [delivery] = (await arrived(one)) as [Received];
-    expect(delivery.header('x-webhook-signature')).toMatch(/^sha256=[0-9a-f]{64}$/);
-    const headers = Object.fromEntries(delivery.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    expect(delivery.headers['x-webhook-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
+    const { headers } = delivery;
     expect(() => new Webhook(rotated.json.signingSecret).verify(delivery.body, headers)).not.toThrow();
     expect(() => new Webhook(one.subscription.signingSecret).verify(delivery.body, headers)).toThrow();
   });
@@ -259,7 +259,7 @@ test('a test delivery is signed and sent like any other, and changes nothing', a
   const [delivery] = (await arrived(one)) as [Received];
   const envelope = JSON.parse(String(delivery.body));
   expect(envelope.metadata).toEqual({ test: true, status: 'Client - Active' });
-  const headers = Object.fromEntries(delivery.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  const { headers } = delivery;
   expect(() => new Webhook(one.subscription.signingSecret).verify(delivery.body, headers)).not.toThrow();
   expect((await one.read()).consecutiveFailures).toBe(0);
   expect((await one.ask('GET', '/events')).json.events).toEqual([]);

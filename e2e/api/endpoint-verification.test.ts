@@ -1,7 +1,7 @@
 import { unverifiedReason } from '@causeway/proto';
+import type { Received } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import type { Received } from '../receiver/receiver.ts';
 import { until } from './support/clock.ts';
 import { openTeam } from './support/portal.ts';
 import { startPublishedReceiver } from './support/published.ts';
@@ -67,11 +67,7 @@ describe('where a company requires endpoint verification', () => {
 
     const challenges = company.challenges();
     expect(challenges).toHaveLength(2);
-    for (const { headers, body } of challenges)
-      new Webhook(signingSecret).verify(
-        body.toString(),
-        Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
-      );
+    for (const { headers, body } of challenges) new Webhook(signingSecret).verify(body, headers);
     const log = await company.browser.ask('GET', '/audit?action=subscription.verified');
     expect(log.json.entries).toMatchObject([{ actor: { kind: 'key' }, after: { enabled: true } }]);
   });

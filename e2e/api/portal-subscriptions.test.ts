@@ -1,27 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { cleanUp } from '@causeway/runtime/testing';
+import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { until } from './support/clock.ts';
 import { openTeam, type Team } from './support/portal.ts';
 import { type Json, openWorld } from './support/world.ts';
 
 const world = await openWorld();
-
-/** A receiver that answers what it is told, and keeps what came. */
-const openReceiver = async (status = 200, answer: string | Buffer = 'ok') => {
-  const received: { headers: Record<string, unknown>; body: string }[] = [];
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    received.push({ headers: request.headers, body });
-    response.writeHead(status, { 'Content-Type': 'text/plain' }).end(answer);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  cleanUp(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
-};
 
 const subscribe = async ({ owner }: Team, more: Record<string, unknown> = {}): Promise<Json> => {
   const reply = await owner.browser.ask('POST', '/subscriptions', {
@@ -166,8 +150,9 @@ describe('A test delivery', () => {
   test('shows exactly what was sent and what came back, and ticks off its first step', async () => {
     const team = await openTeam(world);
     const { browser } = team.owner;
-    const receiver = await openReceiver(201, 'thank you');
-    const { id, signingSecret } = await subscribe(team, { url: receiver.url });
+    const receiver = await testReceiver();
+    receiver.behave('/hook', 'status=201');
+    const { id, signingSecret } = await subscribe(team, { url: `${receiver.url}/hook` });
     expect((await browser.ask('GET', '/first-steps/deliveries')).json).toMatchObject({
       subscriptionCreatedUtc: expect.any(String),
       testSucceededUtc: null,
@@ -180,8 +165,8 @@ describe('A test delivery', () => {
     expect(json).toMatchObject({ success: true, statusCode: 201, errorClass: null, address: '127.0.0.1' });
     expect(json.response).toMatchObject({ body: 'thank you', bodyBase64: false, truncated: false });
     const [seen] = receiver.received;
-    expect(json.request.body).toBe(seen!.body);
-    expect(JSON.parse(seen!.body).metadata).toEqual({ test: true, status: 'Gold' });
+    expect(json.request.body).toBe(String(seen!.body));
+    expect(JSON.parse(String(seen!.body)).metadata).toEqual({ test: true, status: 'Gold' });
     for (const [name, value] of json.request.headers) expect(seen!.headers[name.toLowerCase()]).toBe(value);
     const mac = createHmac('sha256', signingSecret).update(`${json.request.timestamp}.${json.request.body}`);
     expect(json.request.signature).toBe(`sha256=${mac.digest('hex')}`);
@@ -201,8 +186,9 @@ describe('A test delivery', () => {
       response: null,
       error: expect.any(String),
     });
-    const receiver = await openReceiver(500, Buffer.from([0xff, 0xfe, 0x00]));
-    const other = await subscribe(team, { url: receiver.url });
+    const receiver = await testReceiver();
+    receiver.answer = (response) => response.writeHead(500).end(Buffer.from([0xff, 0xfe, 0x00]));
+    const other = await subscribe(team, { url: `${receiver.url}/hook` });
     const failed = await team.owner.browser.ask('POST', `/subscriptions/${other.id}/test`, {});
     expect(failed.json).toMatchObject({
       success: false,
@@ -242,8 +228,8 @@ describe('Events at the portal', () => {
 
   test('reach the subscriber, and the last first step is ticked off', async () => {
     const team = await openTeam(world);
-    const receiver = await openReceiver();
-    const { id } = await subscribe(team, { url: receiver.url });
+    const receiver = await testReceiver();
+    const { id } = await subscribe(team, { url: `${receiver.url}/hook` });
     await team.owner.browser.ask('POST', '/events/test', { type: 'client.created' });
     await until('it is delivered', () => receiver.received.length === 1);
     await until(

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { contract, eventTypes } from '@causeway/proto';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Received, type Receiver, testReceiver } from '@causeway/runtime/testing';
+import { describe, expect, test } from 'vitest';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
 const world = await openWorld();
@@ -25,23 +24,6 @@ const newcomer = async () => {
     return json;
   };
   return { company, ask, make };
-};
-
-/** A receiver on this machine, which answers as told and keeps what it got. */
-const startReceiver = async (answer: RequestListener = (_, response) => response.end('ok')) => {
-  const got: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    got.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
-    answer(request, response);
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, got };
 };
 
 /** Exactly what the contract shows, no field more. */
@@ -118,8 +100,8 @@ test('What is answered is in the next answer, whichever gateway and replica', as
 
 test('A tool’s own subscription cannot be edited, but be tested and deleted', async () => {
   const { ask, make } = await newcomer();
-  const receiver = await startReceiver();
-  const { id } = await make({ managedBy: 'zapier', url: receiver.url });
+  const receiver = await testReceiver();
+  const { id } = await make({ managedBy: 'zapier', url: `${receiver.url}/hook` });
   for (const [method, path, body] of [
     ['PATCH', `${subscriptions}/${id}`, { name: 'mine' }],
     ['POST', `${subscriptions}/${id}/rotate-secret`, {}],
@@ -155,21 +137,21 @@ test('Another company’s subscription is 404', async () => {
 describe('A test delivery', () => {
   test('is a real one, signed, with metadata, and leaves no trace', async () => {
     const { company, ask, make } = await newcomer();
-    const receiver = await startReceiver();
-    const { id, signingSecret } = await make({ url: receiver.url, enabled: false });
+    const receiver = await testReceiver();
+    const { id, signingSecret } = await make({ url: `${receiver.url}/hook`, enabled: false });
     const reply = await ask('POST', `${subscriptions}/${id}/test`, { statusOverride: 'Client - Active' });
     expectContract(contract.testSubscription, reply);
     expect(reply.json).toMatchObject({
       success: true,
       statusCode: 200,
-      responseBody: 'ok',
+      responseBody: 'thank you',
       responseBodyTruncated: false,
-      targetUrlUsed: receiver.url,
+      targetUrlUsed: `${receiver.url}/hook`,
       error: null,
       message: null,
     });
-    const [{ headers, body }] = receiver.got as [(typeof receiver.got)[0]];
-    const envelope = JSON.parse(body);
+    const [{ headers, body }] = receiver.received as [Received];
+    const envelope = JSON.parse(String(body));
     expect(Object.keys(envelope)).toEqual(['id', 'type', 'createdUtc', 'companyId', 'payload', 'metadata']);
     expect(envelope).toMatchObject({
       type: 'client.created',
@@ -189,12 +171,12 @@ describe('A test delivery', () => {
 
   test('has the payload that is sent, and an id of its own each time', async () => {
     const { ask, make } = await newcomer();
-    const receiver = await startReceiver();
-    const { id } = await make({ url: receiver.url });
+    const receiver = await testReceiver();
+    const { id } = await make({ url: `${receiver.url}/hook` });
     const samplePayload = { b: 1, a: ['ä', { deep: true }] };
     for (const more of [{}, { useSamplePayload: false }])
       await ask('POST', `${subscriptions}/${id}/test`, { eventType: 'lead.created', samplePayload, ...more });
-    const [one, two] = receiver.got.map(({ body }) => JSON.parse(body));
+    const [one, two] = receiver.received.map(({ body }) => JSON.parse(String(body)));
     expect([one.payload, two.payload]).toEqual([samplePayload, samplePayload]);
     expect([one.type, one.metadata]).toEqual(['lead.created', { test: true, status: null }]);
     expect(one.id).not.toBe(two.id);
@@ -203,17 +185,17 @@ describe('A test delivery', () => {
 
   test.each(eventTypes)('of %s has a sample', async (type) => {
     const { ask, make } = await newcomer();
-    const receiver = await startReceiver();
-    const { id } = await make({ url: receiver.url, eventTypes: [type] });
+    const receiver = await testReceiver();
+    const { id } = await make({ url: `${receiver.url}/hook`, eventTypes: [type] });
     expect((await ask('POST', `${subscriptions}/${id}/test`)).json.success).toBe(true);
-    expect(Object.keys(JSON.parse(receiver.got[0]!.body).payload).length).toBeGreaterThan(3);
+    expect(Object.keys(JSON.parse(String(receiver.received[0]!.body)).payload).length).toBeGreaterThan(3);
   });
 
   test('answers 200 with what the receiver did, whatever that was, and counts no failure', async () => {
     const { ask, make } = await newcomer();
-    const outcomes: [RequestListener, object][] = [
+    const outcomes: [Receiver['answer'], object][] = [
       [
-        (_, response) => response.writeHead(500).end('broken'),
+        (response) => response.writeHead(500).end('broken'),
         {
           statusCode: 500,
           responseBody: 'broken',
@@ -222,7 +204,7 @@ describe('A test delivery', () => {
         },
       ],
       [
-        (_, response) => response.writeHead(302, { location: 'https://example.com' }).end(),
+        (response) => response.writeHead(302, { location: 'https://example.com' }).end(),
         {
           statusCode: 302,
           error: 'redirect',
@@ -230,7 +212,7 @@ describe('A test delivery', () => {
         },
       ],
       [
-        (request) => request.socket.destroy(),
+        (response) => response.socket?.destroy(),
         {
           statusCode: null,
           responseBody: '',
@@ -239,13 +221,14 @@ describe('A test delivery', () => {
         },
       ],
       [
-        (_, response) => response.writeHead(410).end('x'.repeat(20_000)),
+        (response) => response.writeHead(410).end('x'.repeat(20_000)),
         { statusCode: 410, responseBody: 'x'.repeat(16_384), responseBodyTruncated: true },
       ],
     ];
     for (const [answer, expected] of outcomes) {
-      const receiver = await startReceiver(answer);
-      const { id } = await make({ url: receiver.url });
+      const receiver = await testReceiver();
+      receiver.answer = answer;
+      const { id } = await make({ url: `${receiver.url}/hook` });
       const reply = await ask('POST', `${subscriptions}/${id}/test`);
       expect(reply.status).toBe(200);
       expectContract(contract.testSubscription, reply);
@@ -259,24 +242,19 @@ describe('A test delivery', () => {
 
   test('names the URL that was called, and why nobody was there', async () => {
     const { ask, make } = await newcomer();
-    const receiver = await startReceiver();
-    const { id } = await make({ url: `${receiver.url.replace('127.0.0.1', '127.1')}#part` });
+    const receiver = await testReceiver();
+    const { id } = await make({ url: `${receiver.url.replace('127.0.0.1', '127.1')}/hook#part` });
     const reached = await ask('POST', `${subscriptions}/${id}/test`);
-    expect(reached.json).toMatchObject({ success: true, targetUrlUsed: receiver.url });
+    expect(reached.json).toMatchObject({ success: true, targetUrlUsed: `${receiver.url}/hook` });
 
-    const port = await new Promise<number>((free) => {
-      const server = createServer().listen(0, '127.0.0.1', () => {
-        const { port } = server.address() as AddressInfo;
-        server.close(() => free(port));
-      });
-    });
-    const { id: dead } = await make({ url: `http://127.0.0.1:${port}` });
+    await receiver.down();
+    const { id: dead } = await make({ url: receiver.url });
     const refused = await ask('POST', `${subscriptions}/${dead}/test`);
     expectContract(contract.testSubscription, refused);
     expect(refused.json).toMatchObject({
       success: false,
       statusCode: null,
-      targetUrlUsed: `http://127.0.0.1:${port}/`,
+      targetUrlUsed: `${receiver.url}/`,
       error: 'connect',
       message: 'The connection was refused.',
     });

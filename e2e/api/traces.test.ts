@@ -195,8 +195,8 @@ describe('the trace of a client that is made', () => {
     const secrets = ['s3cr3t', 'Kollwitz', 'kaethe@', '12345', 'ext-4711', key, subscription.signingSecret];
     expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
     const [delivery] = receiver.received;
-    expect(delivery!.header('x-webhook-event')).toBe('client.created');
-    expect(delivery!.header('traceparent')).toBeUndefined();
+    expect(delivery!.headers['x-webhook-event']).toBe('client.created');
+    expect(delivery!.headers.traceparent).toBeUndefined();
   });
 
   test('is whole also where many are made in one transaction, fanned out and recorded together', async () => {

@@ -1,4 +1,4 @@
-import { startReceiver } from '../receiver/receiver.ts';
+import { startReceiver } from '@causeway/runtime/testing/receiver';
 
 /** What the receiver saw: when each event came, by path and event. */
 export interface Arrivals {

@@ -1,7 +1,7 @@
 import { basePath } from '@causeway/proto';
-import { afterAll, expect, test } from 'vitest';
+import { testReceiver } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
 import { openWorld } from '../api/support/world.ts';
-import { startReceiver } from '../receiver/receiver.ts';
 import { spoil } from './changes.ts';
 import { createDice } from './dice.ts';
 import { breaksSchema, type Standing } from './judge.ts';
@@ -19,8 +19,7 @@ const requests = requestsOr(6_000);
 const timeoutMs = timeoutFor(requests);
 
 const world = await openWorld();
-const receiver = await startReceiver({ counting: true });
-afterAll(() => receiver.close());
+const receiver = await testReceiver({ counting: true });
 const endpoints = readEndpoints((await world.ask('/openapi.json')).json);
 
 /** Each has few subscriptions that way, so that an event is not delivered to hundreds. */

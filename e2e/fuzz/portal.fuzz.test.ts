@@ -1,8 +1,8 @@
 import { portalBasePath } from '@causeway/proto';
-import { afterAll, expect, test } from 'vitest';
+import { testReceiver } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
 import { clientAddress, openTeam, type Team } from '../api/support/portal.ts';
 import { openWorld, type Reply } from '../api/support/world.ts';
-import { startReceiver } from '../receiver/receiver.ts';
 import { createDice } from './dice.ts';
 import type { Standing } from './judge.ts';
 import { createLearned } from './learned.ts';
@@ -15,10 +15,7 @@ const requests = requestsOr(3_000);
 const timeoutMs = timeoutFor(requests);
 
 const world = await openWorld();
-const receiver = await startReceiver({ counting: true });
-afterAll(async () => {
-  await receiver.close();
-});
+const receiver = await testReceiver({ counting: true });
 
 /** What ends the session that everything is asked with. */
 const ends = new Set(['signOut', 'signIn', 'revokeSession']);

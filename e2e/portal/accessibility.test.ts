@@ -1,14 +1,14 @@
 import AxeBuilder from '@axe-core/playwright';
+import { testReceiver } from '@causeway/runtime/testing';
 import type { Page } from '@playwright/test';
 import { describe, expect, test } from 'vitest';
 import { openTeam } from '../api/support/portal.ts';
 import { furnish } from './support/furnish.ts';
 import { dialogsOf, goTo, type Place, pagesOf } from './support/pages.ts';
 import { openPortal, see, visit, type WindowOptions } from './support/portal.ts';
-import { openReceiver } from './support/subscriber.ts';
 
 const portal = await openPortal();
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 const team = await openTeam(portal.world);
 const furnished = await furnish(portal.world, receiver, team);
 

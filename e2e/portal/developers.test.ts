@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { type Received, testReceiver } from '@causeway/runtime/testing';
 import type { Page } from '@playwright/test';
 import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
-import type { Received } from '../receiver/receiver.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
-import { openReceiver, openSubscriber } from './support/subscriber.ts';
+import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
 const { world } = portal;
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 const run = promisify(execFile);
 
 describe('The quick start', () => {
@@ -57,7 +57,10 @@ describe('The signature checker', () => {
     await page.getByLabel('Body').fill(given.body);
     await page.getByRole('button', { name: 'Check signature' }).click();
   };
-  const headersOf = ({ headers }: Received): string => headers.map((pair) => pair.join(': ')).join('\n');
+  const headersOf = ({ headers }: Received): string =>
+    Object.entries(headers)
+      .map((pair) => pair.join(': '))
+      .join('\n');
 
   test('says of a real delivery that it is right, and of each thing that can be wrong which it is', async () => {
     const { team, page } = await portal.openOwner();

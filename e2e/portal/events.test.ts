@@ -1,10 +1,11 @@
+import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
 import { openPortal, see, visit } from './support/portal.ts';
-import { openReceiver, openSubscriber } from './support/subscriber.ts';
+import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 
 const open = async () => {
   const { team, page } = await portal.openOwner();

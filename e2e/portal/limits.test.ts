@@ -1,13 +1,14 @@
+import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
 import { openTeam } from '../api/support/portal.ts';
 import { furnish } from './support/furnish.ts';
 import { openPortal, see, visit } from './support/portal.ts';
-import { openReceiver, openSubscriber } from './support/subscriber.ts';
+import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
 const { world } = portal;
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 
 describe('A viewer', () => {
   test('sees personal data masked, in events and in what was sent', async () => {

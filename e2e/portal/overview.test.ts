@@ -1,12 +1,13 @@
+import { testReceiver } from '@causeway/runtime/testing';
 import { describe, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
 import type { Json } from '../api/support/world.ts';
 import { openPortal, see, visit } from './support/portal.ts';
-import { openReceiver, openSubscriber } from './support/subscriber.ts';
+import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
 const { world } = portal;
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 
 describe('The overview', () => {
   test('ticks the first steps off, and counts requests and deliveries, as they really happen', async () => {

@@ -1,14 +1,14 @@
+import { type Received, testReceiver } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
-import type { Received } from '../receiver/receiver.ts';
 import { command, tabTo } from './support/keyboard.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
-import { openReceiver, openSubscriber } from './support/subscriber.ts';
+import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
 const { world } = portal;
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 
 const open = async () => {
   const { team, page } = await portal.openOwner();
@@ -17,9 +17,8 @@ const open = async () => {
 
 /** Whether the delivery verifies with a library that knows nothing of the portal. */
 const verifies = ({ headers, body }: Received, secret: string): boolean => {
-  const named = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
   try {
-    new Webhook(secret).verify(body, named);
+    new Webhook(secret).verify(body, headers);
     return true;
   } catch {
     return false;

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { command, tabTo } from './support/keyboard.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
-import { openReceiver, openSubscriber } from './support/subscriber.ts';
+import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 const run = promisify(execFile);
 
 const open = async () => {
@@ -39,14 +40,14 @@ describe('A test delivery', () => {
     const panel = page.getByRole('tabpanel');
     await see(panel.locator('pre')).toHaveText(String(arrived?.body));
     await see(panel.getByRole('region', { name: 'Request headers' })).toContainText(
-      arrived?.header('x-webhook-signature') ?? 'a signature',
+      arrived?.headers['x-webhook-signature'] ?? 'a signature',
     );
     await panel.getByRole('button', { name: 'Copy as curl' }).click();
     await run('bash', ['-c', await clipboard(page)]);
     const [, again] = subscriber.received();
     expect(String(again?.body)).toBe(String(arrived?.body));
     expect(again?.verdict).toBe('valid');
-    expect(again?.header('x-webhook-signature')).toBe(arrived?.header('x-webhook-signature'));
+    expect(again?.headers['x-webhook-signature']).toBe(arrived?.headers['x-webhook-signature']);
   });
 
   test('of a receiver that fails says what happened and what to do', async () => {

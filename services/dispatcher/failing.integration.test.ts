@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryScheduleMs } from '@causeway/proto';
+import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
-import { startReceiver } from './testing/receiver.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const states = async (subscription: Subscription): Promise<Record<string, number
 
 test('a failed delivery is tried again after its wait, over the same body, stamped and signed anew', async () => {
   const { drain } = await world.start({ scheduleMs: [1_200, 300], random: () => 0.5 });
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(receiver.received.length < 3 ? 500 : 204).end();
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 1);
@@ -28,8 +28,8 @@ test('a failed delivery is tried again after its wait, over the same body, stamp
   const [first, second, third] = receiver.received;
   expect(second!.atMs - first!.atMs).toBeGreaterThanOrEqual(1_190);
   expect(third!.atMs - second!.atMs).toBeGreaterThanOrEqual(290);
-  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-  expect(receiver.received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2', '3']);
+  expect(new Set(receiver.received.map(({ body }) => String(body))).size).toBe(1);
+  expect(receiver.received.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
   expect(second!.headers['x-webhook-timestamp']).not.toBe(first!.headers['x-webhook-timestamp']);
   expect(second!.headers['x-webhook-signature']).not.toBe(first!.headers['x-webhook-signature']);
   const attempts = await world.attempts(subscription);
@@ -47,7 +47,7 @@ test('a failed delivery is tried again after its wait, over the same body, stamp
 
 test('a delivery that has had all its attempts has failed, and is left alone', async () => {
   const { drain } = await world.start({ scheduleMs: [50, 50] });
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(302, { location: receiver.url }).end();
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 1);
@@ -69,7 +69,7 @@ test('the true schedule: eleven attempts within a tenth of their times, and then
     now: () => new Date(clockMs),
     random: () => randoms[drawn++ % randoms.length]!,
   });
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(500).end();
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 1);
@@ -100,7 +100,7 @@ test('the true schedule: eleven attempts within a tenth of their times, and then
 
 test('a Retry-After of a 503 is waited for', async () => {
   const { drain } = await world.start({ scheduleMs: [100, 100] });
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   receiver.answer = (response) =>
     receiver.received.length === 1 ? response.writeHead(503, { 'retry-after': '2' }).end() : response.end();
   const subscription = await world.subscribe(receiver.url);
@@ -113,7 +113,7 @@ test('a Retry-After of a 503 is waited for', async () => {
 describe('a subscription is switched off', () => {
   test('by a 410 at once, with what waits held', async () => {
     const { drain } = await world.start({ scheduleMs: [100] });
-    const receiver = await startReceiver();
+    const receiver = await testReceiver();
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 3, { by: 'queue', dueMs: Date.now() + 3_600_000 });
     receiver.answer = (response) => response.writeHead(410).end();
@@ -146,7 +146,7 @@ describe('a subscription is switched off', () => {
 
   test('but not by a 410 from where it no longer points', async () => {
     const { drain } = await world.start({ scheduleMs: [60_000] });
-    const [old, fresh] = [await startReceiver(), await startReceiver()];
+    const [old, fresh] = [await testReceiver(), await testReceiver()];
     const subscription = await world.subscribe(old.url);
     old.answer = async (response) => {
       await world.database.query('UPDATE subscriptions SET url = ? WHERE subscription_id = ?', [
@@ -164,7 +164,7 @@ describe('a subscription is switched off', () => {
   test('by twenty failures in a row: five of any burst, then fifteen probes, never two at a time', async () => {
     const { drain } = await world.start({ scheduleMs: Array(10).fill(50) });
     const other = await world.start({ scheduleMs: Array(10).fill(50) });
-    const receiver = await startReceiver();
+    const receiver = await testReceiver();
     receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 30);
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 2_000);
@@ -223,7 +223,7 @@ describe('auto-disable counts', () => {
     // Requests wait at the receiver until the test answers them, so that no clock decides what is under way.
     const options = { timeoutMs: 20_000, probeIntervalMs: 10, scheduleMs: Array(10).fill(10) };
     const dispatchers = [await world.start(options), await world.start(options)];
-    const receiver = await startReceiver();
+    const receiver = await testReceiver();
     const held: ServerResponse[] = [];
     const fail = (): number => {
       const responses = held.splice(0);
@@ -268,7 +268,7 @@ describe('auto-disable counts', () => {
 
   test('each probe of a receiver that refuses connections, a probe interval apart', async () => {
     const { drain } = await world.start({ probeIntervalMs: 50, scheduleMs: Array(10).fill(20) });
-    const receiver = await startReceiver();
+    const receiver = await testReceiver();
     await receiver.down();
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 300);
@@ -285,7 +285,7 @@ describe('auto-disable counts', () => {
   test('each probe of a receiver that hangs: fifteen of the timeout, one after the other', async () => {
     const timeoutMs = 150;
     const { drain } = await world.start({ timeoutMs, probeIntervalMs: 20, scheduleMs: Array(10).fill(20) });
-    const receiver = await startReceiver();
+    const receiver = await testReceiver();
     receiver.answer = () => {};
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 300);
@@ -306,7 +306,7 @@ describe('auto-disable counts', () => {
 
 test('a receiver’s restart under full traffic switches nothing off, and everything arrives', async () => {
   const { drain } = await world.start({ scheduleMs: Array(10).fill(400) });
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url);
   let sending = true;
   let sent = 0;
@@ -331,7 +331,7 @@ test('a receiver’s restart under full traffic switches nothing off, and everyt
 
 test('what belongs to a deleted subscription is dropped, and its queue goes', async () => {
   const { drain } = await world.start();
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url);
   await world.database.query('DELETE FROM subscriptions WHERE subscription_id = ?', [
     subscription.subscription_id,
@@ -360,7 +360,7 @@ describe('a replay', () => {
 
   test('says that it is one, is counted by its replay, and touches no streak', async () => {
     const { drain } = await world.start({ scheduleMs: [50] });
-    const receiver = await startReceiver();
+    const receiver = await testReceiver();
     const subscription = await world.subscribe(receiver.url);
     await world.database.query(
       'UPDATE delivery_queues SET consecutive_failures = 3 WHERE subscription_id = ?',
@@ -382,7 +382,7 @@ describe('a replay', () => {
 
 test('a secret that does not open costs the receiver nothing, and its delivery stays', async () => {
   const { drain } = await world.start();
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url, { secret: Buffer.from('garbage') });
   await world.deliver(subscription, 1);
   await eventually(() => world.deliveries(subscription)).toMatchObject([{ state: 'waiting', attempts: 0 }]);

@@ -7,26 +7,25 @@ import {
   testDeliverySubject,
 } from '@causeway/proto';
 import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { beforeEach, expect, test } from 'vitest';
 import { startProxy, type Verdict } from '../runtime/database/fixtures/proxy.ts';
 import { type Tables, tenantTables } from './tables.ts';
 import { eventually, makeQueue, openWorld, type Subscription, type World } from './testing/boot.ts';
-import { type Receiver, startReceiver } from './testing/receiver.ts';
 
 let world: World;
 let receiver: Receiver;
 let subscription: Subscription;
 beforeEach(async () => {
   world = await openWorld();
-  receiver = await startReceiver();
+  receiver = await testReceiver();
   subscription = await world.subscribe(receiver.url);
 });
 
 const delivered = async (): Promise<number> =>
   (await world.deliveries(subscription)).filter(({ state }) => state === 'succeeded').length;
-const idsReceived = (): number[] => receiver.received.map(({ id }) => id).sort((a, b) => a - b);
+const idsReceived = (): number[] => receiver.received.map(({ id }) => Number(id)).sort((a, b) => a - b);
 
 /** A database that is reached through a proxy, which can lose requests. */
 const proxiedDatabase = async (verdict: (request: Buffer) => Verdict) => {
@@ -138,7 +137,7 @@ test('while MySQL is away results are kept and nothing new is begun; then all is
   expect((await world.attempts(subscription)).slice(0, 4)).toMatchObject(
     Array(4).fill({ attempt: 1, status_code: 200 }),
   );
-  const before = receiver.received.filter(({ id }) => id <= 4);
+  const before = receiver.received.filter(({ id }) => Number(id) <= 4);
   expect(before).toHaveLength(4);
 });
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { eventually, openWorld } from './testing/boot.ts';
-import { startReceiver } from './testing/receiver.ts';
 
 test('a receiver that hangs with thousands waiting, and one that fails, delay no other', async () => {
   const world = await openWorld();
   await world.start({ slots: 64, timeoutMs: 6_000, scheduleMs: Array(10).fill(500) });
-  const [hanging, failing, healthy] = [await startReceiver(), await startReceiver(), await startReceiver()];
+  const [hanging, failing, healthy] = [await testReceiver(), await testReceiver(), await testReceiver()];
   hanging.answer = () => {};
   failing.answer = (response) => response.writeHead(500).end();
   const bad = [await world.subscribe(hanging.url), await world.subscribe(failing.url)];
@@ -23,7 +23,7 @@ test('a receiver that hangs with thousands waiting, and one that fails, delay no
     await sleep(20);
   }
   await eventually(() => healthy.received.length).toBe(200);
-  const lateMs = healthy.received.map(({ id, atMs }) => atMs - sentMs.get(id)!).sort((a, b) => a - b);
+  const lateMs = healthy.received.map(({ id, atMs }) => atMs - sentMs.get(Number(id))!).sort((a, b) => a - b);
   // One that waited for the hanging receiver would have waited for its deadline.
   expect(lateMs[Math.floor(lateMs.length * 0.95)]).toBeLessThan(5_500);
   // The hanging one had what a first window takes, and its one at a time once it failed.
@@ -33,14 +33,14 @@ test('a receiver that hangs with thousands waiting, and one that fails, delay no
 test('a flood of retries leaves first attempts their slots', async () => {
   const world = await openWorld();
   await world.start({ slots: 32, timeoutMs: 3_000 });
-  const slow = await startReceiver();
+  const slow = await testReceiver();
   slow.answer = (response) => void setTimeout(() => response.end(), 2_000);
   for (let at = 0; at < 30; at++) {
     const subscription = await world.subscribe(slow.url);
     await world.deliver(subscription, 40, { by: 'queue' });
   }
   await eventually(() => slow.received.length).toBeGreaterThan(20);
-  const quick = await startReceiver();
+  const quick = await testReceiver();
   const subscription = await world.subscribe(quick.url);
   for (let round = 0; round < 20; round++) {
     const before = quick.received.length;
@@ -56,7 +56,7 @@ test('a flood of retries leaves first attempts their slots', async () => {
 test('one company’s hundreds of slow subscriptions with a backlog delay no other company’s retry', async () => {
   const world = await openWorld();
   const { drain } = await world.start({ slots: 16, timeoutMs: 5_000, scheduleMs: [200], random: () => 0.5 });
-  const [slow, other] = [await startReceiver(), await startReceiver()];
+  const [slow, other] = [await testReceiver(), await testReceiver()];
   slow.answer = (response) => void setTimeout(() => response.end(), 500);
   const first = await world.subscribe(slow.url);
   const many = [first];
@@ -64,8 +64,7 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
   for (const subscription of many) await world.deliver(subscription, 5, { by: 'queue' });
   await eventually(() => slow.received.length).toBeGreaterThan(8);
 
-  other.answer = (response, { headers }) =>
-    response.writeHead(headers['x-webhook-attempt'] === '1' ? 500 : 200).end();
+  other.answer = (response, { attempt }) => response.writeHead(attempt === 1 ? 500 : 200).end();
   const subscription = await world.subscribe(other.url);
   for (const by of ['wake', 'queue'] as const) {
     const before = slow.received.length;
@@ -88,7 +87,7 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
 test('a host gets no more attempts at a time than it may, whoever they are from', async () => {
   const world = await openWorld();
   const { drain } = await world.start({ maxPerHost: 6 });
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   receiver.answer = (response) => void setTimeout(() => response.end(), 30);
   const subscriptions = await Promise.all([1, 2, 3, 4, 5].map(() => world.subscribe(receiver.url)));
   await Promise.all(

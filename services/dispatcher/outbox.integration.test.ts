@@ -1,20 +1,20 @@
+import { type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
-import { type Receiver, startReceiver } from './testing/receiver.ts';
 
 let world: World;
 let receiver: Receiver;
 let subscription: Subscription;
 beforeEach(async () => {
   world = await openWorld();
-  receiver = await startReceiver();
+  receiver = await testReceiver();
   subscription = await world.subscribe(receiver.url);
 });
 
 /** Its signing threads are up, so that no attempt takes long for want of one. */
 const startWarm = async (options: Parameters<World['start']>[0]): Promise<void> => {
   await world.start(options);
-  const other = await world.subscribe((await startReceiver()).url);
+  const other = await world.subscribe((await testReceiver()).url);
   await world.deliver(other, 1);
   await eventually(() => world.deliveries(other)).toMatchObject([{ state: 'succeeded' }]);
 };

@@ -1,7 +1,7 @@
 import { type DeliveryTailEntry, deliveryTailSubject } from '@causeway/proto';
+import { type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually, openWorld, type World } from './testing/boot.ts';
-import { type Receiver, startReceiver } from './testing/receiver.ts';
 
 const quota = 10;
 let world: World;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 const failingReceiver = async (): Promise<Receiver> => {
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(500).end();
   return receiver;
 };
@@ -57,7 +57,7 @@ test('Dispatchers never write more waiting deliveries than the quota; what has n
 
 test('The portal’s count of failed attempts has all of them, also those that are not counted', async () => {
   await world.start({ scheduleMs: [600_000], probeIntervalMs: 600_000 });
-  const receiver = await startReceiver();
+  const receiver = await testReceiver();
   receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 300);
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 12);

@@ -1,7 +1,7 @@
 import { cleanUp } from '@causeway/runtime/testing';
+import { type Receiver, type ReceiverOptions, startReceiver } from '@causeway/runtime/testing/receiver';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { type Receiver, type ReceiverOptions, startReceiver } from '../../receiver/receiver.ts';
 import type { Json, World } from './open.ts';
 
 /**
@@ -28,11 +28,7 @@ export const startPublishedReceiver = async (
   });
   cleanUp(async () => {
     await receiver.close();
-    for (const { headers, body } of receiver.received)
-      note(
-        headers.map(([name]) => name),
-        body,
-      );
+    for (const { headers, body } of receiver.received) note(Object.keys(headers), body);
     expect([...problems]).toEqual([]);
   });
   return receiver;

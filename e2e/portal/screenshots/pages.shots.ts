@@ -1,17 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
+import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { openBrowser, type Team } from '../../api/support/portal.ts';
 import { furnish } from '../support/furnish.ts';
 import { dialogsOf, goTo, type Place, pagesOf } from '../support/pages.ts';
 import { openPortal } from '../support/portal.ts';
-import { openReceiver } from '../support/subscriber.ts';
 
 const folder = readEnv().SCREENSHOTS_FOLDER ?? 'screenshots';
 mkdirSync(folder, { recursive: true });
 const portal = await openPortal();
-const receiver = await openReceiver();
+const receiver = await testReceiver();
 
 /** The demo company, which has people with names. */
 const openDemo = async (): Promise<Team> => {

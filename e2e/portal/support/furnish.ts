@@ -1,8 +1,9 @@
 import { type EventType, scopes } from '@causeway/proto';
+import type { Receiver } from '@causeway/runtime/testing';
 import { until } from '../../api/support/clock.ts';
 import type { Team } from '../../api/support/portal.ts';
 import type { Json, World } from '../../api/support/world.ts';
-import { openSubscriber, type Receiver } from './subscriber.ts';
+import { openSubscriber } from './subscriber.ts';
 
 /** Things of a company that has worked with the portal for a while, by their ids. */
 export interface Furnished {

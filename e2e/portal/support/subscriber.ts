@@ -1,19 +1,9 @@
 import { type EventType, ingestSubject, samplePayload } from '@causeway/proto';
 import { connectBus } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import type { Received, Receiver } from '@causeway/runtime/testing';
 import { expect } from 'vitest';
 import type { Team } from '../../api/support/portal.ts';
 import type { Json, World } from '../../api/support/world.ts';
-import { type Received, startReceiver } from '../../receiver/receiver.ts';
-
-/** A receiver of this file's own; each team's deliveries go to a path of its own. */
-export const openReceiver = async () => {
-  const receiver = await startReceiver();
-  cleanUp(() => receiver.close());
-  return receiver;
-};
-
-export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
 /** What a test needs besides the window: real records, and what arrived of them. */
 export interface Subscriber {

@@ -6,3 +6,5 @@ export { type TestDatabase, testDatabase } from './database.ts';
 export { type TestLane, testLane } from './lane.ts';
 export { type TestNats, testNats } from './nats.ts';
 export { provided } from './provided.ts';
+export type { Received, Receiver, ReceiverOptions } from './receiver/receiver.ts';
+export { testReceiver } from './receiver/test-receiver.ts';

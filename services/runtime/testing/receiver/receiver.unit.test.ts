@@ -44,13 +44,13 @@ const raw = (path: string, forMs: number): Promise<{ text: string; ended: boolea
     }, forMs);
   });
 
-test('a delivery is taken, and kept with its headers as sent and its body', async () => {
+test('keeps a delivery with its headers and body', async () => {
   const { received, arrivals, url } = await start();
   expect((await deliver('/hook')).status).toBe(200);
   expect(received).toMatchObject([
     { path: '/hook', id: '1', type: 'client.created', attempt: 1, body: Buffer.from('{"a":1}') },
   ]);
-  expect(received[0]?.headers).toContainEqual(['host', url.slice(7)]);
+  expect(received[0]?.headers).toMatchObject({ host: url.slice(7), 'x-webhook-id': '1' });
   await deliver('/hook');
   await deliver('/hook', '2');
   expect([...(arrivals.get('/hook') ?? [])]).toEqual([
@@ -59,13 +59,13 @@ test('a delivery is taken, and kept with its headers as sent and its body', asyn
   ]);
 });
 
-test('no more deliveries are kept than asked for', async () => {
+test('keeps no more deliveries than asked to', async () => {
   const { received } = await start({ keep: 3 });
   for (const id of ['1', '2', '3', '4', '5']) await deliver('/hook', id);
   expect(received.map(({ id }) => id)).toEqual(['3', '4', '5']);
 });
 
-test('counting, it keeps how often each event came and nothing else', async () => {
+test('while counting, keeps only how often each event arrived', async () => {
   const { received, arrivals, counts } = await start({ counting: true });
   for (const id of ['1', '2', '2']) await deliver('/hook', id);
   expect(received).toEqual([]);
@@ -73,7 +73,7 @@ test('counting, it keeps how often each event came and nothing else', async () =
   expect(counts().deliveries).toBe(3);
 });
 
-describe('its query says what a delivery gets:', () => {
+describe('answers as the query says:', () => {
   test.each([
     ['status=500', 500],
     ['status=410', 410],
@@ -139,7 +139,7 @@ describe('its query says what a delivery gets:', () => {
   });
 });
 
-test('what a path gets can be told while it runs', async () => {
+test('answers a path as told while it runs', async () => {
   await start();
   const tell = (behaviour?: string) =>
     fetch(`${receiver?.url}/_behave`, { method: 'POST', body: JSON.stringify({ path: '/hook', behaviour }) });
@@ -150,6 +150,34 @@ test('what a path gets can be told while it runs', async () => {
   expect((await deliver('/hook?status=410')).status).toBe(410);
   receiver?.behave('/hook', 'status=503');
   expect((await deliver('/hook')).status).toBe(503);
+});
+
+test('a function answers in place of all that, with the delivery at hand', async () => {
+  const { received } = await start();
+  const [{ status }, held] = await new Promise<[Response, Promise<Response>]>((resolve) => {
+    receiver!.answer = (response, { id }) => {
+      if (id === '1') resolve(Promise.all([deliver('/hook', '2')]).then(([other]) => [other, first]));
+      else response.writeHead(418).end();
+    };
+    const first = deliver('/hook?status=500', '1');
+    first.catch(() => {});
+  });
+  expect(status).toBe(418);
+  expect(received.map(({ id }) => id)).toEqual(['1', '2']);
+  // The first got no answer yet.
+  expect(receiver?.mostAtATime).toBe(2);
+  await receiver?.close();
+  await expect(held).rejects.toThrow();
+});
+
+test('refuses connections while it is down, and is back at the same address', async () => {
+  const { counts } = await start();
+  expect((await deliver('/hook')).status).toBe(200);
+  await receiver?.down();
+  await expect(deliver('/hook')).rejects.toThrow();
+  await receiver?.up();
+  expect((await deliver('/hook')).status).toBe(200);
+  expect(counts().deliveries).toBe(2);
 });
 
 describe('a signature', () => {
@@ -226,7 +254,7 @@ test('with the secret it tells of each delivery whether its signature is valid, 
   expect(receiver?.received).toEqual([]);
 });
 
-test('a sender that goes away in the middle is nobody’s error', async () => {
+test('a sender that disconnects in the middle disturbs nothing', async () => {
   await start();
   const socket = connect(Number(new URL(receiver?.url ?? '').port), '127.0.0.1');
   socket.write('POST /hook?drip=5 HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{');

@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util';
 import { startReceiver } from './receiver.ts';
 
-// `node deploy/local/bootstrap.mjs e2e/receiver/main.ts [--port N] [--count]`: a receiver to point a
-// subscription at. `npm start` runs one; then it ends with its supervisor.
+// `node deploy/local/bootstrap.mjs services/runtime/testing/receiver/main.ts [--port N] [--count]`: a receiver as the
+// target of subscriptions. `npm start` runs one, which ends with its supervisor.
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, count: { type: 'boolean', default: false } },
 });
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const receiver = await startReceiver({ port: Number(values.port), counting: values.count, say });
+const receiver = await startReceiver({ port: Number(values.port), counting: values.count, keep: 1000, say });
 say(`webhook receiver ${receiver.url}/`);
 process.send?.({ type: 'ready', metricsUrl: null });
 

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { HeaderPair } from '@causeway/proto';
 import { act, type Behaviour } from './behaviour.ts';
 import { answerControl } from './control.ts';
 import { type Verdict, verdictOn } from './signature.ts';
@@ -13,13 +12,13 @@ export interface ReceiverOptions {
   readonly host?: string;
   /** Key and certificate, to be reached by https. */
   readonly tls?: Pick<ServerOptions, 'key' | 'cert'>;
-  /** Keeps the events' ids alone, for large numbers of deliveries. */
+  /** Keeps only the events' ids, for large numbers of deliveries. */
   readonly counting?: boolean;
-  /** While counting: told of every delivery. */
+  /** Called with each delivery while counting. */
   readonly counted?: (path: string, headers: readonly string[], body: Buffer) => void;
-  /** How many deliveries are kept, the latest. */
+  /** How many of the latest deliveries to keep; all by default. */
   readonly keep?: number;
-  /** Told of every delivery, in a line for people. */
+  /** Called with a line for people about each delivery. */
   readonly say?: (line: string) => void;
 }
 
@@ -30,36 +29,42 @@ export interface Received {
   readonly id: string;
   readonly type: string;
   readonly attempt: number;
-  readonly headers: readonly HeaderPair[];
   /** By lower-case name. */
-  readonly header: (name: string) => string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly verdict: Verdict;
 }
 
 export interface Receiver {
-  /** Without a slash at its end: a subscription's URL is this and any path, and a behaviour if wanted. */
+  /** Without a slash at its end. A subscription's URL is this with any path, and a behaviour as its query. */
   readonly url: string;
   /** The latest deliveries, in the order in which they arrived; empty while counting. */
   readonly received: readonly Received[];
   /** How often each event arrived, by path and id. */
   readonly arrivals: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** The most deliveries open at the same time since the test last reset it; 0 while counting. */
+  mostAtATime: number;
   /** All requests that were deliveries, and all connections. */
   counts(): { readonly deliveries: number; readonly connections: number; readonly open: number };
-  /** A secret that signatures are checked with from now on. */
+  /** Checks signatures with this secret too from now on. */
   trust(secret: string): void;
-  /** What deliveries to a path get from now on, in place of what their URL says; undefined ends that. */
+  /** Sets how deliveries to a path are answered, instead of by their URL's query; undefined undoes that. */
   behave(path: string, behaviour: string | undefined): void;
+  /** Answers every delivery, if set; one that it does not answer hangs. Not called while counting. */
+  answer: ((response: ServerResponse, received: Received) => void) | undefined;
   forget(): void;
+  /** Refuses connections until `up`. */
+  down(): Promise<void>;
+  up(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A receiver of webhooks that does what it is told (see `Behaviour`). Paths below `/_` are for whoever runs it
- * (see control.ts), every other is for deliveries.
+ * A webhook receiver that answers as told: by a query (see `Behaviour`) or by a function. Paths below `/_` control it
+ * (see control.ts); every other path takes deliveries.
  */
 export const startReceiver = async (options: ReceiverOptions = {}): Promise<Receiver> => {
-  const { port = 0, host = '127.0.0.1', tls, counting = false, counted, keep = 1000, say } = options;
+  const { port = 0, host = '127.0.0.1', tls, counting = false, counted, keep = Infinity, say } = options;
   const received: Received[] = [];
   const arrivals = new Map<string, Map<string, number>>();
   const requestsTo = new Map<string, number>();
@@ -68,6 +73,7 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
   let deliveries = 0;
   let connections = 0;
   let open = 0;
+  let atATime = 0;
 
   const count = (path: string, id: string): { nth: number; nthOfEvent: number } => {
     deliveries += 1;
@@ -81,26 +87,34 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
   };
 
   const keepIt = (request: IncomingMessage, path: string, body: Buffer): Received => {
-    const header = (name: string) => request.headers[name] as string | undefined;
+    const headers = request.headers as Readonly<Record<string, string>>;
+    const atMs = Date.now();
     const one: Received = {
-      atMs: Date.now(),
+      atMs,
       path,
-      id: header('x-webhook-id') ?? '',
-      type: header('x-webhook-event') ?? '',
-      attempt: Number(header('x-webhook-attempt') ?? 0),
-      headers: pairs(request.rawHeaders),
-      header,
+      id: headers['x-webhook-id'] ?? '',
+      type: headers['x-webhook-event'] ?? '',
+      attempt: Number(headers['x-webhook-attempt'] ?? 0),
+      headers,
       body,
       verdict: verdictOn(
         secrets,
-        header('x-webhook-timestamp') ?? '',
-        header('x-webhook-signature') ?? '',
+        headers['x-webhook-timestamp'] ?? '',
+        headers['x-webhook-signature'] ?? '',
         body,
-        Date.now(),
+        atMs,
       ),
     };
     if (received.push(one) > keep) received.shift();
     return one;
+  };
+
+  const noteOpen = (response: ServerResponse): void => {
+    atATime += 1;
+    receiver.mostAtATime = Math.max(receiver.mostAtATime, atATime);
+    response.once('close', () => {
+      atATime -= 1;
+    });
   };
 
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -108,9 +122,11 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
     const body = counting && !counted ? await drained(request) : await bytesOf(request);
     if (path.startsWith('/_') || request.method !== 'POST')
       return answerControl(receiver, request, response, body);
+    if (!counting) noteOpen(response);
     const turn = { request, response, body, ...count(path, String(request.headers['x-webhook-id'] ?? '')) };
     counted?.(path, request.rawHeaders, body);
     const one = counting ? undefined : keepIt(request, path, body);
+    if (one && receiver.answer) return receiver.answer(response, one);
     const said = behaviours.get(path) ?? query;
     const did =
       said === '' ? quick(response) : await act(new URLSearchParams(said) satisfies Behaviour, turn);
@@ -118,7 +134,7 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
   };
 
   const listener: RequestListener = (request, response) => {
-    // A sender that goes away in the middle is nobody's error here.
+    // A sender that disconnects in the middle is no error here.
     take(request, response).catch(() => request.socket.destroy());
   };
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
@@ -131,11 +147,21 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
     });
   });
   await once(server.listen(port, host), 'listening');
+  const { port: boundPort } = server.address() as AddressInfo;
+  const down = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
 
   const receiver: Receiver = {
-    url: `${tls ? 'https' : 'http'}://${host}:${(server.address() as AddressInfo).port}`,
+    url: `${tls ? 'https' : 'http'}://${host}:${boundPort}`,
     received,
     arrivals,
+    mostAtATime: 0,
+    answer: undefined,
     counts: () => ({ deliveries, connections, open }),
     trust: (secret) => void secrets.push(secret),
     behave: (path, behaviour) => {
@@ -148,17 +174,14 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
       requestsTo.clear();
       deliveries = 0;
     },
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    down,
+    up: async () => void (await once(server.listen(boundPort, host), 'listening')),
+    close: down,
   };
   return receiver;
 };
 
-/** What most deliveries get, at the least cost. */
+/** Answers as most deliveries are answered, at the least cost. */
 const quick = (response: ServerResponse): string => {
   response.writeHead(200, ['Content-Type', 'text/plain', 'Content-Length', '9']).end('thank you');
   return '200';
@@ -186,6 +209,3 @@ const drained = (request: IncomingMessage): Promise<Buffer> =>
     ? bytesOf(request)
     : new Promise((resolve) => request.resume().once('end', () => resolve(nothing)));
 const nothing = Buffer.alloc(0);
-
-const pairs = (raw: readonly string[]): HeaderPair[] =>
-  Array.from({ length: raw.length / 2 }, (_, at) => [raw[at * 2] ?? '', raw[at * 2 + 1] ?? '']);

@@ -1,0 +1,9 @@
+import { cleanUp } from '../cleanup.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
+
+/** Starts a webhook receiver that closes at the end of the test or file. */
+export const testReceiver = async (options: ReceiverOptions = {}): Promise<Receiver> => {
+  const receiver = await startReceiver(options);
+  cleanUp(() => receiver.close());
+  return receiver;
+};
