@@ -41,8 +41,8 @@ export interface TrafficOptions {
   readonly lookupsPerSecond: number;
 }
 
-/** The deadline of an operation, the counters' and a margin: who waits longer waits for nobody. */
-const patienceMs = 8_000;
+/** More than the longest deadline of an operation. */
+const requestTimeoutMs = 8_000;
 const maxInFlight = 1_000;
 const retryMs = 1_000;
 const lastTriesMs = 60_000;
@@ -58,8 +58,8 @@ export const startTraffic = (world: World, options: TrafficOptions): Traffic => 
   const pool = new Pool(world.baseUrl, {
     connections: 64,
     pipelining: 1,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
+    headersTimeout: requestTimeoutMs,
+    bodyTimeout: requestTimeoutMs,
   });
   const sent: Sent[] = [];
   const made: Traffic['made'][number][] = [];

@@ -46,12 +46,12 @@ export interface BatchOptions<Item> {
   /** Called when a flush has ended, before the next one starts. */
   readonly onFlushed?: () => void;
   /** How long the newest flush must have been under way before another one starts beside it. */
-  readonly patienceMs?: number;
+  readonly overlapAfterMs?: number;
 }
 
 export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   const { name: batch, metrics, when, flush, maxItems, bytes, allowed, onFlushed } = options;
-  const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, patienceMs = 0 } = options;
+  const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, overlapAfterMs = 0 } = options;
   const flushes = metrics.counter(runtimeMetrics.batch_flushes_total).cell(batch);
   const flushed = metrics.counter(runtimeMetrics.batch_items_total).cell(batch);
   const refused = metrics.counter(runtimeMetrics.batch_refused_total).cell(batch);
@@ -62,15 +62,15 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   let running = 0;
   let underWay = 0;
   let newestMs = 0;
-  let patient = false;
+  let overlapScheduled = false;
   const watchers: (() => void)[] = [];
 
   const start = (): void => {
     while (due > 0 && running < maxFlushes) {
-      const earlyMs = running === 0 ? 0 : newestMs + patienceMs - performance.now();
+      const earlyMs = running === 0 ? 0 : newestMs + overlapAfterMs - performance.now();
       if (earlyMs > 0) {
-        if (!patient) setTimeout(onPatience, earlyMs).unref();
-        patient = true;
+        if (!overlapScheduled) setTimeout(onOverlapDue, earlyMs).unref();
+        overlapScheduled = true;
         return;
       }
       const count = sizeOfNext();
@@ -112,8 +112,8 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
     onFlushed?.();
     notify();
   };
-  const onPatience = (): void => {
-    patient = false;
+  const onOverlapDue = (): void => {
+    overlapScheduled = false;
     start();
   };
   const flushAll = (): void => {

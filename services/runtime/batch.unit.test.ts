@@ -94,7 +94,7 @@ test('what is added during a flush waits for its own time', async () => {
 });
 
 test('a second flush starts beside one that has taken long, and no third', () => {
-  const { add, flushed } = open({ when: atOnce, maxFlushes: 2, patienceMs: 50 });
+  const { add, flushed } = open({ when: atOnce, maxFlushes: 2, overlapAfterMs: 50 });
   add(1, 2);
   vi.advanceTimersByTime(49);
   expect(flushed).toEqual([[1]]);
@@ -188,7 +188,7 @@ test('no item is lost, doubled or out of order, bounds hold and a drain waits, w
     maxBytes: fc.integer({ min: 1, max: 60 }),
     maxWaiting: fc.integer({ min: 1, max: 30 }),
     maxFlushes: fc.integer({ min: 1, max: 3 }),
-    patienceMs: fc.constantFrom(0, 25),
+    overlapAfterMs: fc.constantFrom(0, 25),
   });
   await fc.assert(
     fc.asyncProperty(

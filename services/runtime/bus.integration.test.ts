@@ -26,7 +26,7 @@ test('a server that answers nothing any more is given up within seconds, and the
 test('moves on to another server when asked to', async () => {
   const { bus, mine, others } = await connectToOne(2);
   const back = new Promise<void>((resolve) => bus.onReconnect(resolve));
-  bus.moveOn('nothing gets done');
+  bus.switchServer('nothing gets done');
   await back;
   expect(bus.nc.getServer()).not.toBe(new URL(mine.url).host);
   expect(bus.nc.getServer()).toBe(new URL(others[0]!.url).host);
@@ -36,7 +36,7 @@ test('stays where there is only one server', async () => {
   const { bus } = await connectToOne(1);
   let lost = 0;
   bus.onDisconnect(() => lost++);
-  bus.moveOn('nothing gets done');
+  bus.switchServer('nothing gets done');
   await bus.nc.flush();
   expect(lost).toBe(0);
   expect(bus.connected()).toBe(true);

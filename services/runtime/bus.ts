@@ -14,7 +14,7 @@ export interface Bus {
    * Switches to another server, if there is one. Call it when the current server answers but does no work, for
    * example because it is partitioned from its cluster.
    */
-  moveOn(reason: string): void;
+  switchServer(reason: string): void;
   /**
    * Resolves when the server has processed everything sent so far, new subscriptions included, or when the connection
    * is lost. Never rejects: what was sent on a lost connection may be lost, and subscriptions are sent again.
@@ -87,7 +87,7 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
     connected,
     onReconnect: (listener) => reconnected.push(listener),
     onDisconnect: (listener) => disconnected.push(listener),
-    moveOn: (reason) => {
+    switchServer: (reason) => {
       if (servers < 2 || !up || nc.isClosed()) return;
       log?.warn({ server: nc.getServer(), reason }, 'leaving this NATS server for another');
       void nc.reconnect();

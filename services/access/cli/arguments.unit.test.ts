@@ -3,7 +3,7 @@ import { readArguments } from './arguments.ts';
 import { commands } from './commands.ts';
 import { helpAll, helpFor } from './help.ts';
 import { columns } from './layout.ts';
-import { madeUpPassword } from './password.ts';
+import { generatePassword } from './password.ts';
 
 const bodyOf = (line: string) => {
   const request = readArguments(line.split(' '));
@@ -99,7 +99,7 @@ test('columns line up, also after letters that are more than one unit long', () 
 });
 
 test('made-up passwords differ and are long enough to be taken', () => {
-  const made = new Set(Array.from({ length: 100 }, madeUpPassword));
+  const made = new Set(Array.from({ length: 100 }, generatePassword));
   expect(made.size).toBe(100);
   for (const password of made) expect(password).toMatch(/^([2-9a-hj-km-np-z]{5}-){3}[2-9a-hj-km-np-z]{5}$/);
 });

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz';
 
 /** Four groups of five characters: 99 bits, and short enough to type from paper. */
-export const madeUpPassword = (): string =>
+export const generatePassword = (): string =>
   Array.from({ length: 4 }, () =>
     Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join(''),
   ).join('-');

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Request, readArguments } from './arguments.ts';
 import type { Body } from './commands.ts';
 import { helpAll, helpFor, hintFor } from './help.ts';
-import { madeUpPassword, passwordFromInput } from './password.ts';
+import { generatePassword, passwordFromInput } from './password.ts';
 import { UsageError } from './usage-error.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -26,7 +26,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
 
 const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>): Promise<number> => {
   const password = await passwordFor(values['password-stdin'], command.operation);
-  const body = command.body({ ...values, ...password?.given });
+  const body = command.body({ ...values, ...password?.sent });
   const [{ readEnv }, { call, findCluster, Unreachable }, { printers }] = await Promise.all([
     import('@causeway/runtime/client'),
     import('./cluster.ts'),
@@ -51,12 +51,12 @@ const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>)
   }
 };
 
-/** A password that was generated here must be shown; one that was handed in must not. */
+/** A password that was generated here must be shown; one from standard input must not. */
 const passwordFor = async (fromInput: string | boolean | undefined, operation: string) => {
   if (operation !== 'createPortalOwner') return undefined;
-  if (fromInput) return { given: { password: await passwordFromInput() }, shown: {} };
-  const password = madeUpPassword();
-  return { given: { password }, shown: { password } };
+  if (fromInput) return { sent: { password: await passwordFromInput() }, shown: {} };
+  const password = generatePassword();
+  return { sent: { password }, shown: { password } };
 };
 
 const refuse = (sentence: string): number => {

@@ -20,7 +20,7 @@ const inboxPrefix = '_INBOX_access';
  * again before it trusts it. So the wait is bounded and the promise still holds afterwards.
  * @returns the instances that were live and did not answer.
  */
-export const tellGateways = async ({ nc }: Bus, change: KeyTableChange): Promise<readonly string[]> => {
+export const announceToGateways = async ({ nc }: Bus, change: KeyTableChange): Promise<readonly string[]> => {
   const answered = new Set<string>();
   let wake: (() => void) | undefined;
   const inbox = createInbox(inboxPrefix);

@@ -3,7 +3,7 @@ import { type Bus, ensureLimitStream } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
 import { openGatewayBucket, openKeyBucket } from './bucket.ts';
 import { expireRevoked } from './expire.ts';
-import { tellGateways } from './gateways.ts';
+import { announceToGateways } from './gateways.ts';
 import type { TableSource } from './lift-rows.ts';
 import { isRefusal, readEntry } from './read.ts';
 import { reconcile } from './reconcile.ts';
@@ -106,7 +106,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
           return false;
         });
         if (settled) return;
-        const silent = await tellGateways(bus, change);
+        const silent = await announceToGateways(bus, change);
         if (silent.length > 0)
           log.warn({ ...change, silent }, 'gateways dead or partitioned: change not confirmed');
       } catch (cause) {

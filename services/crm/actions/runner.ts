@@ -109,7 +109,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     when: queueMicrotask,
     maxItems: maxGroupSize,
     maxFlushes: maxGroups,
-    patienceMs,
+    overlapAfterMs,
     flush: runGroup,
   });
 
@@ -128,7 +128,7 @@ const maxTries = 5;
  * One group at a time makes the largest groups: with two at a time, creates fell from 4800 to 3700 a second. But a
  * group that waits for a lock must not delay all others, so the next may start after this long.
  */
-const patienceMs = 50;
+const overlapAfterMs = 50;
 
 export interface RunnerOptions {
   readonly db: Database<Tables>;

@@ -68,7 +68,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     when: queueMicrotask,
     maxItems: maxBatch,
     maxFlushes: 2,
-    patienceMs,
+    overlapAfterMs,
     allowed: room,
     flush: read,
     onFlushed: () => pulling.more(),
@@ -120,7 +120,7 @@ const deliveriesOf = ({ dueMs: leaseMs, events }: DeliveryWake): readonly Announ
 
 const ack = '+ACK';
 /** One read at a time makes the largest batches, but a slow one must not delay the others. */
-const patienceMs = 10;
+const overlapAfterMs = 10;
 const maxBatch = 256;
 
 export interface IntakeOptions {

@@ -84,7 +84,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     when: queueMicrotask,
     maxItems: maxBatch,
     maxFlushes: 2,
-    patienceMs,
+    overlapAfterMs,
     // While the database is away, one batch at a time finds out when it is back.
     allowed: () => (failing && batch.underWay() > 0 ? 0 : maxBatch),
     flush: record,
@@ -101,7 +101,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
 
 const maxBatch = 256;
 /** One transaction at a time makes the largest batches; but one that waits for a lock must not delay the others. */
-const patienceMs = 50;
+const overlapAfterMs = 50;
 const maxPauseMs = 1_000;
 
 export interface RecorderOptions {

@@ -66,7 +66,7 @@ const fill = async (): Promise<void> => {
   await bucket.put('meta', JSON.stringify({ ready: true }));
 };
 /** Tells of a change as `access` does. @returns who answered within `waitMs`. */
-const tell = async (change: KeyTableChange, waitMs: number): Promise<string | undefined> => {
+const announce = async (change: KeyTableChange, waitMs: number): Promise<string | undefined> => {
   try {
     const reply = await access.nc.request(keyRevokedSubject, JSON.stringify(change), { timeout: waitMs });
     return reply.json<GatewayAnswer>().instance;
@@ -92,7 +92,7 @@ describe('the key table', () => {
     expect(table.key('key.b')).toBeUndefined();
     await bucket.put('key.a', entry(2, false));
     // Remembered for as long as `access` may ask for it, then unknown.
-    expect(await tell({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
+    expect(await announce({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
     await vi.waitFor(() => expect(table.key('key.a')).toBeUndefined());
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
   });
@@ -116,14 +116,14 @@ describe('the key table', () => {
     await fill();
     const table = follow();
     await table.reload('start');
-    expect(await tell({ name: 'key.a', version: 1 }, 500)).toBe('gateway-1');
-    const early = tell({ name: 'key.a', version: 2 }, 2000);
+    expect(await announce({ name: 'key.a', version: 1 }, 500)).toBe('gateway-1');
+    const early = announce({ name: 'key.a', version: 2 }, 2000);
     await sleep(150);
     expect(table.key('key.a')?.version).toBe(1);
     await bucket.put('key.a', entry(2, false));
     expect(await early).toBe('gateway-1');
     expect(table.key('key.a')?.active).toBe(false);
-    expect(await tell({ name: 'key.a', version: 3 }, 200)).toBeUndefined();
+    expect(await announce({ name: 'key.a', version: 3 }, 200)).toBeUndefined();
   });
 
   test('never goes back to an older version of an entry', async () => {

@@ -34,7 +34,7 @@ export interface Take {
    * Whether a limit is reached, as far as this gateway knows: the request may then wait some milliseconds for others, so
    * that a flood costs few messages.
    */
-  readonly patient?: boolean;
+  readonly deferrable?: boolean;
 }
 
 /** A request's position in its window: 1 for the first. */
@@ -85,19 +85,19 @@ export const createCounter = ({
     outcomes.cell(outcome).value++;
   };
 
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
   let failingSinceMs: number | undefined;
-  /** If no count succeeds through this server, it is partitioned or unhealthy. */
-  const leaveIfInVain = (): void => {
+  /** Leaves a NATS server through which no count succeeds: it is partitioned or unhealthy. */
+  const switchServerIfFailing = (): void => {
     failingSinceMs ??= performance.now();
-    if (performance.now() - failingSinceMs < inVainMs) return;
+    if (performance.now() - failingSinceMs < switchServerAfterMs) return;
     failingSinceMs = undefined;
-    bus.moveOn('no count succeeded through it');
+    bus.switchServer('no count succeeded through it');
   };
   /** Logs why requests are answered 503, at most once per interval. */
-  const tell = (cause: unknown): void => {
-    if (performance.now() - toldAtMs < tellEveryMs) return;
-    toldAtMs = performance.now();
+  const logFailure = (cause: unknown): void => {
+    if (performance.now() - loggedAtMs < logEveryMs) return;
+    loggedAtMs = performance.now();
     logger?.warn({ error: cause }, 'count failed');
   };
 
@@ -179,7 +179,7 @@ export const createCounter = ({
     } catch (error) {
       if (error instanceof MovedError) {
         forget(route, epoch, true);
-      } else if (isNobodyThere(error)) {
+      } else if (isNoResponders(error)) {
         forget(route, epoch, true);
       } else {
         // The owner hangs or is partitioned. After two timeouts in a row, another gateway takes its partition over.
@@ -236,8 +236,8 @@ export const createCounter = ({
         (cause: unknown) => {
           clearTimeout(late);
           tally('failed');
-          tell(cause);
-          leaveIfInVain();
+          logFailure(cause);
+          switchServerIfFailing();
           fail(new CountError('not counted', { cause }));
         },
       );
@@ -251,8 +251,8 @@ export const createCounter = ({
         if (!bus.connected()) return reject(new CountError('NATS is disconnected'));
         const route = routes[partitionOf(take.companyId, partitions)]!;
         const first = route.waiting.push({ take, resolve, reject }) === 1;
-        if (take.patient) {
-          if (first) setTimeout(flush, patienceMs, route);
+        if (take.deferrable) {
+          if (first) setTimeout(flush, deferMs, route);
         } else if (!route.flushing) {
           route.flushing = true;
           setImmediate(flush, route);
@@ -297,12 +297,12 @@ const answer = async (owned: Partition, asked: CountRequest | FormerRequest): Pr
   return positions.filter((_, at) => at % positionLength === 0);
 };
 
-const patienceMs = 10;
-const tellEveryMs = 5_000;
+const deferMs = 10;
+const logEveryMs = 5_000;
 /** Longer than a cluster usually takes to elect a new leader. */
-const inVainMs = 6_000;
+const switchServerAfterMs = 6_000;
 
-const isNobodyThere = (error: unknown): boolean =>
+const isNoResponders = (error: unknown): boolean =>
   error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());
 
 export interface CounterOptions {

@@ -66,7 +66,7 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
         slot: own.slot,
         limit: own.limit,
         companySlot: company?.slot ?? 0,
-        patient: likelyRefused(limits),
+        deferrable: likelyRefused(limits),
       });
       const beyondOwn = positions.own > own.limit;
       const beyondCompany = !beyondOwn && company !== null && positions.company > company.limit;

@@ -67,7 +67,7 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
     if (waiting >= maxWaiting) throw problem('service_unavailable');
     waiting++;
     try {
-      const endMs = Math.min(deadlineMs, performance.now() + patienceMs);
+      const endMs = Math.min(deadlineMs, performance.now() + maxTableWaitMs);
       while (!table.trusted()) {
         if (performance.now() > endMs) throw problem('service_unavailable');
         await sleep(pauseMs);
@@ -168,7 +168,7 @@ const one = (handler: LaneHandler, checked: Call | Problem): Promise<Answer> => 
 type Checked = Call | Problem | Promise<Call | Problem>;
 
 /** Reading a large table takes a second or two. */
-const patienceMs = 3_000;
+const maxTableWaitMs = 3_000;
 const pauseMs = 25;
 /** Limits the cost of calls with forged proofs: each costs one NATS message. */
 const maxWaiting = 512;

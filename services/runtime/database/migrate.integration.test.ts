@@ -181,7 +181,7 @@ describe('migrate', () => {
     onTestFinished(() => long.end());
     await long.query('START TRANSACTION');
     await long.query('SELECT a FROM t');
-    await expect(migrate(url, [set], { patienceMs: 500 })).rejects.toThrow('Lock wait timeout exceeded');
+    await expect(migrate(url, [set], { retryForMs: 500 })).rejects.toThrow('Lock wait timeout exceeded');
     await long.query('COMMIT');
     expect(await migrate(url, [set])).toEqual({ applied: ['set/002-second.sql'] });
   });

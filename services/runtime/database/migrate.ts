@@ -38,14 +38,14 @@ export class MigrationError extends Error {
 export const migrate = async (
   mysqlUrl: string,
   folders: readonly MigrationFolder[],
-  { patienceMs = 600_000, onWait = () => {} }: MigrateOptions = {},
+  { retryForMs = 600_000, onWait = () => {} }: MigrateOptions = {},
 ): Promise<{ readonly applied: string[] }> => {
   const files = (await Promise.all(folders.map(readFolder))).flat();
   const connection = await openDatabase(parseMysqlUrl(mysqlUrl));
   try {
     if (pendingOf(files, await readRecords(connection)).length === 0) return { applied: [] };
     const run: RunStatement = (statement, id) =>
-      runPatiently(connection, statement, { patienceMs, onWait: () => onWait(id) });
+      runWithRetry(connection, statement, { retryForMs, onWait: () => onWait(id) });
     return { applied: await withLock(connection, () => applyPending(connection, files, run)) };
   } finally {
     await connection.end().catch(() => connection.destroy());
@@ -54,7 +54,7 @@ export const migrate = async (
 
 export interface MigrateOptions {
   /** How long to retry a statement whose table is in use; ten minutes by default. */
-  readonly patienceMs?: number;
+  readonly retryForMs?: number;
   /** Called on each retry, with the file's name. */
   readonly onWait?: (file: string) => void;
 }
@@ -222,12 +222,12 @@ const runStatement = async (
 };
 
 /** Begins a transaction and runs the statement in it, retrying while its table is in use. */
-const runPatiently = async (
+const runWithRetry = async (
   connection: Connection,
   statement: string,
-  { patienceMs, onWait }: { readonly patienceMs: number; readonly onWait: () => void },
+  { retryForMs, onWait }: { readonly retryForMs: number; readonly onWait: () => void },
 ): Promise<void> => {
-  const endMs = performance.now() + patienceMs;
+  const endMs = performance.now() + retryForMs;
   for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     await connection.query('START TRANSACTION');
     try {

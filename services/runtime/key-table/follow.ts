@@ -42,7 +42,7 @@ export interface KeyTable {
 const maxSilenceMs = 60_000;
 const retryMs = 250;
 /** Longer than a cluster mostly takes to choose a new leader. */
-const inVainMs = 6_000;
+const switchServerAfterMs = 6_000;
 const watchdogMs = 10_000;
 /**
  * How long a refused key is remembered. Then it is unknown, which is a 401 as well. `access` asks for no confirmation
@@ -159,7 +159,8 @@ export const followKeyTable = ({
           if (mine === generation && !closed) {
             log.warn({ reason: String(error) }, 'key table cannot be read; trying again');
             // A server that is cut off from its cluster is there, and has nothing to read. The reconnect reloads.
-            if (performance.now() - startedMs > inVainMs) bus.moveOn('the key table could not be read by it');
+            if (performance.now() - startedMs > switchServerAfterMs)
+              bus.switchServer('the key table could not be read by it');
             await new Promise((resolve) => setTimeout(resolve, retryMs));
             if (mine === generation && !closed) continue;
           }
