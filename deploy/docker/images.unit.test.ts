@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type ImageName, imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
+import { nodeFlags } from '../local/service-run.ts';
 import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
 const dockerfiles: Readonly<Record<ImageName, string>> = {
@@ -121,4 +122,9 @@ describe('the files of causeway/services', () => {
     expect(migrations.length).toBeGreaterThan(10);
     expect(migrations.filter((file) => !files.has(file))).toEqual([]);
   });
+});
+
+test('services run on Node with the same flags everywhere', () => {
+  const { entrypoint } = readStages(dockerfiles['causeway/services']).at(-1)!;
+  expect(entrypoint).toEqual(['node', ...nodeFlags]);
 });

@@ -8,6 +8,16 @@ const stopGraceMs = 35_000;
 const readyTimeoutMs = 60_000;
 
 /**
+ * How services run on Node, here and in the image. Bodies and frames are buffers outside of V8's heap. By default, V8
+ * counts them against a small heap: 20 bodies of 1 MiB a second then cost a service more time in garbage collection than
+ * in anything else (1.8 s of processor time for 100 of them, with these flags 0.5 s), for about 90 MiB less memory.
+ */
+export const nodeFlags = [
+  '--external-memory-accounted-in-global-limit',
+  '--initial-old-space-size=96',
+] as const;
+
+/**
  * Runs one process of a service on this Node. The process reports over IPC when it is ready. It ends by itself when
  * this process is gone; if it is too busy to notice, the kernel sends it SIGTERM.
  */
@@ -20,7 +30,7 @@ export const runService = async ({
 }: ServiceRunOptions): Promise<Run> => {
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
   const log = openSync(logFile, 'a', 0o600);
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, entry, ...args], {
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, ...nodeFlags, entry, ...args], {
     env,
     // In its own session: a terminal's Ctrl-C goes to the supervisor, which knows the order of stopping.
     detached: true,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
-import { type Copy, DockerfileParser, type From, type Instruction } from 'dockerfile-ast';
+import { type Copy, DockerfileParser, type Entrypoint, type From, type Instruction } from 'dockerfile-ast';
 
 export const root = resolve(import.meta.dirname, '../../..');
 
@@ -12,6 +12,7 @@ export interface Stage {
   /** Files of the context and their targets, relative to the working directory unless absolute. */
   readonly copies: readonly { readonly sources: readonly string[]; readonly target: string }[];
   readonly user: string | undefined;
+  readonly entrypoint: readonly string[];
   readonly text: string;
 }
 
@@ -37,6 +38,10 @@ export const readStages = (dockerfile: string): readonly Stage[] => {
       name: from.getBuildStage() ?? undefined,
       copies,
       user: ofKind('USER').at(-1)?.getArgumentsContent() ?? undefined,
+      entrypoint:
+        (ofKind('ENTRYPOINT').at(-1) as Entrypoint | undefined)
+          ?.getJSONStrings()
+          .map((one) => one.getJSONValue()) ?? [],
       text: stage.map((instruction) => instruction.getTextContent()).join('\n'),
     };
   });
