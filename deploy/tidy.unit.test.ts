@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// The structure of the house as tests: what README and the design promise a newcomer stays true.
+// Checks the structure of the repository, so that the README and the design documents stay true.
 
 const root = resolve(import.meta.dirname, '..');
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -22,7 +22,7 @@ const importsOf = (file: string): string[] =>
       /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g,
     ),
   ]
-    // `?raw` asks for the file as text.
+    // `?raw` imports the file as text.
     .map((match) => (match[1] ?? match[2] ?? match[3]!).replace(/\?raw$/, ''));
 
 /** The room a file is in: `proto`, `services/crm`, `deploy`, `e2e`. */
@@ -59,8 +59,8 @@ describe('dependencies point one way', () => {
 });
 
 test('the environment is read in one place', () => {
-  // What runs before any package is installed has no runtime to ask; tests hand their own on; the build of the
-  // pages sets what its tools read there.
+  // Code that runs before packages are installed has no runtime to use; tests pass their own environment on; the
+  // build of the pages sets variables of its tools.
   const excepted = (file: string): boolean =>
     file === 'services/runtime/config.ts' ||
     file === 'admin-ui/scripts/build.ts' ||
@@ -69,7 +69,7 @@ test('the environment is read in one place', () => {
   expect(sources.filter((file) => !excepted(file) && textOf(file).includes('process.env'))).toEqual([]);
 });
 
-test('OpenTelemetry is imported in one folder, and that only where traces are on', () => {
+test('OpenTelemetry is imported in one folder, and loaded only if traces are on', () => {
   const importing = (wanted: RegExp): string[] =>
     sources.filter((file) => importsOf(file).some((specifier) => wanted.test(specifier)));
   const folder = 'services/runtime/tracing';
@@ -78,11 +78,11 @@ test('OpenTelemetry is imported in one folder, and that only where traces are on
     `${folder}/sdk.ts`,
   ]);
   expect(importing(/^\.\/sdk\.ts$/)).toEqual([`${folder}/open.ts`]);
-  // Not before it is known whether: `import()`, never `import … from`.
+  // Loaded only when needed: `import()`, never `import … from`.
   expect(textOf(`${folder}/open.ts`)).not.toMatch(/from '\.\/sdk\.ts'/);
 });
 
-/** The files that a file needs at run time, and no types. */
+/** The files that a file imports at run time, without types. */
 const neededBy = (file: string): string[] =>
   [
     ...textOf(file).matchAll(
@@ -92,7 +92,7 @@ const neededBy = (file: string): string[] =>
     .filter(([, names]) => !/^\{(\s*type\s+[^,}]+,?)+\s*\}\s*$/.test(names ?? ''))
     .map((match) => normalize(join(dirname(file), match[2] ?? match[3] ?? match[4]!)));
 
-test('no file imports itself by way of others', () => {
+test('there are no import cycles', () => {
   const needs = new Map(sources.map((file) => [file, neededBy(file)]));
   const done = new Set<string>();
   const cycles: string[] = [];
@@ -108,7 +108,7 @@ test('no file imports itself by way of others', () => {
   expect(cycles).toEqual([]);
 });
 
-test('components of the portal know no operation: ui/ imports itself and the errors it shows', () => {
+test('ui/ imports only itself and the errors that it shows, and no operation', () => {
   const ui = sources.filter((file) => file.startsWith('admin-ui/src/ui/') && !isTest(file));
   const astray = ui.flatMap((file) =>
     importsOf(file)
@@ -121,7 +121,7 @@ test('components of the portal know no operation: ui/ imports itself and the err
   expect(astray).toEqual([]);
 });
 
-test('relative imports carry their extension, and lead to a file', () => {
+test('relative imports have their extension, and resolve to a file', () => {
   const broken = sources.flatMap((file) =>
     importsOf(file)
       .filter((specifier) => specifier.startsWith('.'))
@@ -132,12 +132,12 @@ test('relative imports carry their extension, and lead to a file', () => {
 });
 
 test('file names are kebab-case', () => {
-  // What tools and readers look for by a fixed name keeps it.
+  // Files that tools and readers look for under a fixed name.
   const fixed = /(^|\/)([A-Z]+\.md|[\w-]+\.Dockerfile(\.dockerignore)?)$/;
   expect(tracked.filter((file) => !fixed.test(file) && /[A-Z_]/.test(file))).toEqual([]);
 });
 
-test('no file has grown past what one sitting can read', () => {
+test('no file exceeds its limit of lines', () => {
   const maxLines = 350;
   const long = sources
     .filter((file) => !isTest(file))
@@ -157,13 +157,13 @@ test('every file is used: imported, started or named by a package', () => {
   const named = tracked
     .filter((file) => file.endsWith('package.json') || file === 'vitest.config.ts')
     .flatMap((file) =>
-      // The bootstrap starts programs by their path from the root.
+      // The bootstrap starts programs by their path from the root of the repository.
       [...textOf(file).matchAll(/[\w./-]+\.(?:ts|mjs)/g)].flatMap(([path]) => [
         normalize(join(dirname(file), path)),
         normalize(path),
       ]),
     );
-  // Programs and workers are started by their place.
+  // Programs and workers are started by a relative path.
   const started = sources.flatMap((file) =>
     [...textOf(file).matchAll(/(?:import\.meta\.dirname, |new URL\()'([\w./-]+\.ts)'/g)].map((match) =>
       normalize(join(dirname(file), match[1]!)),
@@ -177,7 +177,7 @@ test('every file is used: imported, started or named by a package', () => {
   expect(dead).toEqual([]);
 });
 
-test('links in the documents lead somewhere', () => {
+test('links in the documents resolve', () => {
   const broken = tracked
     .filter((file) => file.endsWith('.md'))
     .flatMap((file) =>
@@ -189,7 +189,7 @@ test('links in the documents lead somewhere', () => {
   expect(broken).toEqual([]);
 });
 
-test('nothing names an address of a package registry', () => {
+test('no file names the address of a package registry', () => {
   const lock = textOf('package-lock.json');
   expect(lock).not.toMatch(/"resolved": "https?:/);
 });

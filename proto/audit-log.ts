@@ -73,7 +73,7 @@ export const auditRow = ({ companyId, by, action, target, before, after, at }: A
   request_id: by.requestId,
 });
 
-/** Of two states of a record, only the fields that differ. */
+/** The fields that differ between two states of a record. */
 export const changes = (
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

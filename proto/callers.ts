@@ -1,8 +1,8 @@
 import type { ActorUser } from './portal.ts';
 
 /**
- * The API key facts of a call over a lane. Services do not trust gateways: each looks the key up in its own copy of
- * the key table (`keyEntryName(proof)`).
+ * The API key of a call over a lane. Services do not trust gateways: each looks the key up in its own copy of the key
+ * table (`keyEntryName(proof)`).
  */
 export interface CallKey {
   /** The key's hash (`hashKeyValue`). Only a process that received the key knows it. */
@@ -30,5 +30,5 @@ export interface SignerEntry {
 }
 
 export const signerEntryPrefix = 'signer.';
-/** @param id the name of the ring's key. */
+/** @param id the key's name in the key ring. */
 export const signerEntryName = (id: string): string => signerEntryPrefix + id;

@@ -1,6 +1,5 @@
 /**
- * The closed list of what can go wrong, as callers see it (contract, "Requests and
- * errors"): the HTTP status and the text that is used where nothing better is known.
+ * The closed list of error codes (contract, "Requests and errors"): the HTTP status and the default message of each.
  */
 export const errorCodes = {
   invalid_request: { status: 400, message: 'the request is not valid' },
@@ -26,12 +25,12 @@ export const errorCodes = {
 
 /** Errors of the portal only. They carry their code as `reason`. */
 export const portalErrorCodes = {
-  signed_out: { status: 401, message: 'sign in to go on' },
+  signed_out: { status: 401, message: 'sign in to continue' },
   wrong_credentials: { status: 401, message: 'the email address or the password is wrong' },
   wrong_code: { status: 401, message: 'the code is wrong' },
   cross_site: { status: 403, message: 'the request did not come from the portal itself' },
   role_required: { status: 403, message: 'your role does not allow this' },
-  conflict: { status: 409, message: 'this cannot be done as things are' },
+  conflict: { status: 409, message: 'the current state does not allow this' },
   reset_over: { status: 410, message: 'the link was used or replaced, or has expired' },
   invitation_over: { status: 410, message: 'the invitation was used or revoked, or has expired' },
   too_many_attempts: { status: 429, message: 'too many attempts; wait before the next one' },
@@ -42,23 +41,23 @@ export const allErrorCodes = { ...errorCodes, ...portalErrorCodes } as const;
 
 export type ErrorCode = keyof typeof allErrorCodes;
 
-/** One thing that is wrong with a request. `message` is a full sentence that names the field. */
+/** One problem of a request. `message` is a full sentence that names the field. */
 export interface Detail {
   readonly field: string;
   readonly message: string;
 }
 
-/** Everything that a caller may learn about an error; the input of `renderProblem`. */
+/** Everything that a caller may learn about an error: the input of `renderProblem`. */
 export interface ProblemFacts {
   readonly code: ErrorCode;
   readonly publicMessage: string;
   readonly details?: readonly Detail[];
-  /** More fields of the body. */
+  /** Additional fields of the body. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error with a public face. Its `cause` is for the log only. */
+/** An error that is shown to callers. Its `cause` is for the log only. */
 export class Problem extends Error implements ProblemFacts {
   override readonly name = 'Problem';
   readonly code: ErrorCode;
@@ -82,11 +81,11 @@ export class Problem extends Error implements ProblemFacts {
   }
 }
 
-/** The plain form of a code: its own text, nothing more. */
+/** The problem of a code, with its default message. */
 export const problem = (code: ErrorCode, cause?: unknown): Problem =>
   new Problem(cause === undefined ? { code } : { code, cause });
 
-/** 400. The first detail's sentence becomes `error`. */
+/** 400. The first detail becomes `error`. */
 export const invalid = (details: readonly Detail[], extra?: Readonly<Record<string, unknown>>): Problem =>
   new Problem({
     code: 'invalid_request',
@@ -95,13 +94,13 @@ export const invalid = (details: readonly Detail[], extra?: Readonly<Record<stri
     ...(extra && { extra }),
   });
 
-/** 400 about one field. */
+/** 400 for one field. */
 export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);
 
-/** What a company may have only so many of (contract, "Quotas"), as the error's `quota` names it. */
+/** The quotas of a company (contract, "Quotas"), as the error's `quota` names them. */
 export type QuotaName = 'subscriptions' | 'keys';
 
-/** 400 `{error, quota, limit}`: the company has as many as it may have. */
+/** 400 `{error, quota, limit}`: the company has reached a quota. */
 export const quotaExceeded = (quota: QuotaName, limit: number, publicMessage: string): Problem =>
   new Problem({ code: 'quota_exceeded', publicMessage, extra: { quota, limit } });
 
@@ -112,7 +111,7 @@ export const notFound = (what?: string): Problem =>
 export const missingScope = (scope: string): Problem =>
   new Problem({ code: 'forbidden', publicMessage: `the API key does not have the scope ${scope}` });
 
-/** 405 with the methods that the path does take, for example `GET, HEAD`. */
+/** 405 with the methods that the path has, for example `GET, HEAD`. */
 export const methodNotAllowed = (allow: string): Problem =>
   new Problem({ code: 'method_not_allowed', headers: { Allow: allow } });
 
@@ -124,13 +123,13 @@ export const toolManaged = (managedBy: string): Problem =>
     extra: { managed_by: managedBy, is_tool_managed: true },
   });
 
-/** 409: the request does not fit the state that the record is in. */
+/** 409: the state of the record does not allow the request. */
 export const stateConflict = (publicMessage: string, extra?: Readonly<Record<string, unknown>>): Problem =>
   new Problem({ code: 'state_conflict', publicMessage, ...(extra && { extra }) });
 
 export const internalError = (cause: unknown): Problem => new Problem({ code: 'internal_error', cause });
 
-/** Whatever was thrown, as a Problem: a stranger becomes an internal error that tells the caller nothing. */
+/** Converts anything thrown to a Problem. An unknown error becomes an internal error without details. */
 export const toProblem = (thrown: unknown): Problem =>
   thrown instanceof Problem ? thrown : internalError(thrown);
 
@@ -147,7 +146,7 @@ export const tooManyAttempts = (retryAfterSeconds: number): Problem =>
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/** 429 of the portal: a member has made as many requests as a minute allows. */
+/** 429 of the portal: the member has reached the limit of requests per minute. */
 export const tooManyRequests = (limit: number, retryAfterSeconds: number): Problem =>
   new Problem({
     code: 'too_many_requests',
@@ -156,12 +155,12 @@ export const tooManyRequests = (limit: number, retryAfterSeconds: number): Probl
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/** 413 for a body over what its operation takes. */
+/** 413: the body exceeds the limit of its operation. */
 export const payloadTooLarge = (maxBytes: number): Problem =>
   new Problem({
     code: 'payload_too_large',
     publicMessage: `the request body exceeds ${maxBytes} bytes`,
   });
 
-/** 409 of the portal: what is asked for does not go with the state of things. */
+/** 409 of the portal: the current state does not allow the request. */
 export const conflict = (publicMessage: string): Problem => new Problem({ code: 'conflict', publicMessage });

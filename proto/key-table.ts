@@ -2,17 +2,18 @@ import { hash } from 'node:crypto';
 import type { Scope } from './operation.ts';
 
 /**
- * The entries of the KV bucket `keyBucket`. `access` writes them from its database. Every gateway follows them all
- * and authenticates by them alone; `crm` and `webhooks` follow them to check what gateways claim. An entry carries the version of its row: of two, the newer counts.
+ * The entries of the KV bucket `keyBucket`, which `access` writes from its database. Every gateway follows all
+ * entries and authenticates with them alone; `crm` and `webhooks` follow them to check what gateways claim. An entry
+ * carries the version of its row; the newer of two versions wins.
  */
 export interface KeyEntry {
   readonly version: number;
   readonly id: number;
   readonly companyId: number;
   readonly scopes: readonly Scope[];
-  /** False forever once revoked. The entry stays for a week, so that a late reader sees it too. */
+  /** False forever once revoked. The entry stays for a week, so that late readers see it too. */
   readonly active: boolean;
-  /** Of this key alone; a bucket that is absent has the company's limit, else the configured one. */
+  /** Limits of this key alone. A bucket that is absent has the limit of the company, or else the configured one. */
   readonly limits?: LimitOverrides;
 }
 
@@ -21,12 +22,12 @@ export interface CompanyEntry {
   readonly limits?: LimitOverrides;
 }
 
-/** Written once all other entries are: a gateway does not trust a table without it. */
+/** Written after all other entries: a gateway does not trust a table without it. */
 export interface MetaEntry {
   readonly ready: true;
 }
 
-/** Requests per minute. `lookup` gives lookups a bucket of their own, also where they have none by default. */
+/** Requests per minute. `lookup` gives lookups a bucket of their own, even if they have none by default. */
 export interface LimitOverrides {
   readonly read?: number;
   readonly write?: number;
@@ -35,8 +36,8 @@ export interface LimitOverrides {
 }
 
 /**
- * The name of a key's entry: the hash of its hash. A gateway proves to a service that a key was sent to it with the
- * key's hash (`CallKey`), and every gateway can read the table: so the table must not contain that hash.
+ * The name of a key's entry: the hash of the key's hash. A gateway proves with the key's hash that it received the
+ * key (`CallKey`). Every gateway can read the table, so the table must not contain that hash.
  * @param keyHash of the whole key, as `hashKeyValue` returns it.
  */
 export const keyEntryName = (keyHash: string): string =>
@@ -46,8 +47,8 @@ export const companyEntryName = (companyId: number): string => `company.${compan
 export const metaEntryName = 'meta';
 
 /**
- * Sent to every gateway on `keyRevokedSubject` after an entry was written. A gateway answers with
- * `GatewayAnswer` as soon as its own copy holds that version of the entry, or a newer one.
+ * Sent to every gateway on `keyRevokedSubject` after an entry was written. A gateway answers with `GatewayAnswer` as
+ * soon as its own copy holds that version of the entry or a newer one.
  */
 export interface KeyTableChange {
   /** Name of the entry in the bucket. */
@@ -61,9 +62,9 @@ export interface GatewayAnswer {
 }
 
 /**
- * The bucket in which gateways are listed, as either side makes it where it is missing: in memory, since it
- * is worth nothing after seconds; an entry lives five seconds after its renewal; single reads go to the
- * stream's leader.
+ * Settings of the bucket that lists the gateways; both sides create it if it is missing. It is kept in memory because
+ * its entries are worthless after seconds. An entry expires five seconds after its last renewal. Single reads go to
+ * the stream's leader.
  */
 export const gatewayBucketSettings = {
   history: 1,

@@ -8,7 +8,7 @@ const companyId = fc.integer({ min: 1, max: 999_999_999_999_999 });
 const character = fc.nat(0xffff).map((code) => String.fromCharCode(code));
 
 describe('an API key', () => {
-  test('tells its company, whatever its prefix', () => {
+  test('contains its company, with any prefix', () => {
     fc.assert(
       fc.property(prefix, companyId, (start, id) => {
         const value = createKeyValue({ prefix: start, companyId: id, random: randomBytes });
@@ -18,7 +18,7 @@ describe('an API key', () => {
     );
   });
 
-  test('is no key any more when a character of it is another, is gone, or there is one more', () => {
+  test('is invalid if a character is changed, removed or added', () => {
     fc.assert(
       fc.property(
         companyId,
@@ -37,8 +37,8 @@ describe('an API key', () => {
     );
   });
 
-  test('is no key with another spelling of its company', () => {
-    // The checksum is no help against who knows how to make one.
+  test('is invalid with another spelling of its company', () => {
+    // The checksum does not stop someone who knows how to compute it.
     fc.assert(
       fc.property(companyId, fc.constantFrom('0', '00', ' ', '+', ''), (id, before) => {
         const spelled = `${before}${id}`;
@@ -49,7 +49,7 @@ describe('an API key', () => {
     );
   });
 
-  test('is not made of anything else', () => {
+  test('is not parsed from any other text', () => {
     const part = fc.string({ unit: character, maxLength: 60 });
     fc.assert(
       fc.property(

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * An API key is `<prefix>_<company id>_<secret>`: the secret is 40 base-62 characters, 34 random and 6 of
- * a checksum over all before it, so that typos and made-up keys are refused without a look-up and secret
- * scanners can recognise ours (contract, "Identifiers, keys, scopes").
+ * An API key is `<prefix>_<company id>_<secret>` (contract, "Identifiers, keys, scopes"). The secret has 40 base-62
+ * characters: 34 random ones, then 6 of a checksum over everything before them. With the checksum, typos and made-up
+ * keys are refused without a look-up, and secret scanners can recognise our keys.
  */
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -20,9 +20,9 @@ export const createKeyValue = ({ prefix, companyId, random }: NewKey): string =>
 };
 
 /**
- * Reads a key as a caller sent it.
- * @returns null for what cannot be a key: another prefix, a company that is not a number, a secret of
- * another length or alphabet, a wrong checksum. A key that is not null may still not exist.
+ * Parses a key as a caller sent it.
+ * @returns null for text that cannot be a key: a wrong prefix, a company that is not a number, a secret of the wrong
+ * length or alphabet, or a wrong checksum. A key that parses may still not exist.
  */
 export const parseKeyValue = (text: string, prefix: string): { readonly companyId: number } | null => {
   const companyAt = prefix.length + 1;
@@ -38,7 +38,7 @@ export const parseKeyValue = (text: string, prefix: string): { readonly companyI
     if (digit < 0 || digit > 9) return null;
     companyId = companyId * 10 + digit;
   }
-  // A leading zero would give one company's keys a second spelling.
+  // A leading zero would give a company's keys a second spelling.
   if (text.charCodeAt(companyAt) === zero) return null;
   for (let at = secretAt; at < text.length; at++) if (!isBase62(text.charCodeAt(at))) return null;
 
@@ -46,12 +46,12 @@ export const parseKeyValue = (text: string, prefix: string): { readonly companyI
   return text.endsWith(checksum(text.slice(0, checksumAt))) ? { companyId } : null;
 };
 
-/** What is stored of a key and looked up by: SHA-256 of the whole of it, base64url. */
+/** The hash by which a key is stored and looked up: SHA-256 of the whole key, base64url. */
 export const hashKeyValue = (value: string): string => hash('sha256', value, 'base64url');
 
 export const lastFour = (value: string): string => value.slice(-4);
 
-/** A key as it may be shown: `crm_1001_…x7Qa`. */
+/** A key as it may be displayed: `crm_1001_…x7Qa`. */
 export const maskKey = ({ prefix, companyId, last4 }: MaskedKey): string =>
   `${prefix}_${companyId}_…${last4}`;
 
@@ -70,7 +70,7 @@ const checksum = (text: string): string => {
   return out;
 };
 
-/** Bytes from 248 on are thrown away: with them the first eight characters would be likelier. */
+/** Discards bytes from 248 on, which would make the first eight characters of the alphabet more likely. */
 const randomText = (random: NewKey['random']): string => {
   let out = '';
   while (out.length < randomCharacters)

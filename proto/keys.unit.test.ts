@@ -6,7 +6,7 @@ const create = (companyId: number, prefix = 'crm') =>
   createKeyValue({ prefix, companyId, random: randomBytes });
 
 describe('API keys', () => {
-  test('a made key has the documented form and reads back as its company', () => {
+  test('a created key has the documented format and parses to its company', () => {
     for (let run = 0; run < 500; run++) {
       const companyId = randomInt(1, 2 ** 40);
       const value = create(companyId);
@@ -15,12 +15,12 @@ describe('API keys', () => {
     }
   });
 
-  test('a prefix may hold underscores and digits', () => {
+  test('a prefix may contain underscores and digits', () => {
     expect(parseKeyValue(create(7, 'acme_2'), 'acme_2')).toEqual({ companyId: 7 });
     expect(parseKeyValue(create(7, 'acme_2'), 'acme')).toBeNull();
   });
 
-  test('any single changed, dropped, doubled or swapped character is refused', () => {
+  test('a key with a changed, missing, doubled or swapped character is refused', () => {
     const characters = '0123456789ABCXYZabcxyz_-é \u0000';
     for (let run = 0; run < 3000; run++) {
       const value = create(randomInt(1, 1_000_000));
@@ -36,7 +36,7 @@ describe('API keys', () => {
     }
   });
 
-  test('what never was a key is refused', () => {
+  test('text that is not a key is refused', () => {
     const secret = create(1).slice(6);
     for (const text of [
       '',
@@ -82,7 +82,7 @@ describe('API keys', () => {
     );
   });
 
-  test('a key is stored as the SHA-256 of the whole of it', () => {
+  test('a key is stored as the SHA-256 of the whole key', () => {
     expect(hashKeyValue('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });
 });

@@ -28,27 +28,27 @@ export interface SuccessAnswer {
   readonly example?: unknown;
 }
 
-/** A 4xx/5xx answer the operation's service itself gives, beside those every operation shares. */
+/** A 4xx or 5xx answer of the operation itself, beside the answers that all operations share. */
 export interface ErrorAnswer {
   readonly description: string;
   readonly example: unknown;
 }
 
 /**
- * One thing that somebody can ask Causeway to do. The table of these (`operations.ts`) is the whole contract: the
- * gateway's routes, the services' handlers, the portal's client and the OpenAPI document come from it.
+ * One operation of Causeway. The table of operations (`operations.ts`) is the whole contract: the gateway's routes,
+ * the services' handlers, the portal's client and the OpenAPI document come from it.
  *
- * Who may ask is the operation's audience:
+ * The audience of an operation is who may call it:
  *
  * - `key`: programs with an API key, over HTTP below `/api/v1`. The key needs the operation's scope.
- * - `member`: people in the portal, over HTTP below `/portal/api/v1`. Their role must reach the operation's.
- * - `operator`: whoever runs the cluster, from the command line. Never reachable over HTTP.
+ * - `member`: people in the portal, over HTTP below `/portal/api/v1`. They need at least the operation's role.
+ * - `operator`: people who run the cluster, from the command line. Never reachable over HTTP.
  *
- * A request takes the same way for all of them. The gateway (or the command line) finds the operation, checks who
- * asks and how often, and sends the raw body over the lane of the operation's service. There one adapter
- * (`services/runtime/operations`) checks the caller again, parses query and body by the operation's schemas, calls
- * the handler and renders what it throws. Each service lists its handlers in one table that has exactly the
- * operations of that service: a forgotten handler, or one under another's name, is a type error.
+ * A request takes the same path for all audiences. The gateway (or the command line) finds the operation,
+ * authenticates the caller, applies rate limits, and sends the raw body over the lane of the operation's service.
+ * There one adapter (`services/runtime/operations`) checks the caller again, parses query and body with the
+ * operation's schemas, calls the handler and renders its errors. Each service lists its handlers in one table that
+ * has exactly the operations of that service: a missing or misnamed handler is a type error.
  */
 export type Operation<Id extends string = string> =
   | KeyOperation<Id>
@@ -57,20 +57,23 @@ export type Operation<Id extends string = string> =
 
 export type Audience = Operation['audience'];
 
-/** What every operation has. */
+/** Fields that every operation has. */
 interface AnyOperation<Id extends string> {
   /** Also the name of the handler and of its file, and OpenAPI's `operationId` unless that is set. */
   readonly id: Id;
   readonly service: ServiceName;
-  /** After this the caller gets 504 (contract, "Requests and errors"). */
+  /** When it passes, the caller gets 504 (contract, "Requests and errors"). */
   readonly deadlineMs: number;
   readonly summary: string;
-  /** Path parameters in the order of the path. All are positive integer ids; anything else is a 404. */
+  /**
+   * Descriptions of the path parameters, in the order of the path. All are positive integer IDs; anything else gets
+   * 404.
+   */
   readonly params: Readonly<Record<string, string>>;
-  /** A strict object of strings-in, values-out; null where no query parameter is known. */
+  /** A strict object that parses strings into values; null if the operation has no query parameters. */
   readonly query: ZodType | null;
   readonly body: ZodType | null;
-  /** A longer body gets 413 and is not read further. `maxBodyBytes` or `portalBodyBytes` unless given. */
+  /** A longer body gets 413 and is not read further. The default is `maxBodyBytes` or `portalBodyBytes`. */
   readonly maxBodyBytes?: number;
   readonly answers: Readonly<Record<number, SuccessAnswer>>;
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
@@ -97,7 +100,7 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
 
 export interface MemberOperation<Id extends string = string> extends HttpOperation<Id> {
   readonly audience: 'member';
-  /** The lowest role that may. Null: for people without a session, such as signing in. */
+  /** The lowest role that may call it. Null: no session is needed, as for signing in. */
   readonly role: Role | null;
 }
 
@@ -105,7 +108,7 @@ export interface OperatorOperation<Id extends string = string> extends AnyOperat
   readonly audience: 'operator';
 }
 
-/** Bytes that a body of the interface may have (contract, "Requests and errors"). */
+/** Maximum size of a request body of the interface (contract, "Requests and errors"). */
 export const maxBodyBytes = 1024 * 1024;
 
 /** The one version of the interface (contract, "Versioning"). */
@@ -126,11 +129,11 @@ export const errorShapeOf = (
 export const pathOf = ({ audience, path }: Pick<HttpOperation, 'audience' | 'path'>): string =>
   (audience === 'key' ? basePath : portalBasePath) + path;
 
-/** Bytes that the body of an operation may have. */
+/** Maximum size of the request body of an operation. */
 export const bodyLimitOf = ({ audience, maxBodyBytes: own }: HttpOperation): number =>
   own ?? (audience === 'key' ? maxBodyBytes : portalBodyBytes);
 
-/** The lane that an operation is asked over: operators' are apart, as no gateway may send to them. */
+/** The lane of an operation. Operator operations have lanes of their own, which no gateway may send to. */
 export const laneOf = ({ audience, service }: Pick<Operation, 'audience' | 'service'>): LaneName =>
   audience !== 'operator' ? service : service === 'access' ? 'operator' : 'operator-webhooks';
 

@@ -29,7 +29,7 @@ import * as portalSubscriptions from './portal/subscriptions.ts';
 import * as team from './portal/team.ts';
 import type { ServiceName } from './subjects.ts';
 
-/** Beside operations, the modules export what these share. */
+/** The operations that a module exports; some modules also export parts that operations share. */
 type OperationsIn<Module> = {
   readonly [Name in keyof Module as Module[Name] extends Operation ? Name : never]: Module[Name];
 };
@@ -41,8 +41,8 @@ const operationsIn = <Module extends object>(module: Module): OperationsIn<Modul
   ) as OperationsIn<Module>;
 
 /**
- * Every operation under its id, each with its exact types, so that `parseQuery(contract.findClients, …)` knows what
- * it returns.
+ * Every operation by its id, each with its exact types, so that `parseQuery(contract.findClients, …)` knows what it
+ * returns.
  */
 export const contract = Object.freeze({
   ...operationsIn(lookups),
@@ -84,7 +84,7 @@ export type KeyOperationId = OperationIdOf<ServiceName, 'key'>;
 export type MemberOperationId = OperationIdOf<ServiceName, 'member'>;
 export type OperatorOperationId = OperationIdOf<ServiceName, 'operator'>;
 
-/** What an operation answers with success, as JSON; undefined where there is no body. */
+/** The JSON body of an operation's success; undefined if it has none. */
 export type AnswerTo<Id extends OperationId> = AnswerOf<Contract[Id]>;
 /** The body that an operation takes, as its sender writes it. */
 export type BodyFor<Id extends OperationId> = BodyInputOf<Contract[Id]>;
@@ -98,9 +98,9 @@ export const operationById: ReadonlyMap<string, Operation<OperationId>> = new Ma
 const ofAudience = <Of extends Operation>(audience: Of['audience']): readonly Of[] =>
   all.filter((operation) => operation.audience === audience) as readonly Operation[] as readonly Of[];
 
-/** The interface: what the OpenAPI document describes. */
+/** Operations of the public interface, which the OpenAPI document describes. */
 export const keyOperations = ofAudience<KeyOperation<KeyOperationId>>('key');
-/** The portal's. */
+/** Operations of the portal. */
 export const memberOperations = ofAudience<MemberOperation<MemberOperationId>>('member');
-/** The command line's. */
+/** Operations of the command line. */
 export const operatorOperations = ofAudience<OperatorOperation<OperatorOperationId>>('operator');

@@ -10,7 +10,7 @@ import {
 } from './operations.ts';
 import * as operator from './operator.ts';
 
-/** Written out from the contract's tables, to be compared with what the table of operations says. */
+/** Copied from the tables of the contract, to compare with the table of operations. */
 const expected: Readonly<Record<string, string>> = {
   listEmployees: 'GET /integrations/lookups/employees crm integrations:read lookup',
   listAffiliates: 'GET /integrations/lookups/affiliates crm integrations:read lookup',
@@ -69,7 +69,7 @@ test('each operation has one audience, and no two modules export one id', async 
   expect(exported.toSorted()).toEqual(ids.toSorted());
 });
 
-test('an operation is asked over the lane of its service, unless it is for operators', () => {
+test('an operation uses the lane of its service, unless it is for operators', () => {
   const { createLead, listAudit, listEvents, createKey, reencryptSecrets } = contract;
   const lanes = [createLead, listAudit, listEvents, createKey, reencryptSecrets].map(laneOf);
   expect(lanes).toEqual(['crm', 'access', 'webhooks', 'operator', 'operator-webhooks']);
@@ -83,7 +83,7 @@ test('only the lookups have the lookup bucket and the lookup error shape', () =>
   }
 });
 
-test('what may wait for a receiver has 15 seconds, everything else 5', () => {
+test('operations that may wait for a receiver have 15 seconds, all others 5', () => {
   for (const { id, deadlineMs } of keyOperations)
     expect(deadlineMs).toBe(['testSubscription', 'updateSubscription'].includes(id) ? 15_000 : 5000);
 });
@@ -100,7 +100,7 @@ test('no two operations share a method and a path', () => {
 describe.each(memberOperations.map((operation) => [operation.id, operation] as const))(
   '%s',
   (_, operation) => {
-    test('shows an example that fits, for each answer with a body', () => {
+    test('has an example that fits, for each answer with a body', () => {
       for (const [status, { schema, example }] of Object.entries(operation.answers)) {
         if (schema === null) expect(status).toBe('204');
         else expect(schema.safeParse(example).error?.issues ?? []).toEqual([]);

@@ -6,7 +6,7 @@ import { email, recordId } from './schemas/fields.ts';
 import { fieldName, text } from './schemas/text.ts';
 import { id, instant } from './schemas/values.ts';
 
-/** The operations of the operator's command line. */
+/** Settings that all operations of the command line share. */
 const operator = {
   audience: 'operator',
   service: 'access',
@@ -94,7 +94,7 @@ export const revokeKey = defineOperation({
 export const setLimits = defineOperation({
   ...operator,
   id: 'setLimits',
-  summary: 'Set the limits of a company (all its keys that have none of their own) or of one key',
+  summary: 'Set the limits of a company (for its keys without limits of their own) or of one key',
   body: z
     .strictObject({
       company_id: recordId.optional(),
@@ -137,7 +137,7 @@ export const createPortalOwner = defineOperation({
 export const resetPortalOwner = defineOperation({
   ...operator,
   id: 'resetPortalOwner',
-  summary: 'Create a password reset link for the last owner, whom nobody in the company can help',
+  summary: 'Create a password reset link for the last owner of a company',
   body: z.strictObject({ company_id: recordId, email }),
   answers: {
     200: {
@@ -147,14 +147,14 @@ export const resetPortalOwner = defineOperation({
   },
 });
 
-/** One call encrypts a part of the secrets again. While `next` is not null, it is `after` of the next call. */
+/** One call re-encrypts a batch of secrets. Unless `next` is null, it is the `after` of the next call. */
 const reencrypt = z.strictObject({ after: z.int().min(0).optional() });
 const reencrypted = z.object({
   /** The name of the key that encrypts. */
   key: z.string(),
   checked: z.int().min(0),
   resealed: z.int().min(0),
-  /** Those whose key is not in the ring; they are left unchanged. */
+  /** Secrets whose key is not in the ring; they are left unchanged. */
   unopened: z.int().min(0),
   next: z.int().min(1).nullable(),
 });
@@ -165,7 +165,7 @@ export const reencryptFactors = defineOperation({
   id: 'reencryptFactors',
   summary: "Encrypt members' second factors with the first key of the portal's ring",
   body: reencrypt,
-  answers: { 200: { description: 'What was done.', schema: reencrypted } },
+  answers: { 200: { description: 'What was done in this batch.', schema: reencrypted } },
 });
 
 export const reencryptSecrets = defineOperation({
@@ -174,5 +174,5 @@ export const reencryptSecrets = defineOperation({
   id: 'reencryptSecrets',
   summary: "Encrypt signing secrets with the first key of the webhooks' ring",
   body: reencrypt,
-  answers: { 200: { description: 'What was done.', schema: reencrypted } },
+  answers: { 200: { description: 'What was done in this batch.', schema: reencrypted } },
 });

@@ -55,7 +55,7 @@ test('limits are set on exactly one company or key, and null resets one', () => 
     );
 });
 
-test("a portal owner's password is taken as it is, and has to be long", () => {
+test("a portal owner's password is not changed, and must be long", () => {
   const owner = { company_id: 1001, email: 'owner@example.com' };
   expect(parsed(o.createPortalOwner, { ...owner, password: '  twelve chars ' })).toMatchObject({
     password: '  twelve chars ',

@@ -11,34 +11,34 @@ export interface Sent {
   readonly params: readonly string[];
 }
 
-/** A call as far as it is right; what is absent is explained in `problems`. */
+/** The valid parts of a call; `problems` explains what is absent. */
 export interface CallRead<O extends Parsable> {
   readonly query: QueryOf<O> | undefined;
   readonly body: BodyOf<O> | undefined;
-  /** The body's fields that are right by themselves, for further checks of a call that is refused anyway. */
-  readonly rightFields: () => Partial<BodyOf<O>>;
+  /** The valid fields of the body, for further checks before the call is refused. */
+  readonly validFields: () => Partial<BodyOf<O>>;
   readonly problems: readonly Detail[];
-  /** Further fields for the body of the answer. */
+  /** Additional fields for the body of the answer. */
   readonly extra: Problem['extra'];
 }
 
 /**
  * The typed query and body of a call.
- * @param more what else is wrong with the body's fields that are right by their schema.
- * @throws Problem `invalid_request` with everything that is wrong with either.
+ * @param more finds further problems in the valid fields of the body.
+ * @throws Problem `invalid_request` with all problems of both.
  */
 export const parseCall = <O extends Parsable>(
   operation: O,
   sent: Sent,
   more: (fields: Partial<BodyOf<O>>) => readonly Detail[] = () => [],
 ): { readonly query: QueryOf<O>; readonly body: BodyOf<O> } => {
-  const { query, body, problems, extra, rightFields } = readCall(operation, sent);
-  const all = [...problems, ...more(rightFields())];
+  const { query, body, problems, extra, validFields } = readCall(operation, sent);
+  const all = [...problems, ...more(validFields())];
   if (query === undefined || body === undefined || all.length > 0) throw invalid(all, extra);
   return { query, body };
 };
 
-/** The same for whoever has more to say than what is wrong with the query and the body. */
+/** Reads query and body like `parseCall`, for callers that add problems of their own. */
 export const readCall = <O extends Parsable>(operation: O, sent: Sent): CallRead<O> => {
   const query = readQuery(operation, sent.query);
   const body = readBody(operation, sent.body, sent.params);
@@ -46,7 +46,7 @@ export const readCall = <O extends Parsable>(operation: O, sent: Sent): CallRead
   return {
     query: query.value,
     body: body.value,
-    rightFields: body.right,
+    validFields: body.valid,
     problems: [...query.problems, ...body.problems],
     extra,
   };

@@ -20,11 +20,11 @@ const refusalOf = (query: string, body: object): Problem => {
   throw new Error('was not refused');
 };
 
-test('a call gives its query and its body, typed', () => {
+test('a call is parsed into a typed query and body', () => {
   expect(parseCall(operation, sent('', right)).body).toMatchObject({ ...right, enabled: true });
 });
 
-test('a call is refused for all that is wrong with its query and its body', () => {
+test('a refusal has all problems of the query and the body', () => {
   const { code, details } = refusalOf('foo=1', { url: 'nonsense' });
   expect(code).toBe('invalid_request');
   expect(details?.map(({ message }) => message)).toEqual([
@@ -34,13 +34,13 @@ test('a call is refused for all that is wrong with its query and its body', () =
   ]);
 });
 
-test('a call is refused for its query alone, too, and its body can still be read', () => {
+test('a call is refused for its query alone, and its body can still be read', () => {
   expect(refusalOf('foo=1', right).details).toHaveLength(1);
   const { query, body, problems } = readCall(operation, sent('foo=1', right));
   expect([query, body?.url, problems.length]).toEqual([undefined, right.url, 1]);
 });
 
-test('a refusal keeps the further fields that a check asked for', () => {
+test('a refusal keeps the additional fields of a check', () => {
   const { extra } = refusalOf('', { ...right, eventTypes: ['nonesuch'] });
   expect(extra).toMatchObject({ hint: expect.stringContaining('client.created') });
 });

@@ -8,7 +8,7 @@ import { readQueryString } from './parse/query-string.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
 import { unicode } from './testing/unicode.ts';
 
-/** What a parser made of its input: a value, or the 400 (404 for ids) that it threw. Anything else fails. */
+/** The result of a parser: a value, or the 400 (404 for IDs) that it threw. Anything else fails. */
 const outcomeOf = <Value>(parse: () => Value): { value: Value } | { problem: Problem } => {
   try {
     return { value: parse() };
@@ -18,14 +18,14 @@ const outcomeOf = <Value>(parse: () => Value): { value: Value } | { problem: Pro
   }
 };
 
-/** A sentence that is fit for a caller: nothing left to fill in, nothing of the parser's own words. */
+/** A sentence for callers: no placeholder left, and none of the parser's own words. */
 const isTold = ({ code, publicMessage, details = [] }: Problem): boolean =>
   code === 'invalid_request' &&
   publicMessage !== '' &&
   details[0]?.message === publicMessage &&
   details.every(({ message }) => !/\{field\}|undefined|Zod|\[object/.test(message));
 
-/** Every UTF-16 unit, halves of pairs too. */
+/** Every UTF-16 unit, including unpaired surrogates. */
 const anyText = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)), maxLength: 40 });
 const wellFormed = fc
   .string({ unit: unicode, maxLength: 20 })
@@ -34,7 +34,7 @@ const wellFormed = fc
 const queryOf = (pairs: [string, string][]): string => new URLSearchParams(pairs).toString();
 
 describe('a query string', () => {
-  test('gives back what a form has put into it', () => {
+  test('round-trips form data', () => {
     const pairs = fc.uniqueArray(fc.tuple(wellFormed, wellFormed), {
       selector: ([name]) => name,
       maxLength: 5,
@@ -49,7 +49,7 @@ describe('a query string', () => {
     );
   });
 
-  test('is read or refused whatever it is, and what is read has no NUL and no half pair', () => {
+  test('is parsed or refused, and the result has no NUL and no unpaired surrogate', () => {
     const part = fc.oneof(
       anyText,
       fc.constantFrom('%00', '%', '%ed%a0%80', '%c0%80', '=', '&', '+', '__proto__'),
@@ -66,7 +66,7 @@ describe('a query string', () => {
     );
   });
 
-  test('names every parameter that was given twice, and no other', () => {
+  test('names exactly the parameters that were given twice', () => {
     const name = fc.constantFrom('a', 'b', 'c', '__proto__', 'toString');
     fc.assert(
       fc.property(fc.array(name, { maxLength: 8 }), (names) => {
@@ -80,7 +80,7 @@ describe('a query string', () => {
 });
 
 describe('a JSON body', () => {
-  test('gives back an object as it was written', () => {
+  test('round-trips an object', () => {
     fc.assert(
       fc.property(fc.dictionary(wellFormed, fc.jsonValue({ maxDepth: 5 })), (object) => {
         const text = JSON.stringify(object);
@@ -91,7 +91,7 @@ describe('a JSON body', () => {
     );
   });
 
-  test('is read or refused whatever its bytes are', () => {
+  test('is parsed or refused, for any bytes', () => {
     const json = fc.json().map((text) => Buffer.from(text));
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 60 }), json);
     fc.assert(
@@ -105,7 +105,7 @@ describe('a JSON body', () => {
     );
   });
 
-  test('is refused for a NUL or half a pair wherever it hides, and for any nesting over 64', () => {
+  test('is refused for a NUL or an unpaired surrogate anywhere, and for nesting over 64 levels', () => {
     const fault = fc.constantFrom('"\\u0000"', '"a\\ud800b"', '{"\\udc00":1}', '{"a\\u0000":1}');
     const layer = fc.constantFrom(['[', ']'], ['{"a":', '}'], ['[1,', ',"z"]']);
     const wrap = fc.oneof(
@@ -126,7 +126,7 @@ describe('a JSON body', () => {
   });
 });
 
-/** Values of the kinds that fields have, and of all others. */
+/** Values of the types that fields have, and of all other types. */
 const anyValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom(0, -1, 0.1, 2 ** 53, 1e308, '', ' ', 'client.created', 'https://a.example/', 'a@b.example'),
@@ -136,11 +136,11 @@ const anyValue = fc.oneof(
 const byId = new Map<string, Parsed>([...keyOperations, ...memberOperations].map((one) => [one.id, one]));
 type Parsed = Pick<Operation, 'id' | 'query' | 'body' | 'params'>;
 
-/** The names that a schema of an object knows. */
+/** The field names of an object schema. */
 const namesOf = (schema: Operation['query']): readonly string[] =>
   Object.keys((schema as { readonly shape?: object } | null)?.shape ?? {});
 
-/** An operation, and something with names that it knows and names that it does not. */
+/** An operation, and an input with known and unknown names. */
 const given = <Value>(part: 'query' | 'body', value: fc.Arbitrary<Value>) =>
   fc.constantFrom(...byId.keys()).chain((id) => {
     const known = namesOf(byId.get(id)![part]);
@@ -160,7 +160,7 @@ const parse = (id: string, raw: string, body: string) => {
 };
 
 describe('every operation of the interface and the portal', () => {
-  test('takes any body, or says in sentences what is wrong with it', () => {
+  test('accepts any body, or reports its problems in sentences', () => {
     fc.assert(
       fc.property(given('body', anyValue), ([id, fields]) => {
         const outcome = parse(id, '', JSON.stringify(Object.fromEntries(fields))).body();
@@ -174,7 +174,7 @@ describe('every operation of the interface and the portal', () => {
     );
   });
 
-  test('takes any query, or says in sentences what is wrong with it', () => {
+  test('accepts any query, or reports its problems in sentences', () => {
     const text = fc.oneof(anyText, fc.constantFrom('1', '25', '0', '-1', 'asc', '', 'client.created', '٣'));
     fc.assert(
       fc.property(given('query', text), ([id, pairs]) => {
@@ -189,12 +189,12 @@ describe('every operation of the interface and the portal', () => {
     );
   });
 
-  test('refuses a field or a parameter that it does not know, whatever its name', () => {
+  test('refuses every unknown field or parameter, whatever its name', () => {
     const stranger = fc.oneof(wellFormed, fc.constantFrom('__proto__', 'constructor', 'toString', 'length'));
     fc.assert(
       fc.property(fc.constantFrom(...byId.keys()), stranger, (id, name) => {
         const { query, body } = byId.get(id)!;
-        // Which names the shapes of a union know, only its members can tell.
+        // Only the members of a union know the names of its shapes.
         fc.pre(body === null || 'shape' in body);
         fc.pre(!namesOf(query).includes(name) && !namesOf(body).includes(name));
         const { query: inQuery, body: inBody } = parse(
@@ -211,7 +211,7 @@ describe('every operation of the interface and the portal', () => {
 });
 
 describe('the id of a path', () => {
-  test('is every whole number from 1 to 2^53-1 in its one spelling', () => {
+  test('is every integer from 1 to 2^53-1, in one spelling', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (id) => {
         const outcome = outcomeOf(() => parseId(String(id)));

@@ -6,7 +6,7 @@ import { parseBody, parseId, parseQuery } from './parse.ts';
 
 const json = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 
-/** What a caller is told: code, first sentence, the fields in order. */
+/** What a caller gets: the code, the first sentence, and the fields in order. */
 const refused = (run: () => unknown) => {
   try {
     run();
@@ -41,7 +41,7 @@ describe('a query', () => {
   );
 
   test.each(['__proto__', 'constructor', 'toString', 'Q', 'q%5B%5D', 'limit%20'])(
-    'does not know %s',
+    'refuses %s as unknown',
     (name) => {
       expect(refusedQuery(c.searchClients, `q=ada&${name}=1`).text).toBe(
         `unknown query parameter: ${decodeURIComponent(name)}`,
@@ -49,7 +49,7 @@ describe('a query', () => {
     },
   );
 
-  test('refuses a parameter given twice', () => {
+  test('refuses a duplicate parameter', () => {
     expect(refusedQuery(c.searchClients, 'q=ada&q=ada').text).toBe('q must be given only once');
   });
 
@@ -80,7 +80,7 @@ describe('a client search', () => {
     ['q=', ''],
     ['q=+++', ''],
     ['q', ''],
-  ])('takes %s', (raw, q) => {
+  ])('accepts %s', (raw, q) => {
     expect(parseQuery(c.searchClients, raw)).toEqual({ q, limit: 25 });
   });
 
@@ -103,7 +103,7 @@ describe('a client search', () => {
     },
   );
 
-  test.each([1, 25])('takes the limit %d', (limit) => {
+  test.each([1, 25])('accepts the limit %d', (limit) => {
     expect(parseQuery(c.searchClients, `limit=${limit}`).limit).toBe(limit);
   });
 });
@@ -123,7 +123,7 @@ describe('a find', () => {
     expect(refusedQuery(c.findLeads, raw).text).toBe(text);
   });
 
-  test('takes all four together', () => {
+  test('accepts all four together', () => {
     expect(
       parseQuery(
         c.findLeads,
@@ -148,7 +148,7 @@ describe('an event listing', () => {
     expect(refusedQuery(c.listEvents, raw).text).toBe(text);
   });
 
-  test('tells all problems at once, an unknown name first', () => {
+  test('reports all problems at once, an unknown name first', () => {
     const { text, fields } = refusedQuery(c.listEvents, 'limit=0&order=up&foo=1&limit=0');
     expect(text).toBe('unknown query parameter: foo');
     expect(fields).toEqual(['foo', 'limit', 'order']);
@@ -192,13 +192,13 @@ describe('a body', () => {
     );
   });
 
-  test('may be left out where nothing in it is required', () => {
+  test('may be left out if nothing in it is required', () => {
     expect(parseBody(c.rotateSubscriptionSecret, json(''))).toEqual({});
     expect(parseBody(c.testSubscription, json(''))).toEqual({ useSamplePayload: true });
     expect(refusedBody(c.createLead, '').fields).toEqual(['first_name', 'last_name', 'email']);
   });
 
-  test('of an operation that takes none is not looked at', () => {
+  test('of an operation without a body is ignored', () => {
     expect(parseBody(c.deleteSubscription, json('{"oops'))).toEqual({});
   });
 
@@ -222,7 +222,7 @@ describe('a body', () => {
     expect(refusedBody(c.createLead, many).fields.length).toBeLessThanOrEqual(100);
   });
 
-  test('in which a name occurs twice is refused', () => {
+  test('with a duplicate name is refused', () => {
     const body = '{"first_name":"A","last_name":"B","email":"a@b.co","first_name":"Z"}';
     expect(refusedBody(c.createLead, body)).toMatchObject({
       text: 'first_name must be given only once',
@@ -230,7 +230,7 @@ describe('a body', () => {
     });
   });
 
-  test('of a create takes null and blanks as absent', () => {
+  test('of a create treats null and blanks as absent', () => {
     const blank = { phone: '', city: '  ', external_id: '\u200b', affiliate_id: null, status: ' ' };
     expect(parseBody(c.createClient, json({ ...person, ...blank }))).toEqual(person);
     const note = { text: 'x', note_type: '', visibility: null };
@@ -244,7 +244,7 @@ describe('a body', () => {
     expect(refusedBody(c.createLead, { ...person, employee: null }).text).toBe('unknown field: employee');
   });
 
-  test('of an update takes a blank as null, which clears', () => {
+  test('of an update treats a blank as null, which clears the field', () => {
     expect(parseBody(c.updateLead, json({ phone: ' ', city: '', zip: null }), ['5'])).toEqual({
       phone: null,
       city: null,
@@ -254,7 +254,7 @@ describe('a body', () => {
     expect(parseBody(c.updateSubscription, json({ name: '' }), ['5'])).toEqual({ name: null });
   });
 
-  test('takes null or a blank beside its alternative as absent', () => {
+  test('treats null or a blank beside its alternative as absent', () => {
     const of = (body: object) => parseBody(c.updateClientStatus, json(body), ['5']);
     expect(of({ new_status: 'Client - Paused', new_status_id: null }).new_status).toEqual({
       name: 'Client - Paused',
@@ -266,7 +266,7 @@ describe('a body', () => {
       );
   });
 
-  test('is told of problems of every kind at once, each field once', () => {
+  test('gets problems of every kind at once, each field once', () => {
     const body = `{"foo":1,"first_name":7,"last_name":"\u200b","zip":"${'9'.repeat(17)}","city":"a","city":5}`;
     expect(refusedBody(c.createLead, body)).toMatchObject({
       text: 'unknown field: foo',
@@ -284,7 +284,7 @@ describe('a body', () => {
 });
 
 describe("an update's body", () => {
-  test('must set something', () => {
+  test('must set a field', () => {
     for (const body of [{}, { client_id: 5 }])
       expect(refusedBody(c.updateLead, body, ['5']).text).toBe('at least one field is required');
     expect(refusedBody(c.updateAffiliate, { employee_id: 5 }, ['5']).text).toBe(
@@ -300,7 +300,7 @@ describe("an update's body", () => {
     });
   });
 
-  test("may not carry another id than the path's", () => {
+  test("must not have another id than the path's", () => {
     expect(refusedBody(c.updateLead, { client_id: 6, city: 'Graz' }, ['5']).text).toBe(
       'client_id must equal the one in the path',
     );
@@ -318,7 +318,7 @@ describe("an update's body", () => {
     });
   });
 
-  test('keeps employee_id as a field where the path names the client', () => {
+  test('keeps employee_id as a field if the path names the client', () => {
     expect(parseBody(c.updateClient, json({ employee_id: 7 }), ['5'])).toEqual({ employee_id: 7 });
   });
 
@@ -361,7 +361,7 @@ describe('an id in a path', () => {
   });
 });
 
-test('no bytes whatever make parsing fail with anything but a problem', () => {
+test('parsing fails with a problem or not at all, for any bytes', () => {
   const seeds = keyOperations.flatMap(({ bodyExample }) =>
     bodyExample ? [JSON.stringify(bodyExample)] : [],
   );
@@ -403,7 +403,7 @@ test('no bytes whatever make parsing fail with anything but a problem', () => {
   }
 });
 
-test('what tells the kinds of a body apart is told as any other field', () => {
+test('the field that selects the kind of a body is reported like any other field', () => {
   const { createReplay } = c;
   const told = (body: unknown) => refused(() => parseBody(createReplay, json(body)));
   expect(told({})).toMatchObject({ text: 'kind is required', fields: ['kind'] });

@@ -1,7 +1,7 @@
 import { allErrorCodes, type ErrorCode, errorCodes, type ProblemFacts, portalErrorCodes } from './errors.ts';
 import type { Bucket, ErrorShape } from './operation.ts';
 
-/** An error as it goes out, but for the headers that every answer has (X-Request-Id, X-RateLimit-*). */
+/** An error answer, without the headers that every answer has (X-Request-Id, X-RateLimit-*). */
 export interface RenderedProblem {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,9 +9,8 @@ export interface RenderedProblem {
 }
 
 /**
- * The wire form of a problem in one of the two body shapes (contract, "Requests and errors"). Pure, and the
- * same for every request but for statuses of 500, whose body names the request: what is answered often
- * can be rendered once.
+ * The wire form of a problem in one of the two body shapes (contract, "Requests and errors"). It is pure, and only
+ * bodies with status 500 depend on the request (they name its ID), so frequent answers can be rendered once.
  */
 export const renderProblem = (
   shape: ErrorShape,
@@ -36,13 +35,13 @@ export const renderProblem = (
   };
 };
 
-/** A 503 passes quickly (contract, "Requests and errors": after 1–2 seconds). */
+/** A 503 usually passes quickly (contract, "Requests and errors": after 1–2 seconds). */
 const retryAfterSeconds = 1;
 const lockTimeoutAdvice = 'This is not a rate-limit violation. Retry after 1-2 seconds.';
 
 const plainHeaders = Object.freeze({ 'Content-Type': 'application/json' });
 const retryHeaders = Object.freeze({ ...plainHeaders, 'Retry-After': String(retryAfterSeconds) });
-// RFC 9110 asks for a challenge on every 401.
+// RFC 9110 requires a challenge on every 401.
 const challengeHeaders = Object.freeze({ ...plainHeaders, 'WWW-Authenticate': 'ApiKey header="X-Api-Key"' });
 const sessionChallengeHeaders = Object.freeze({ ...plainHeaders, 'WWW-Authenticate': 'Session' });
 
@@ -77,7 +76,7 @@ export interface ExceededLimit {
 export const limitPolicy = (name: LimitName, limit: number, window: string): string =>
   `${name}:${limit}/${window}`;
 
-/** The 429 (contract, "Requests and errors"), without the detour over an Error: floods are answered with it. */
+/** Renders the 429 (contract, "Requests and errors") without creating an Error, because it answers floods. */
 export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit): RenderedProblem => {
   const { name, limit, window, resetMs, nowMs, currentUsage } = exceeded;
   const retryAfter = Math.max(1, Math.ceil((resetMs - nowMs) / 1000));

@@ -148,7 +148,7 @@ describe('an exceeded limit', () => {
     currentUsage: 61,
   };
 
-  test('in the general shape tells the wait, the limit and the usage', () => {
+  test('in the general shape has the wait, the limit and the usage', () => {
     const { status, headers, body } = renderLimitExceeded('general', exceeded);
     expect(status).toBe(429);
     expect(headers).toEqual({ ...jsonHeader, 'Retry-After': '19' });
@@ -163,7 +163,7 @@ describe('an exceeded limit', () => {
     });
   });
 
-  test('names the ceiling of the company where that is what was reached', () => {
+  test('names the ceiling of the company if that was reached', () => {
     const { body } = renderLimitExceeded('general', { ...exceeded, name: 'company-read', limit: 1200 });
     expect(JSON.parse(body)).toMatchObject({ limit: 1200, policy: 'company-read:1200/1m' });
   });
@@ -176,7 +176,7 @@ describe('an exceeded limit', () => {
     });
   });
 
-  test('never asks for a wait of no time', () => {
+  test('never has a wait of zero', () => {
     const atTheEnd = { ...exceeded, nowMs: exceeded.resetMs };
     expect(renderLimitExceeded('general', atTheEnd).headers['Retry-After']).toBe('1');
   });

@@ -1,9 +1,8 @@
 import type { EventType } from './events.ts';
 
 /**
- * Every NATS subject, stream and bucket that two processes must agree on. The permission table of the
- * cluster (`deploy/nats/permissions.ts`) is written in these names, so a subject that is not here cannot
- * be used.
+ * Every NATS subject, stream and bucket that two processes must agree on. The permissions of the cluster
+ * (`deploy/nats/permissions.ts`) use these names, so a subject that is not here cannot be used.
  */
 
 /** The services that answer lanes. */
@@ -17,16 +16,16 @@ export type ServiceName = (typeof services)[number];
 export type LaneName = ServiceName | OperatorLane;
 export type OperatorLane = 'operator' | 'operator-webhooks';
 
-/** Where a lane's request frames go; the service's replicas share it as one queue group. */
+/** The subject of a lane's request frames. The replicas of the service share it as one queue group. */
 export const laneSubject = (lane: LaneName): string => `lane.${lane}`;
 
-/** Under this prefix a lane client listens for its answers: `reply.<client>.<instance>.<frame>`. */
+/** The prefix under which a lane client listens for its answers: `reply.<client>.<instance>.<frame>`. */
 export const replyPrefix = (client: string): string => `reply.${client}`;
 
 /** KV bucket of API keys and company limits: written by `access`, followed by gateways, `crm` and `webhooks`. */
 export const keyBucket = 'keys';
 
-/** KV bucket in which every serving gateway keeps an entry, renewed each second, gone after five. */
+/** KV bucket with an entry for every serving gateway, renewed each second; it expires after five. */
 export const gatewayBucket = 'gateways';
 
 /** Broadcast by `access` when a key is revoked; each gateway answers once it refuses the key. */
@@ -35,25 +34,27 @@ export const keyRevokedSubject = 'keys.revoked';
 /** Gateways report `[[keyId, minute], …]` here; one `access` replica of the queue group writes them. */
 export const keyUsedSubject = 'keys.used';
 
-/** The stream of rate-limit counts: one subject a partition, appended to only by the partition's owner. */
+/**
+ * The stream of rate-limit counts: one subject for each partition, to which only the owner of the partition appends.
+ */
 export const limitStream = 'LIMITS';
 export const limitLogSubject = (partition: number | '*'): string => `limits.log.${partition}`;
 
 /**
- * Requests to count go here. Only the partition's owner listens, under the epoch it got when it took the
- * partition, so that an owner that lost it without noticing is never asked again.
+ * Requests to count go here. Only the owner of the partition listens, under the epoch of its ownership, so that an
+ * owner that lost the partition without noticing is never asked again.
  */
 export const limitCountSubject = (partition: number | '*', epoch: string): string =>
   `limits.count.${partition}.${epoch}`;
 
 /**
- * The stream that announces committed events; the message id is the event's id. The outbox table is the truth: a
+ * The stream that announces committed events; the message ID is the event's ID. The outbox table is authoritative: a
  * sweeper picks up events that the stream lost.
  */
 export const eventStream = 'EVENTS';
 
 /**
- * `events.<company>.<type>`, as `events.1001.lead.created`; the message is the envelope. Every type has two
+ * `events.<company>.<type>`, such as `events.1001.lead.created`; the message is the envelope. Every type has two
  * parts, so no other subject below `events` is in the stream.
  */
 export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): string =>
@@ -63,12 +64,12 @@ export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): 
 export const ingestSubject = 'events.ingest';
 
 /**
- * The work queue of first attempts: small lists of deliveries (`encodeWake`), each for one dispatcher. Retries
- * and whatever the queue has lost come from the tables, when they are due.
+ * The work queue of first attempts: small lists of deliveries (`encodeWake`), each for one dispatcher. Retries, and
+ * deliveries that the queue lost, come from the tables when they are due.
  */
 export const deliveryStream = 'DELIVERIES';
 export const deliverySubject = 'deliveries.first';
-/** The one durable consumer of it, which all dispatchers pull from. */
+/** The durable consumer that all dispatchers pull from. */
 export const deliveryConsumer = 'dispatchers';
 
 /** Requests for a test delivery; the dispatchers are a queue group. */

@@ -12,8 +12,8 @@ import { makeCompany, openCluster, restart, root, temporary } from './testing/cl
 import { type Release, releases } from './testing/release/rows.ts';
 import { startTraffic } from './testing/traffic.ts';
 
-// The renaming of a column that is written and read all the time, as README.md tells it: by real releases of crm, two
-// of them, restarted in turn, each of which works beside the one before it and the one after it.
+// Renames a column that is read and written all the time, as README.md describes: with releases of crm on two
+// replicas, restarted one after the other, so that each release runs beside the previous and the next one.
 
 const releaseMain = join(import.meta.dirname, 'testing/release/main.ts');
 /** A table that is in use is waited for a second at a time; what is more is a process that starts beside. */
@@ -32,7 +32,7 @@ const home = temporary('online');
 const releaseFile = join(home, 'release');
 const ours = { name: 'online', folder: temporary('online-migrations') };
 
-/** Puts one more migration beside those of the repository and runs it, as the job of a release does. */
+/** Adds a migration to those of the repository and runs it, as the job of a release does. */
 const migrateBy = async (file: string, statement: string): Promise<readonly string[]> => {
   writeFileSync(join(ours.folder, file), statement);
   const { applied } = await migrate(mysqlUrl, [...migrationFolders(root), ours], { onWait: () => waits++ });
@@ -76,7 +76,7 @@ test('a column is renamed under load, and no request fails or waits long for it'
   );
   await sleep(500);
 
-  // Expand. A report that reads the table for seconds is in the way of it.
+  // Expand. A report that reads the table for seconds blocks the change meanwhile.
   const report = await createConnection(parseMysqlUrl(mysqlUrl));
   cleanUp(() => report.end());
   await report.query('START TRANSACTION');
@@ -90,7 +90,7 @@ test('a column is renamed under load, and no request fails or waits long for it'
   expect(waits).toBeGreaterThan(2);
   expect(applied).toEqual(['online/001-add-postal-code.sql']);
 
-  // Migrate. What is written from now on is in both columns; the rest is filled in; then the new one is read.
+  // Migrate. New writes go to both columns, old rows are filled in, then the new column is read.
   await roll('writes both');
   const rest = { table: 'clients', set: 'postal_code = zip', where: 'NOT (postal_code <=> zip)' };
   const filled = await backfill(mysqlUrl, rest);

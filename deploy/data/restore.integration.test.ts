@@ -13,13 +13,13 @@ import { readToolchain } from '../local/toolchain.ts';
 import { makeCompany, openCluster, temporary } from './testing/cluster.ts';
 import { openRunbook, statementsWith } from './testing/runbook.ts';
 
-// A real cluster writes while a backup is taken, loses its database, and goes on after it was restored to a moment.
-// Every command of backup and restore is the one that README.md gives.
+// A real cluster writes while a backup is taken, loses its database, and continues after a point-in-time restore.
+// Every command of backup and restore is the one in README.md.
 
 const { mysqld } = readToolchain(readEnv());
 
 test.runIf(mysqld)(
-  'a cluster goes on correctly on a database that was restored to a moment',
+  'a cluster continues correctly on a database that was restored to a point in time',
   { timeout: 240_000 },
   async () => {
     const home = temporary('restore');
@@ -31,7 +31,7 @@ test.runIf(mysqld)(
     };
     const receiver = await testReceiver();
 
-    // Before the moment: some before the backup, some after it; a receiver that is up, and one that is down.
+    // Before the point in time: some before the backup, some after it; one receiver is up, and one is down.
     const lost = await serve('lost');
     const first = await openCluster({
       home,
@@ -64,13 +64,13 @@ test.runIf(mysqld)(
     );
     const cookie = await signIn(first.stack);
     expect(await sessionStatus(first.stack, cookie)).toBe(200);
-    // What was delivered has been recorded.
+    // Waits until the deliveries are recorded.
     const isWaiting = "SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting'";
     await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(known.length), {
       timeout: 60_000,
     });
 
-    // After the moment: all of this will not have happened.
+    // After the point in time: the restore undoes all of this.
     const moment = await nextMoment();
     const undone = await create(ask, 4);
     receiver.behave('/down', undefined);
@@ -82,7 +82,7 @@ test.runIf(mysqld)(
     await withOperator(first.stack.natsUrl, (operator) => operator.ask('revokeKey', { id: revoked.id }));
     const sent = bodiesOf(receiver);
 
-    // The server is lost with its disk; what had been streamed is left.
+    // The server and its disk are lost; the streamed binary logs are left.
     await first.stop();
     await caughtUp(lost.url, backup);
     stream.kill('SIGTERM');
@@ -106,7 +106,6 @@ test.runIf(mysqld)(
     expect(waiting.length).toBe(known.length);
     expect(restoring.run('4. Move ids and sequences ahead', {})).toContain('nothing to apply');
 
-    // It goes on.
     receiver.forget();
     const second = await openCluster({ home, mysqlUrl: restored.url });
     const askAgain = asking(
@@ -119,7 +118,8 @@ test.runIf(mysqld)(
     });
     await sleep(1_000);
 
-    // What waited at the moment is delivered, some of it a second time and then under the same id; nothing else is.
+    // Deliveries that waited at the point in time are delivered, some of them a second time with the same id; no
+    // others are.
     const freshEvents = idsAt(receiver, '/up');
     expect(ascending(idsAt(receiver, '/down'))).toEqual(
       ascending([...waiting.map(({ id }) => id as number), ...freshEvents]),
@@ -127,14 +127,14 @@ test.runIf(mysqld)(
     const again = bodiesOf(receiver);
     for (const { id } of waiting) expect(again.get(String(id))).toBe(sent.get(String(id)));
     expect(freshEvents.length).toBe(fresh.length);
-    // No id means two things.
+    // No id is assigned twice.
     for (const id of freshEvents) expect(sent.has(String(id))).toBe(false);
     expect(Math.min(...fresh)).toBeGreaterThan(Math.max(...undone));
-    // Readers of the log miss nothing, wherever they were.
+    // Readers of the log miss no event, wherever they were.
     expect((await walk(askAgain, seen.cursor)).ids).toEqual(freshEvents);
     expect((await walk(askAgain, seenLater.cursor)).ids).toEqual(freshEvents);
     expect((await walk(askAgain)).ids).toEqual([...seen.ids, ...freshEvents]);
-    // What was revoked after the moment stays so, nobody is signed in, and what was written after it is gone.
+    // Keys revoked after the point in time stay revoked, nobody is signed in, and later writes are gone.
     expect(await sessionStatus(second.stack, cookie)).toBe(401);
     const withRevoked = asking(
       () => second.stack.baseUrl,
@@ -150,7 +150,7 @@ test.runIf(mysqld)(
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by name.
 type Asked = (method: string, path: string, body?: object) => Promise<any>;
 
-/** @throws with the status where it is no success. */
+/** @throws with the status if the answer is not a success. */
 const asking =
   (baseUrl: () => string, key: () => string): Asked =>
   async (method, path, body) => {
@@ -173,7 +173,7 @@ const create = async (ask: Asked, count: number): Promise<number[]> => {
   return ids;
 };
 
-/** The ids of the events from a cursor on, and where to go on later. */
+/** The ids of the events after a cursor, and the next cursor. */
 const walk = async (
   ask: Asked,
   from?: string,
@@ -219,14 +219,14 @@ const query = async (url: string, sql: string): Promise<RowDataPacket[]> => {
   }
 };
 
-/** A binary log knows seconds: waits for the next to begin, and says which that is, in UTC. */
+/** A binary log has a resolution of seconds: waits for the next second to begin, and returns it in UTC. */
 const nextMoment = async (): Promise<string> => {
   const atMs = Math.ceil(Date.now() / 1000) * 1000;
   await sleep(atMs - Date.now() + 5);
   return new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
 };
 
-/** Resolves when all that the server has written to its binary log has been streamed. */
+/** Resolves when the whole binary log of the server has been streamed. */
 const caughtUp = async (url: string, folder: string): Promise<void> => {
   const [end] = await query(url, 'SHOW BINARY LOG STATUS');
   await vi.waitFor(

@@ -4,7 +4,7 @@ import { readEnv } from '@causeway/runtime';
 import { expect, test } from 'vitest';
 
 interface Report {
-  /** Absent where there was no audit. */
+  /** Absent if there was no audit. */
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string; readonly via: unknown }>>;
   readonly message?: string;
 }
@@ -22,15 +22,15 @@ const audit = (env: NodeJS.ProcessEnv = {}): Report => {
   }
 };
 
-test('no package of the images has a known weakness', { timeout: 60_000 }, (context) => {
+test('no package of the images has a known vulnerability', { timeout: 60_000 }, (context) => {
   const report = audit();
-  // Some mirrors of the registry, and machines without a network, have no audit to offer.
+  // Some mirrors of the registry, and machines without a network, offer no audit.
   if (!report.vulnerabilities) return context.skip(`the registry offers no audit: ${report.message}`);
   const found = Object.entries(report.vulnerabilities).map(([name, { severity }]) => `${name}: ${severity}`);
   expect(found).toEqual([]);
 });
 
-test('a registry that is away is not taken for one that knows of nothing', { timeout: 60_000 }, () => {
+test('an unreachable registry is not mistaken for an audit without findings', { timeout: 60_000 }, () => {
   const report = audit({ npm_config_registry: 'http://127.0.0.1:1/' });
   expect(report.vulnerabilities).toBeUndefined();
   expect(report.message).toMatch(/ECONNREFUSED/);

@@ -9,7 +9,7 @@ import {
   renderLicences,
 } from './licences.ts';
 
-/** Each lets us give the images on without giving our own source. */
+/** Each allows us to distribute the images without our own source. */
 const allowed = new Set([
   'MIT',
   'ISC',
@@ -26,32 +26,32 @@ const images = Object.keys(imageWorkspaces) as ImageName[];
 describe.each(images)('%s', (image) => {
   const packages = packagesOf(image);
 
-  test('has packages of others', () => {
+  test('has third-party packages', () => {
     expect(packages.length).toBeGreaterThan(5);
   });
 
-  test('has none under a licence that was not thought about', () => {
+  test('has no package under an unapproved licence', () => {
     const others = packages.filter(({ licence }) => !allowed.has(licence));
     expect(others.map(({ name, licence }) => `${name}: ${licence}`)).toEqual([]);
   });
 
-  test('has none that wants to run something when it is installed', () => {
+  test('has no package with an install script', () => {
     expect(packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name)).toEqual([]);
   });
 
-  test('has only packages whose bytes are pinned', () => {
+  test('has only packages that are pinned by hash', () => {
     const loose = packages.filter(({ integrity }) => !integrity?.startsWith('sha512-'));
     expect(loose.map(({ name }) => name)).toEqual([]);
   });
 });
 
-test('nothing comes from outside of the registry', () => {
+test('every package comes from the registry', () => {
   const astray = Object.entries(readLock().packages).filter(
     ([, { resolved, link }]) => resolved !== undefined && !link,
   );
   expect(astray.map(([folder]) => folder)).toEqual([]);
 });
 
-test('the list of licences is that of the lock file', () => {
+test('the list of licences matches the lock file', () => {
   expect(readFileSync(licencesFile, 'utf8')).toBe(renderLicences());
 });

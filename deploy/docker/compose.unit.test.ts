@@ -11,26 +11,26 @@ const deploy = resolve(import.meta.dirname, '..');
 const readme = readFileSync(resolve(deploy, 'README.md'), 'utf8');
 
 const asked = [...new Set([...composeText.matchAll(/\$\{([A-Z_]+):\?\}/g)].map((match) => match[1]!))];
-/** What the guide has a person put into `.env`. */
+/** The settings that the guide tells a person to put into `.env`. */
 const made = Object.fromEntries(asked.map((name) => [name, required[name] ?? `a1b2-${name.toLowerCase()}`]));
 
 const own = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('causeway/services'));
 const environmentOf = ({ environment = {} }: ComposeService) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, made)]));
 
-test('it is what the Compose Specification describes', () => {
-  // The schema names itself by a keyword of an older draft.
+test('it follows the Compose Specification', () => {
+  // The schema identifies itself with a keyword of an older draft.
   const withoutIds = JSON.stringify(composeSchema, (name, value) =>
     name === '$schema' || (name === 'id' && typeof value === 'string') ? undefined : value,
   );
   const validate = new Ajv({ strict: false, validateFormats: false }).compile(JSON.parse(withoutIds));
-  // The top-level `name` came into the specification after this edition of its schema.
+  // The top-level `name` was added to the specification after this edition of its schema.
   const { name: _, ...described } = compose;
   validate(described);
   expect(validate.errors ?? []).toEqual([]);
 });
 
-test('it asks for the secrets that the guide makes, and for no other', () => {
+test('it requires exactly the secrets that the guide creates', () => {
   const loops = [...readme.matchAll(/for name in ([A-Z_\s\\]+); do/g)].flatMap(
     (match) => match[1]!.match(/[A-Z_]+/g) ?? [],
   );
@@ -50,12 +50,12 @@ describe.each(own)('%s', (name, service) => {
     ]);
   });
 
-  test('can use its settings, and knows each of them', () => {
+  test('has valid settings and no unknown ones', () => {
     expect(() => readers[name]!(env)).not.toThrow();
     expect(Object.keys(env).filter((variable) => !variablesOf(readers[name]!).has(variable))).toEqual([]);
   });
 
-  test('enters NATS as itself', () => {
+  test('connects to NATS as its own user', () => {
     if (name === 'migrate') return expect(env.NATS_URL).toBeUndefined();
     const { username, password, host } = new URL(env.NATS_URL!);
     expect({ username, password, host }).toEqual({
@@ -65,7 +65,7 @@ describe.each(own)('%s', (name, service) => {
     });
   });
 
-  test('has longer to stop than it takes', () => {
+  test('has a stop timeout longer than its drain', () => {
     if (name === 'migrate') return expect(env.DRAIN_TIMEOUT_MS).toBeUndefined();
     const graceS = Number.parseInt(service.stop_grace_period ?? '0', 10);
     const lingerMs = Number(env.DRAIN_LINGER_MS ?? 0);
@@ -73,7 +73,7 @@ describe.each(own)('%s', (name, service) => {
   });
 });
 
-test('whatever is ours or faces the network is hardened', () => {
+test('our own containers, and all that face the network, are hardened', () => {
   const bare = Object.entries(compose.services).filter(
     ([name, { read_only, cap_drop, user }]) =>
       /causeway\/|^nats:/.test(compose.services[name]!.image) &&
@@ -83,7 +83,7 @@ test('whatever is ours or faces the network is hardened', () => {
   expect(bare.map(([name]) => name)).toEqual([]);
 });
 
-test('whatever is waited for until it is healthy has a way to tell', () => {
+test('every container that others wait for has a health check', () => {
   const awaited = Object.values(compose.services).flatMap(({ depends_on = {} }) =>
     Object.entries(depends_on).flatMap(([name, { condition }]) =>
       condition === 'service_healthy' ? [name] : [],
@@ -94,14 +94,14 @@ test('whatever is waited for until it is healthy has a way to tell', () => {
   expect(mute).toEqual([]);
 });
 
-test('NATS is given the password of each of its users, in quotes', () => {
+test('NATS gets the password of each of its users, in quotes', () => {
   const { environment = {} } = compose.services.nats!;
   for (const user of userNames) {
     expect(environment[passwordVariable(user)]).toBe(`"\${${passwordVariable(user)}:?}"`);
   }
 });
 
-test('only dispatchers have a way out, and only the edge and the dashboards are reached from outside', () => {
+test('only dispatchers can reach the internet, and only the edge and the dashboards are reachable from outside', () => {
   expect(compose.networks.inside?.internal).toBe(true);
   const out = own.filter(([, { networks = [] }]) => networks.some((network) => network !== 'inside'));
   expect(out.map(([name]) => name)).toEqual(['dispatcher']);
@@ -112,11 +112,11 @@ test('only dispatchers have a way out, and only the edge and the dashboards are 
   }
 });
 
-/** By the guide, as the secrets are. */
+/** Created by the guide, like the secrets. */
 const isMade = (path: string): boolean =>
   /\/deploy\/tls(\/nats\.crt)?$/.test(path) && readme.includes('-out tls/nats.crt');
 
-test('every file that is mounted or built from is there, or made by the guide', () => {
+test('every file that is mounted or built from exists, or is created by the guide', () => {
   const paths = Object.values(compose.services).flatMap(({ volumes = [], build }) => [
     ...volumes
       .filter((volume) => volume.startsWith('.'))

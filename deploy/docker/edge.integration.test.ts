@@ -16,7 +16,7 @@ import {
 } from '../../services/gateway/portal/security-headers.ts';
 import { providePrograms } from '../local/toolchain/provide.mjs';
 
-// A real nginx with the very files of the image, a folder of pages, and a gateway that tells what it was asked.
+// Runs a real nginx with the files of the image, a folder of pages, and a gateway that records its requests.
 
 const { nginx } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? ''), { nginx: 'nginx' });
 
@@ -45,11 +45,11 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** @param gateway where the edge's gateway is; without one it serves files only, as in Kubernetes. */
+/** @param gateway the address of the gateway; without one nginx serves only files, as in Kubernetes. */
 const startNginx = async (gateway?: number): Promise<string> => {
   const home = mkdtempSync(join(tmpdir(), 'causeway-nginx-'));
   cleanUp(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
-  // Started by root, nginx gives its workers to somebody else.
+  // If root starts it, nginx runs its workers as another user.
   chmodSync(home, 0o755);
   const pages = join(home, 'html/portal');
   mkdirSync(join(pages, 'assets'), { recursive: true });
@@ -66,7 +66,7 @@ const startNginx = async (gateway?: number): Promise<string> => {
   writeFileSync(join(conf, 'mime.types'), 'types { text/html html; text/javascript js; image/svg+xml svg; }');
   if (gateway !== undefined) {
     cpSync(join(import.meta.dirname, 'edge'), join(conf, 'edge.d'), { recursive: true });
-    // The name server of the compose file's network is not here.
+    // The name server of the compose network does not exist here.
     const upstream = `upstream gateway { server 127.0.0.1:${gateway}; keepalive 64; keepalive_timeout 5s; }`;
     writeFileSync(join(conf, 'edge.d/gateway.upstream.conf'), upstream);
   }
@@ -121,7 +121,7 @@ describe('the pages', () => {
     }
   });
 
-  test('have a new nonce each time, and promise no https to those who came without', async () => {
+  test('have a new nonce each time, and no Strict-Transport-Security over plain http', async () => {
     const [first, second] = await Promise.all([0, 1].map(async () => fetch(`${alone}/portal`)));
     expect(first!.headers.get('content-security-policy')).not.toBe(
       second!.headers.get('content-security-policy'),
@@ -129,7 +129,7 @@ describe('the pages', () => {
     expect(first!.headers.get('strict-transport-security')).toBeNull();
   });
 
-  test('files with a hash may be kept for ever, and are sent compressed', async () => {
+  test('files with a hash may be cached forever, and are sent compressed', async () => {
     const response = await fetch(`${alone}/portal/assets/main-4f2a.js`, {
       headers: { 'Accept-Encoding': 'gzip' },
     });
@@ -148,7 +148,7 @@ describe('the pages', () => {
     ['/portal/api/session'],
     ['/api/v1/integrations/lookups/employees'],
     ['/../etc/passwd'],
-  ])('%s is not there', async (path) => {
+  ])('%s is not found', async (path) => {
     expect((await fetch(alone + path)).status).toBe(404);
   });
 });
@@ -160,14 +160,14 @@ describe('the edge', () => {
   }
 
   test.each(['/api/v1/openapi.json', '/portal/api/session'])(
-    'hands %s to the gateway as it came',
+    'passes %s to the gateway unchanged',
     async (path) => {
       const response = await fetch(`${edge}${path}?q=a%20b`);
       expect(((await response.json()) as Asked).url).toBe(`${path}?q=a%20b`);
     },
   );
 
-  test('tells the gateway who asks, whatever a client claims', async () => {
+  test('sends the gateway the address of the client, whatever the client claims', async () => {
     const headers = {
       'X-Forwarded-For': '10.9.8.7',
       'X-Forwarded-Host': 'evil.example',
@@ -181,7 +181,7 @@ describe('the edge', () => {
     });
   });
 
-  test('lets the live tail through while it goes on', async () => {
+  test('streams the live tail without buffering', async () => {
     const stop = new AbortController();
     const response = await fetch(`${edge}/portal/api/tail`, { signal: stop.signal });
     const { value } = await response.body!.getReader().read();
@@ -189,7 +189,7 @@ describe('the edge', () => {
     stop.abort();
   });
 
-  test('lets bodies through that the gateway refuses in its own words', async () => {
+  test('passes on large bodies, so that the gateway itself refuses them', async () => {
     const body = 'x'.repeat(1_100_000);
     expect((await fetch(`${edge}/api/v1/x`, { method: 'POST', body })).status).toBe(200);
   });

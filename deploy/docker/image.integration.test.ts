@@ -17,12 +17,12 @@ import { required } from '../settings/readers.ts';
 import { compose, interpolate } from './testing/compose.ts';
 import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
-// The image's own files with production's packages and the settings of the compose file, on this machine:
+// Runs the files of the image with the packages of production and the settings of the compose file on this machine:
 // what a container would run, without the container.
 
 const dockerfile = 'deploy/docker/services.Dockerfile';
 
-/** Lays the image's `/app` out in a folder. */
+/** Copies the image's `/app` to a folder. */
 const layOut = (): string => {
   const app = mkdtempSync(join(tmpdir(), 'causeway-image-'));
   cleanUp(() => rmSync(app, { recursive: true, force: true }));
@@ -49,7 +49,7 @@ const layOut = (): string => {
   return app;
 };
 
-/** As the guide has a person make it, for this machine's name. */
+/** A certificate as the guide creates it, for the name of this machine. */
 const makeCertificate = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-certificate-'));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
@@ -73,7 +73,7 @@ const mysqlPasswords = Object.fromEntries(
   mysqlServices.map((name) => [`MYSQL_PASSWORD_${name.toUpperCase()}`, `mysql-of-${name}`]),
 );
 
-/** The compose file's own script for a new volume, with the function that the image's entry point has for it. */
+/** The compose file's script for a new volume, with the function that the image's entry point provides. */
 const makeMysqlUsers = async (): Promise<void> => {
   const script = join(root, 'deploy/mysql/users.sh');
   const { stdout } = spawnSync('sh', ['-euc', `docker_process_sql() { cat; }; . ${script}`], {
@@ -89,7 +89,7 @@ const makeMysqlUsers = async (): Promise<void> => {
   await connection.query(stdout);
 };
 
-/** The settings that the compose file gives, with the servers and ports of this machine. */
+/** The settings of the compose file, with the servers and ports of this machine. */
 const environmentOf = (name: string): NodeJS.ProcessEnv => {
   const passwords = natsUsers(() => '').map((user) => [passwordVariable(user.name), natsPassword(user.name)]);
   const secrets = {
@@ -108,7 +108,7 @@ const environmentOf = (name: string): NodeJS.ProcessEnv => {
   return env;
 };
 
-/** The same entry to this run's MySQL, whose administrator stands for the migrations' user. */
+/** The same entry for the MySQL of this run, whose administrator acts as the migrations' user. */
 const onThisMachine = ({ username, password, search }: URL): string => {
   const url = new URL(mysqlUrl);
   if (username !== 'causeway') [url.username, url.password] = [username, password];
@@ -117,7 +117,7 @@ const onThisMachine = ({ username, password, search }: URL): string => {
 
 const commandOf = (name: string): string => join(app, compose.services[name]!.command![0]!);
 
-/** Starts a service and resolves with where its health is asked for. */
+/** Starts a service and resolves with the URL of its health check. */
 const start = async (name: string): Promise<{ metricsUrl: string; child: ChildProcess }> => {
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.execPath, commandOf(name)], {
     cwd: app,
@@ -133,7 +133,7 @@ const start = async (name: string): Promise<{ metricsUrl: string; child: ChildPr
   });
 };
 
-test('every service gets ready from the image and the settings of the compose file, and stops when it is told', async () => {
+test('every service becomes ready with the image and the settings of the compose file, and stops on SIGTERM', async () => {
   await makeMysqlUsers();
   const migrated = spawnSync(process.execPath, [commandOf('migrate')], {
     env: environmentOf('migrate'),

@@ -26,7 +26,7 @@ describe.each(Object.entries(dockerfiles))('%s', (image, dockerfile) => {
     expect(missing).toEqual([]);
   });
 
-  test('installs from the manifests of all workspaces, as the lock file speaks of all', () => {
+  test('installs from the manifests of all workspaces, which the lock file requires', () => {
     const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const manifests = globSync(
       (workspaces as string[]).map((workspace) => `${workspace}/package.json`),
@@ -36,22 +36,22 @@ describe.each(Object.entries(dockerfiles))('%s', (image, dockerfile) => {
     expect(copied).toEqual(expect.arrayContaining(['package.json', 'package-lock.json', ...manifests]));
   });
 
-  test('installs what the list of licences is made of', () => {
+  test('installs the packages of the list of licences', () => {
     const install = stages.map(({ text }) => text).find((text) => text.includes('npm ci'));
     const named = [...(install ?? '').matchAll(/--workspace (\S+)/g)].map((match) => match[1]!);
     expect(named).toEqual(expect.arrayContaining([...imageWorkspaces[image as ImageName]]));
   });
 
-  test('runs as a user with a number, who is not root', () => {
+  test('runs as a numeric user other than root', () => {
     expect(stages.at(-1)?.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   });
 
-  test('is sent no tests, no installed packages and no secrets', () => {
+  test('has no tests, installed packages or secrets in its context', () => {
     const unwanted = context.filter((file) => /\.test\.tsx?$|node_modules|(^|\/)\.env|\.key$/.test(file));
     expect(unwanted).toEqual([]);
   });
 
-  test('is sent no fixtures, no tools of tests and no demo data', () => {
+  test('has no fixtures, test tools or demo data in its context', () => {
     const unwanted = context.filter((file) =>
       /(^|\/)(testing|fixtures|demo)(\/|\.)|\/test-world\.ts$/.test(file),
     );
@@ -70,7 +70,7 @@ describe('the files of causeway/services', () => {
     'deploy/migrate/main.ts',
   ];
 
-  /** What a file needs when it runs: imports but for those of types, and files named by their place beside it. */
+  /** What a file needs at run time: imports except type imports, and files named by a relative path. */
   const needsOf = (file: string): string[] =>
     [
       ...readFileSync(join(root, file), 'utf8').matchAll(
@@ -83,7 +83,7 @@ describe('the files of causeway/services', () => {
   const exportsOf = (room: string): Record<string, string> =>
     JSON.parse(readFileSync(join(root, room, 'package.json'), 'utf8')).exports;
 
-  /** The file of our own that a need leads to; undefined for a package of somebody else's. */
+  /** The file of the repository for a need; undefined for a third-party package. */
   const resolveOwn = (from: string, need: string): string | undefined => {
     if (need.startsWith('.')) return posix.join(dirname(from), need);
     const [, name, door = ''] = /^@causeway\/([\w-]+)(\/.*)?$/.exec(need) ?? [];
@@ -92,7 +92,7 @@ describe('the files of causeway/services', () => {
     return posix.join(room, exportsOf(room)[`.${door}`]!);
   };
 
-  test.each(entries)('%s finds everything that it needs', (entry) => {
+  test.each(entries)('%s has every file that it needs', (entry) => {
     const seen = new Set<string>();
     const missing: string[] = [];
     const visit = (file: string): void => {
@@ -117,7 +117,7 @@ describe('the files of causeway/services', () => {
     expect(seen.size).toBeGreaterThan(3);
   });
 
-  test('have the migrations of everybody who has any', () => {
+  test('include the migrations of every service that has some', () => {
     const migrations = globSync('services/*/migrations/*.sql', { cwd: root });
     expect(migrations.length).toBeGreaterThan(10);
     expect(migrations.filter((file) => !files.has(file))).toEqual([]);

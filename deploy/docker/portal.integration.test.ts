@@ -8,7 +8,7 @@ import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
 const dockerfile = 'deploy/docker/admin-ui.Dockerfile';
 
-test('the portal can be built from what the image is sent, by the command that the image runs', () => {
+test('the portal builds from the context of the image, with the command of the image', () => {
   const app = mkdtempSync(join(tmpdir(), 'causeway-portal-image-'));
   cleanUp(() => rmSync(app, { recursive: true, force: true }));
   const [build] = readStages(dockerfile);
@@ -21,6 +21,6 @@ test('the portal can be built from what the image is sent, by the command that t
   const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: app, encoding: 'utf8' });
   expect(`${stdout}${stderr}`).toMatch(/The portal is built/);
   expect(status).toBe(0);
-  // What nginx puts the nonce in place of, and the folder that it lets be kept for ever.
+  // The placeholder that nginx replaces with the nonce, and the folder that it allows to be cached forever.
   expect(readFileSync(join(app, 'admin-ui/dist/index.html'), 'utf8')).toMatch(/src="\/portal\/assets\//);
 });

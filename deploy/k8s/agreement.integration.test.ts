@@ -16,7 +16,7 @@ import {
 const rendered = await renderOverlays();
 const production = rendered['overlays/production'];
 
-/** Where the two are different places, and what only one of them has. */
+/** Expected differences between the two. */
 const ofThePlace = new Set(['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL']);
 const isOfThePlace = (variable: string): boolean => ofThePlace.has(variable) || variable.startsWith('OTEL_');
 

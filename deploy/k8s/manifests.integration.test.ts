@@ -46,19 +46,19 @@ describe.each(overlays)('%s', (overlay) => {
     },
   );
 
-  test.each(containers)('$title says what it needs, and how much memory it may have', ({ container }) => {
+  test.each(containers)('$title requests resources and limits its memory', ({ container }) => {
     expect(container.resources?.requests).toHaveProperty('cpu');
     expect(container.resources?.requests).toHaveProperty('memory');
     expect(container.resources?.limits).toHaveProperty('memory');
   });
 
-  test.each(containers)('$title has each variable before it is used', ({ container }) => {
+  test.each(containers)('$title defines each variable before its use', ({ container }) => {
     const left = Object.entries(environmentOf(container, secret)).filter(([, value]) => value.includes('$('));
     expect(left).toEqual([]);
   });
 
   test.each(containers)(
-    '$title takes every secret and setting from a place that is there or in the guide',
+    '$title takes every secret and setting from a source that exists or is in the guide',
     ({ container, spec }) => {
       const keysOf = (name: string): readonly string[] => {
         const made = manifests.find(
@@ -96,11 +96,11 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
       const env = environmentOf(container, secret);
       const read = readers[name]!;
 
-      test('can use its settings as they are', () => {
+      test('has valid settings', () => {
         expect(() => read(env)).not.toThrow();
       });
 
-      test('knows each of its variables, or builds one that it knows with it', () => {
+      test('uses each of its variables, directly or to build another one', () => {
         const texts = (container.env ?? []).map(({ value = '' }) => value);
         const strangers = Object.keys(env).filter(
           (variable) =>
@@ -109,7 +109,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
         expect(strangers).toEqual([]);
       });
 
-      test('has longer to stop than it takes', () => {
+      test('has a stop timeout longer than its drain', () => {
         if (name === 'migrate') return expect(container.lifecycle).toBeUndefined();
         const drainS = Number(env.DRAIN_TIMEOUT_MS) / 1000;
         const leavesS = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
@@ -117,7 +117,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
         expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(leavesS + drainS);
       });
 
-      test('is asked for its health where it answers', () => {
+      test('has its probes on the port that answers them', () => {
         if (name === 'migrate') return expect(container.livenessProbe).toBeUndefined();
         const metrics = container.ports?.find((port) => port.name === 'metrics');
         expect(String(metrics?.containerPort)).toBe(env.METRICS_PORT);
@@ -129,7 +129,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     },
   );
 
-  test('every selector meets the pods that it is for', () => {
+  test('every selector matches its pods', () => {
     const targets = manifests.flatMap(({ kind, metadata, spec }) => {
       const title = `${kind} ${metadata.name}`;
       if (kind === 'Service') return [{ title, selector: { matchLabels: spec.selector } }];
@@ -143,7 +143,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     expect(idle.map(({ title }) => title)).toEqual([]);
   });
 
-  test('whatever points at a workload points at one that is there', () => {
+  test('every reference to a workload names an existing one', () => {
     const names = new Set(pods.map(({ owner }) => owner.metadata.name));
     const pointers = manifests
       .filter(({ spec }) => spec?.scaleTargetRef)
@@ -152,7 +152,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     expect(pointers.filter((name) => !names.has(name))).toEqual([]);
   });
 
-  test('each workload that is kept running has a budget for disruptions', () => {
+  test('every long-running workload has a disruption budget', () => {
     const kept = pods.filter(
       ({ owner }) => /Deployment|StatefulSet/.test(owner.kind) && owner.metadata.name !== 'mysql',
     );
@@ -161,7 +161,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     expect(without.map(({ owner }) => owner.metadata.name)).toEqual([]);
   });
 
-  test('ports that are named are those of the pods', () => {
+  test('named ports exist in the pods', () => {
     const named = ofKind(manifests, 'Service').flatMap(({ metadata, spec }) =>
       spec.ports.map(({ targetPort, port }: { targetPort: string; port: number }) => ({
         name: `${metadata.name} ${targetPort}`,
@@ -174,7 +174,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     expect(named.filter(({ found }) => !found)).toEqual([]);
   });
 
-  test('the ingress leads to services that are there', () => {
+  test('the ingress routes to existing services', () => {
     const [ingress] = ofKind(manifests, 'Ingress');
     const paths = ingress!.spec.rules[0].http.paths as {
       path: string;
@@ -186,7 +186,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     expect(present).toEqual(expect.arrayContaining(Object.values(led)));
   });
 
-  test('every process goes to NATS encrypted, and has the authority but not the key of its certificate', () => {
+  test('every process connects to NATS over TLS, with the certificate authority but without its key', () => {
     for (const { owner, spec } of [...ownPods(manifests), ...podsOf(rendered.operator)]) {
       const [container] = spec.containers as [Container];
       const { NATS_URL = '', NATS_CA_FILE = '' } = environmentOf(container, secret);
@@ -243,7 +243,7 @@ describe('the network of production', () => {
   const reaching = (address: string): string[] =>
     pods.filter((pod) => reaches(pod, address)).map(({ owner }) => owner.metadata.name);
 
-  test('nothing is allowed that is not said', () => {
+  test('all traffic that no policy allows is denied', () => {
     const [closed] = policies.filter(({ metadata }) => metadata.name === 'nothing-by-default');
     expect(closed?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
   });
@@ -266,19 +266,19 @@ describe('the network of production', () => {
     ],
     ...['127.0.0.1', '10.0.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '0.0.0.0', '224.0.0.1'],
     ...['255.255.255.255', '::1', 'fe80::1', 'fc00::1', '2002:a9fe:a9fe::', '64:ff9b::a9fe:a9fe', '3fff::1'],
-  ])('nobody reaches %s, and the dispatcher would refuse it itself', (address) => {
+  ])('no pod reaches %s, and the dispatcher itself would refuse it', (address) => {
     expect(reaching(address)).toEqual([]);
     expect(addressProblem(address)).toBeDefined();
   });
 
-  test('deliveries leave for the ports that the dispatcher allows by itself, and no others', () => {
+  test('the policy allows deliveries to exactly the ports that the dispatcher allows', () => {
     const [policy] = policies.filter(({ metadata }) => metadata.name === 'deliveries');
     const ports = policy?.spec.egress.flatMap((rule: { ports?: unknown[] }) => rule.ports ?? ['any']);
     const allowed = [...deliveryPorts(undefined, { allowHttp: false, allowPrivate: false })];
     expect(ports).toEqual(allowed.map((port) => ({ protocol: 'TCP', port })));
   });
 
-  test('names are looked up by those who are told one, and by nobody else', () => {
+  test('only pods that are configured with a host name may query DNS', () => {
     const [policy] = policies.filter(({ metadata }) => metadata.name === 'names');
     const may = pods
       .filter(({ labels }) => selects(policy!.spec.podSelector, labels))
@@ -286,7 +286,7 @@ describe('the network of production', () => {
     const told = pods
       .filter(
         ({ owner, spec }) =>
-          // The servers of NATS find each other by name.
+          // NATS servers find each other by name.
           owner.metadata.name === 'nats' ||
           spec.containers.some(({ env = [] }) => env.some(({ name }) => /^(MYSQL|NATS)_URL$/.test(name))),
       )
@@ -297,7 +297,7 @@ describe('the network of production', () => {
     expect(selects(policy!.spec.podSelector, operator!.labels)).toBe(true);
   });
 
-  test('MySQL is reached by those who have its password, and by nobody else', () => {
+  test('only pods that have the password of MySQL reach it', () => {
     const [policy] = policies.filter(({ metadata }) => metadata.name === 'to-mysql');
     const may = pods
       .filter(({ labels }) => selects(policy!.spec.podSelector, labels))
@@ -313,17 +313,17 @@ describe('the network of production', () => {
 });
 
 describe('scaling in production', () => {
-  test.each(['gateway', 'crm'])('%s grows with its processors, from more than one', (name) => {
+  test.each(['gateway', 'crm'])('%s scales with its CPU use, from more than one replica', (name) => {
     const [scaler] = ofKind(production, 'HorizontalPodAutoscaler').filter(
       ({ metadata }) => metadata.name === name,
     );
     expect(scaler?.spec.minReplicas).toBeGreaterThan(1);
     const [deployment] = ofKind(production, 'Deployment').filter(({ metadata }) => metadata.name === name);
-    // Else each release would set it back.
+    // Otherwise each release would reset it.
     expect(deployment?.spec).not.toHaveProperty('replicas');
   });
 
-  test('dispatchers grow with the queue that they pull from', () => {
+  test('dispatchers scale with the queue that they pull from', () => {
     const [scaled] = ofKind(production, 'ScaledObject');
     const trigger = scaled?.spec.triggers.find(({ type }: { type: string }) => type === 'nats-jetstream');
     expect(trigger.metadata).toMatchObject({
@@ -338,7 +338,7 @@ describe('scaling in production', () => {
     expect(scaled?.spec.minReplicaCount).toBeGreaterThan(1);
   });
 
-  test('whoever has a fixed number has more than one', () => {
+  test('workloads with a fixed number of replicas have more than one', () => {
     const fixed = ofKind(production, 'Deployment').filter(({ spec }) => 'replicas' in spec);
     expect(fixed.map(({ metadata, spec }) => [metadata.name, spec.replicas])).toEqual([
       ['access', 2],

@@ -6,8 +6,8 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { type Manifest, overlays, renderOverlays } from './testing/manifests.ts';
 
-// The schemas are those of Kubernetes 1.34, KEDA and Prometheus's operator, as packages have them: once as
-// validators, which know required fields and formats, and once as types, which know every field there is.
+// The schemas are those of Kubernetes 1.34, KEDA and the Prometheus operator, from npm packages: as validators, which
+// check required fields and formats, and as types, which know every field.
 
 const rendered = await renderOverlays();
 const modules = resolve(import.meta.dirname, '../../node_modules');
@@ -21,7 +21,7 @@ const moduleOf = ({ apiVersion, kind }: Manifest): string => `${packageOf(apiVer
 
 type Model = new (manifest: Manifest) => { validate(): void };
 
-/** Long secrets come in several lines, which the cluster takes as one and the validator does not. */
+/** Long secrets have several lines. The cluster joins them, the validator does not. */
 const inOneLine = (manifest: Manifest): Manifest => {
   if (manifest.kind !== 'Secret') return manifest;
   const data = Object.entries(manifest.data ?? {}).map(([key, value]) => [key, value.replace(/\s/g, '')]);
@@ -31,13 +31,13 @@ const inOneLine = (manifest: Manifest): Manifest => {
 describe.each(overlays)('%s', (overlay) => {
   const manifests = rendered[overlay].map(inOneLine);
 
-  test.each(manifests)('$kind $metadata.name has what its schema asks for', async (manifest) => {
+  test.each(manifests)('$kind $metadata.name satisfies its schema', async (manifest) => {
     const models = (await import(moduleOf(manifest))) as Readonly<Record<string, Model>>;
     expect(() => new models[manifest.kind]!(manifest).validate()).not.toThrow();
   });
 });
 
-/** What the compiler says of manifests as literals of their types: it knows no field that the schema has not. */
+/** Type-checks manifests as literals of their types, which rejects unknown fields. */
 const strangers = (manifests: readonly Manifest[]): string => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-manifests-'));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
@@ -69,7 +69,7 @@ test.each(overlays)('%s has no field that its schema does not know', (overlay) =
   expect(strangers(rendered[overlay])).toBe('');
 });
 
-test('a field that is misspelt would be noticed', () => {
+test('a misspelt field is detected', () => {
   const [pod] = rendered.operator;
   const misspelt = { ...pod!, spec: { ...pod!.spec, terminationGracePeriod: 5 } };
   expect(strangers([misspelt])).toMatch(/terminationGracePeriod/);

@@ -14,13 +14,13 @@ const entry = (name: string) => join(import.meta.dirname, name);
 const homes: string[] = [];
 
 const newHome = (): string => {
-  // Longer than a socket's path may be: a deep home has to work as well.
+  // Longer than a socket path may be, because a deep home must work too.
   const home = join(mkdtempSync(join(tmpdir(), 'causeway-cluster-')), 'x'.repeat(120));
   homes.push(home);
   return home;
 };
 
-/** A command as its npm script runs it, once the bootstrap has handed over. */
+/** A command as its npm script runs it after the bootstrap. */
 const command = (name: string, home: string, ...args: string[]) => {
   const child = spawn(process.execPath, [entry(name), ...args], {
     env: { ...process.env, STACK_HOME: home },
@@ -46,7 +46,7 @@ const lookUpEmployees = async ({ baseUrl, apiKey }: Stack): Promise<{ status: nu
   return { status: response.status, count };
 };
 
-/** Everything that was started for a home, mysqld and nats-server included, by its environment or arguments. */
+/** All processes of a home, mysqld and nats-server included, found by environment or arguments. */
 const processesAbout = (home: string): string[] =>
   readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
@@ -124,7 +124,7 @@ describe('a running stack', () => {
     ).toEqual([]);
   });
 
-  test('has a receiver that takes webhooks, and tells of them in its log', async () => {
+  test('has a receiver that accepts webhooks and logs them', async () => {
     const delivery = {
       method: 'POST',
       headers: { 'X-Webhook-Id': '7', 'X-Webhook-Event': 'client.created' },
@@ -140,7 +140,7 @@ describe('a running stack', () => {
     expect(text).toContain(`already runs, at http://127.0.0.1:${port}`);
   });
 
-  test('keeps its port: a second stack that wants it is told in one sentence, and leaves nothing behind', async () => {
+  test('keeps its port: a second stack on it fails with one sentence, and leaves nothing behind', async () => {
     const other = newHome();
     const { code, text } = await command('start.ts', other, '--port', String(port)).ended;
     expect(code).toBe(1);
@@ -148,7 +148,7 @@ describe('a running stack', () => {
     await nothingLeft(other);
   });
 
-  test('stands beside another with its own home and port', { timeout: 180_000 }, async () => {
+  test('runs beside another with its own home and port', { timeout: 180_000 }, async () => {
     const other = newHome();
     const second = await startDetached(other, await freePort());
     expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
@@ -161,7 +161,7 @@ describe('a running stack', () => {
   });
 
   test.each(['gateway-1', 'crm-1', 'access-1', 'nats', 'mysql'])(
-    'has %s back after it is killed, and stack.json tells the new process',
+    'restarts %s after a kill, and stack.json names the new process',
     async (name) => {
       const pidOf = () => readStack(home)?.processes.find((part) => part.name === name)?.pid as number;
       const before = pidOf();
@@ -181,7 +181,7 @@ describe('a running stack', () => {
     await nothingLeft(home);
     const again = await startDetached(home, port);
     expect(again.apiKey).toBe(stack.apiKey);
-    // Subscriptions to it are kept, too.
+    // Subscriptions to it are kept too.
     expect(again.receiverUrl).toBe(stack.receiverUrl);
     expect(await lookUpEmployees(again)).toEqual({ status: 200, count });
   });
@@ -191,7 +191,7 @@ describe('in the foreground', () => {
   const ready = async (run: { said: { text: string }; child: ChildProcess }) =>
     vi.waitFor(() => expect(run.said.text).toContain('Ctrl-C ends it'), { timeout: 60_000, interval: 50 });
 
-  test('the curl lines on the screen work when pasted; Ctrl-C twice ends all of it with exit code 0', async () => {
+  test('the printed curl commands work when pasted; Ctrl-C twice ends everything with exit code 0', async () => {
     const home = newHome();
     const run = command('start.ts', home, '--port', String(await freePort()));
     await ready(run);
@@ -226,7 +226,7 @@ describe('in the foreground', () => {
   });
 });
 
-test('a port held by any other program is named, and nothing is started', async () => {
+test('a port in use by another program is named, and nothing is started', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const { port } = holder.address() as { port: number };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseOptions } from './options.ts';
 
-test('without options it is one of each on port 8080, in the foreground', () => {
+test('without options there is one process of each kind on port 8080, in the foreground', () => {
   expect(parseOptions([])).toEqual({
     port: 8080,
     counts: { gateway: 1, access: 1, crm: 1, webhooks: 1, dispatcher: 1 },
@@ -38,7 +38,7 @@ test.each([
   );
 });
 
-test('an option that does not exist is refused with the way to the list', () => {
+test('an unknown option is refused, with a hint at the list of options', () => {
   expect(() => parseOptions(['--gateway', '2'])).toThrow(/--gateway.*npm start -- --help/);
   expect(() => parseOptions(['now'])).toThrow(/'now'.*npm start -- --help/);
 });

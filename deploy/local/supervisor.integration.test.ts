@@ -78,7 +78,7 @@ test('a restart runs the program at once, even during the delay after it ended b
   await kept.stop();
 });
 
-test('what is stopped stays stopped, also when the stop comes in the pause before a restart', async () => {
+test('a stopped program stays stopped, even if it is stopped during the pause before a restart', async () => {
   let runs = 0;
   const { kept } = supervise(() => {
     runs++;
@@ -92,7 +92,7 @@ test('what is stopped stays stopped, also when the stop comes in the pause befor
   expect(runs).toBe(runsAtStop);
 });
 
-test('a first run that ends before it is ready fails, and is not tried again', async () => {
+test('a first run that ends before it is ready fails, and is not retried', async () => {
   let runs = 0;
   const { kept, lines } = supervise(async () => {
     runs++;

@@ -35,26 +35,26 @@ test('a part of several paths chooses them all', () => {
   expect(chooseTests(root, ['search'])?.projects).toEqual(['unit', 'integration', 'api']);
 });
 
-test('several paths choose what matches any of them', () => {
+test('several paths choose the files that match any of them', () => {
   expect(chooseTests(root, ['search.unit', 'api/search'])?.files).toEqual([
     'services/crm/search.unit.test.ts',
     'e2e/api/search.test.ts',
   ]);
 });
 
-test('words that no path has are part of the name of a test', () => {
+test('words that match no path are part of a test name', () => {
   expect(chooseTests(root, ['a name (in part)'])).toEqual({
     files: ['services/crm/search.unit.test.ts'],
     projects: ['unit'],
     options: ['--testNamePattern', 'a name \\(in part\\)'],
   });
-  // Without quotes the shell hands each word over by itself.
+  // Without quotes the shell passes each word separately.
   expect(chooseTests(root, ['a', 'stored', 'name'])?.files).toEqual([
     'services/crm/search.integration.test.ts',
   ]);
 });
 
-test('what begins with a dash goes to vitest', () => {
+test('options are passed to vitest', () => {
   expect(chooseTests(root, ['search.unit', '-t', 'a name'])).toMatchObject({
     files: ['services/crm/search.unit.test.ts'],
     options: ['-t', 'a name'],

@@ -3,7 +3,7 @@ import { countsOfReport } from './test-counts.ts';
 
 const report = { numPassedTests: 7, numFailedTests: 0, numPendingTests: 1, numTodoTests: 2 };
 
-test('a report is counted as it says', () => {
+test('the counts are those of the report', () => {
   expect(countsOfReport({ ...report, numFailedTests: 3 }, false)).toEqual({
     passed: 7,
     failed: 3,

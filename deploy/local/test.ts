@@ -43,7 +43,7 @@ const testEverything = async (): Promise<number> => {
   );
 };
 
-/** Runs the steps in their order, so many at a time. @returns their results in the same order. */
+/** Runs the steps in order, with limited parallelism. @returns their results in the same order. */
 const inLanes = async <Result>(
   width: number,
   steps: readonly (() => Promise<Result>)[],

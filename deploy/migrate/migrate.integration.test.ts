@@ -33,14 +33,14 @@ test('the job brings an empty database up to date, and a second run finds nothin
   expect(run({ MYSQL_URL: url })).toMatchObject({ status: 0, stdout: 'nothing to apply\n' });
 });
 
-test('a missing URL is a wrong configuration, a server that is away a failure', () => {
+test('a missing URL is a configuration error, an unreachable server a failure', () => {
   expect(run({})).toMatchObject({ status: 78, stderr: 'migrate: configuration: MYSQL_URL is required\n' });
   const away = run({ MYSQL_URL: 'mysql://causeway:hidden@127.0.0.1:1/causeway' });
   expect(away.status).toBe(1);
   expect(away.stderr).not.toContain('hidden');
 });
 
-test('no service has migrations that the job leaves out', () => {
+test('the job runs the migrations of every service', () => {
   const present = globSync('services/*/migrations', { cwd: root }).sort();
   const listed = migrationFolders(root).map(({ folder }) => relative(root, folder));
   expect([...listed].sort()).toEqual(present);

@@ -5,7 +5,7 @@ import { splitStatements } from '../../services/runtime/database/statements.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** From before there was the rule; what has run cannot be changed. */
+/** Older than the rule; a migration that has run cannot be changed. */
 const older: readonly string[] = [
   'services/access/migrations/004-portal-accounts.sql',
   'services/crm/migrations/002-statuses.sql',
@@ -25,7 +25,7 @@ const isOnline = (statement: string): boolean =>
   /\bALGORITHM\s*=\s*INSTANT\b/i.test(statement) ||
   (/\bALGORITHM\s*=\s*INPLACE\b/i.test(statement) && /\bLOCK\s*=\s*NONE\b/i.test(statement));
 
-test('a change of a table says how it is made, so that MySQL refuses it rather than lock writers out', () => {
+test('every change of a table names its algorithm, so that MySQL refuses it rather than block writers', () => {
   expect(changes.length).toBeGreaterThan(0);
   const silent = changes.filter(({ statement }) => !isOnline(statement)).map(({ file }) => file);
   const hint =

@@ -9,7 +9,7 @@ const { promtool } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN 
   promtool: 'prometheus',
 });
 
-/** What Prometheus's own tool says. */
+/** The output of Prometheus's own tool. */
 const say = (...args: readonly string[]): { readonly status: number | null; readonly words: string } => {
   const { status, stdout, stderr } = spawnSync(promtool.command, [...promtool.args, ...args], {
     cwd: import.meta.dirname,
@@ -18,31 +18,31 @@ const say = (...args: readonly string[]): { readonly status: number | null; read
   return { status, words: `${stdout}${stderr}` };
 };
 
-test('Prometheus takes the rules', () => {
+test('Prometheus accepts the rules', () => {
   const { status, words } = say('check', 'rules', 'rules.yaml');
   expect(words).toMatch(/SUCCESS: \d\d rules found/);
   expect(status).toBe(0);
 });
 
-test('Prometheus takes its configuration', () => {
+test('Prometheus accepts its configuration', () => {
   const { status, words } = say('check', 'config', '--syntax-only', 'prometheus.yaml');
   expect(words).toMatch(/SUCCESS/);
   expect(status).toBe(0);
 });
 
-test('every alert is raised over the samples that want it, and over no others', { timeout: 300_000 }, () => {
+test('every alert fires for its samples, and for no others', { timeout: 300_000 }, () => {
   const { status, words } = say('test', 'rules', 'rules.test.yaml');
   expect(words).not.toMatch(/FAILED/);
   expect(status).toBe(0);
 });
 
-test('Prometheus can read every expression of the dashboard', () => {
+test('Prometheus can parse every expression of the dashboard', () => {
   const { panels } = JSON.parse(
     readFileSync(join(import.meta.dirname, 'dashboards/causeway.json'), 'utf8'),
   ) as {
     panels: { title: string; targets?: { expr: string }[] }[];
   };
-  // As rules, so that one run of the tool reads them all.
+  // Written as rules, so that one run of the tool parses them all.
   const rules = panels.flatMap(({ targets = [] }) =>
     targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m')),
   );

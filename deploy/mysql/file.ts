@@ -9,6 +9,6 @@ export const renderGrantsFile = (): string => {
   return `${head}${grantStatements({ root, database: 'causeway' }).join(';\n')};\n`;
 };
 
-const head = `-- Written from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts; change it there.
--- To be run after the migrations. The users are there already (deploy/README.md).
+const head = `-- Generated from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts. Do not edit.
+-- Run this after the migrations. The users must exist already (deploy/README.md).
 `;

@@ -28,7 +28,7 @@ cleanUp(async () => {
   await admin.end();
 });
 await makeUsers(admin, () => password, prefix);
-// As production has it: the migrations' user may do everything with this database, and nothing else.
+// As in production: the migrations' user may do anything in this database, and nothing elsewhere.
 await admin.query("CREATE USER ?@'%' IDENTIFIED BY ?", [`${prefix}_migrate`, password]);
 await admin.query("GRANT ALL ON ??.* TO ?@'%' WITH GRANT OPTION", [database.name, `${prefix}_migrate`]);
 const migrateUrl = new URL(database.url);
@@ -39,7 +39,7 @@ const as = Object.fromEntries(
   await Promise.all(mysqlServices.map(async (name) => [name, await open(userOf(name, prefix))] as const)),
 ) as Record<(typeof mysqlServices)[number], Connection>;
 
-/** MySQL's word for what it refuses; undefined where it does what it is told. */
+/** MySQL's error code for a refusal; undefined if the statement succeeds. */
 const refusal = (service: keyof typeof as, statement: string): Promise<string | undefined> =>
   as[service].query(statement).then(
     () => undefined,
@@ -100,7 +100,7 @@ describe.each(mysqlServices)('%s', (service) => {
     expect(await refusal(service, statement)).toMatch(/DENIED|SPECIFIC_ACCESS|NONEXISTING/);
   });
 
-  test('sees no more of its tables than it may use', async () => {
+  test('sees only tables that it may use', async () => {
     const [rows] = await as[service].query<(RowDataPacket & { name: string })[]>(
       'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1',
     );
@@ -109,7 +109,7 @@ describe.each(mysqlServices)('%s', (service) => {
   });
 });
 
-test('webhooks makes and drops the days of its tables, and of the event log', async () => {
+test('webhooks creates and drops the daily partitions of its tables and of the event log', async () => {
   for (const table of ['events', 'deliveries', 'delivery_attempts', 'delivery_minutes']) {
     const split = `ALTER TABLE ${table} REORGANIZE PARTITION future INTO (
       PARTITION p20260131 VALUES LESS THAN ('2026-02-01'), PARTITION future VALUES LESS THAN (MAXVALUE))`;
@@ -121,13 +121,13 @@ test('webhooks makes and drops the days of its tables, and of the event log', as
   }
 });
 
-describe('what somebody has given beyond the table', () => {
+describe('a grant that is not in the table', () => {
   beforeAll(async () => {
     await admin.query("GRANT SELECT, DELETE ON ??.api_keys TO ?@'%'", [database.name, userOf('crm', prefix)]);
     await admin.query("REVOKE SELECT ON ??.clients FROM ?@'%'", [database.name, userOf('crm', prefix)]);
   });
 
-  test('is taken back by the next release, and what is missing given', async () => {
+  test('is revoked by the next release, and missing grants are added', async () => {
     expect(await refusal('crm', 'SELECT * FROM api_keys')).toBeUndefined();
     expect(await refusal('crm', 'SELECT * FROM clients')).toBe('ER_TABLEACCESS_DENIED_ERROR');
     await applyGrants(migrateUrl.href, root, prefix);

@@ -1,5 +1,5 @@
--- Written from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts; change it there.
--- To be run after the migrations. The users are there already (deploy/README.md).
+-- Generated from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts. Do not edit.
+-- Run this after the migrations. The users must exist already (deploy/README.md).
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`companies` TO 'causeway_access'@'%';
 REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`companies` FROM 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`api_keys` TO 'causeway_access'@'%';

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..');
 const owners = tablesOf(root);
 const allowed = privileges(root);
 
-test("the administrators' file is what the table says", () => {
+test("the administrators' file matches the table", () => {
   expect(readFileSync(grantsFile, 'utf8')).toBe(renderGrantsFile());
 });
 
@@ -23,7 +23,7 @@ test('each table has a service that writes it, and each exception names a table 
   expect(named.filter((table) => !tables.includes(table))).toEqual([]);
 });
 
-test('what is written once can be changed by nobody', () => {
+test('no service may change append-only tables', () => {
   for (const service of mysqlServices) {
     expect([service, allowed[service].audit_log]).toEqual([service, expect.not.arrayContaining(['UPDATE'])]);
     expect([service, allowed[service].events]).toEqual([service, expect.not.arrayContaining(['UPDATE'])]);
@@ -31,7 +31,7 @@ test('what is written once can be changed by nobody', () => {
   }
 });
 
-test('only webhooks, for its days, may alter tables', () => {
+test('only webhooks may alter tables, for its daily partitions', () => {
   const may = mysqlServices.flatMap((service) =>
     Object.entries(allowed[service]).flatMap(([table, list]) =>
       list.includes('ALTER') ? [`${service} ${table}`] : [],

@@ -46,8 +46,8 @@ import { ensureStreams } from '../../services/webhooks/fan-out/streams.ts';
 import { renderNatsConfig } from './config.ts';
 import { natsUsers } from './permissions.ts';
 
-// Every user tries to be heard on every subject on which somebody acts, by every way that NATS has. Who listens
-// looks at a message as the services do.
+// Every user tries to get a message accepted on every subject that has a handler, in every way that NATS offers. The
+// listeners check a message as the services do.
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const users = natsUsers((name) => `secret of ${name}`);
@@ -78,7 +78,7 @@ await table.reload('start');
 
 const isTold = (message: Msg): boolean => readNotice(message) !== undefined;
 
-/** On which subjects something was acted on. */
+/** The subjects whose handler accepted something. */
 const heard = new Set<string>();
 
 const lanes: Readonly<Record<LaneName, string>> = {
@@ -129,7 +129,7 @@ const targets = [
   entrySubject,
 ];
 const streams = [limitStream, eventStream, deliveryStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
-/** Where a user may have its own words stored; who may not is refused. */
+/** The streams in which a user may store messages of its own; others refuse it. */
 const stored = [
   limitLogSubject(0),
   eventSubject(1001, 'client.created'),
@@ -146,21 +146,21 @@ const frame = encodeCalls([
     },
   },
 ]);
-/** The entry last: the table keeps one word of each name. */
+/** The entry comes last: the table keeps one value for each name. */
 const words = [frame, Buffer.from('[]'), Buffer.from(forgedEntry)];
 
-/** Does not wait for answers; what is not allowed is refused by the server. */
+/** Does not wait for answers; the server refuses what is not allowed. */
 const attack = async (nc: NatsConnection, user: string): Promise<void> => {
   const send = (subject: string, body: unknown, reply?: string): void =>
     nc.publish(subject, JSON.stringify(body), reply ? { reply } : {});
   for (const subject of stored) for (const word of words) nc.publish(subject, word);
   targets.forEach((target, at) => {
-    // As it is, and as an answer to each kind of asker.
+    // As a plain message, and as an answer to each kind of requester.
     const replies = [undefined, `_INBOX_${user}.x`, `${replyPrefix('gateway')}.x.1`];
     for (const word of words)
       for (const reply of [...replies, `${replyPrefix('operator')}.x.1`])
         nc.publish(target, word, reply ? { reply } : {});
-    // As the answer of somebody else.
+    // As the answer of another user.
     for (const asked of targets) for (const word of words) nc.publish(asked, word, { reply: target });
     for (const stream of streams) {
       const thief = `thief-${user}-${at}`;
@@ -195,7 +195,7 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
     }
   });
   await nc.flush();
-  // Through the streams and consumers that it has made.
+  // Through the streams and consumers that it created.
   await sleep(500);
   for (const subject of [...stored, ...targets.map((_, at) => `evil.${at}`)])
     for (const word of words) nc.publish(subject, word);
@@ -236,11 +236,11 @@ test.each<[user: string, subjects: readonly string[]]>([
   ['crm', []],
   ['access', [keyRevokedSubject, sessionsEndedSubject, entrySubject]],
 ])(
-  'by any way of NATS, %s is heard on its own subjects alone',
+  'in every way that NATS offers, %s reaches only its own subjects',
   async (user, subjects) => {
     const connection = await connectAs(user);
     await attack(connection, user);
-    // What JetStream delivers comes later; a message of the operator's through a consumer is as late as any.
+    // JetStream delivers later, as late as a message of the operator through a consumer.
     await deliveredByJetStream();
     await vi.waitFor(() => {
       if (table.key(forged)) heard.add(entrySubject);
@@ -250,7 +250,7 @@ test.each<[user: string, subjects: readonly string[]]>([
   60_000,
 );
 
-/** Resolves when a message has gone through a stream and a push consumer, twice. */
+/** Resolves when a message has passed through a stream and a push consumer, twice. */
 const deliveredByJetStream = async (): Promise<void> => {
   for (let round = 0; round < 2; round++) {
     const name = `control-${Math.random()}`.replace('.', '');
@@ -269,7 +269,7 @@ const deliveredByJetStream = async (): Promise<void> => {
   }
 };
 
-test('a push consumer does lead there for whoever may make one, so that a refusal says something', async () => {
+test('a push consumer does reach them for a user who may create one, so the refusals prove something', async () => {
   const seen = new Set<string>();
   for (const target of targets)
     operator.nc.subscribe(target, {

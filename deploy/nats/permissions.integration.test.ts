@@ -35,7 +35,7 @@ import { natsUsers } from './permissions.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const users = natsUsers((name) => `secret of ${name}`);
-// The server takes the very section that the cluster's configuration has.
+// The server uses the permissions section of the cluster's configuration.
 const { authorization } = JSON.parse(
   renderNatsConfig({ port: 0, monitorPort: 0, storeDir: '', portsDir: '', pidFile: '', users }),
 );
@@ -56,7 +56,7 @@ const connectAs = async (user: string): Promise<NatsConnection> => {
 const urlOf = (user: string): string =>
   nats.url.replace('nats://', `nats://${user}:${encodeURIComponent(`secret of nats ${user}`)}@`);
 
-/** What the server says to a publication: undefined when it lets it pass. */
+/** The server's error for a publication; undefined if it is allowed. */
 const publish = async (user: string, subject: string): Promise<string | undefined> => {
   const connection = await connectAs(user);
   const refused = firstError(connection);
@@ -115,7 +115,7 @@ test.each([
   ['crm', laneSubject('access')],
   ['gateway', sessionsEndedSubject],
   ['gateway', deliveryTailSubject(1001)],
-  // Answers in another service's place, or to a request that nobody has made.
+  // Answers in the place of another service, or to a request that was never made.
   ['crm', `${replyPrefix('gateway')}.gateway-1.access.0`],
   ['crm', `${replyPrefix('operator')}.cli-1.0`],
   ['webhooks', `${replyPrefix('gateway')}.gateway-1.crm.0`],
@@ -153,7 +153,7 @@ test.each([
   ['gateway', `$JS.API.STREAM.CREATE.KV_${keyBucket}`],
   ['gateway', `$JS.API.STREAM.UPDATE.${limitStream}`],
   ['gateway', `$JS.API.CONSUMER.CREATE.KV_gateways.mine`],
-  // A stored message comes back as it is, to wherever the asker says.
+  // A stored message is delivered to any subject that the requester names.
   ['gateway', '$JS.API.DIRECT.GET.KV_gateways'],
   ['gateway', `$JS.API.DIRECT.GET.${limitStream}`],
   ['gateway', `$JS.API.CONSUMER.CREATE.${eventStream}.mine`],
@@ -223,7 +223,7 @@ test.each([
   expect(refused).not.toHaveBeenCalled();
 });
 
-test('whoever may read a stream has it delivered to a lane, where it is no request', async () => {
+test('a stream message that is delivered to a lane is not taken as a request', async () => {
   const bus = await connectBus({ url: urlOf('access'), name: 'access' });
   cleanUp(() => bus.close());
   const executed: string[] = [];
@@ -242,7 +242,7 @@ test('whoever may read a stream has it delivered to a lane, where it is no reque
   });
   await operator.flush();
 
-  // By who may make streams and consumers: what gateways may not is tried in attacks.integration.test.ts.
+  // From users who may create streams and consumers: attacks.integration.test.ts covers gateways.
   const maker = await connectAs('operator');
   const frame = encodeCalls([{ id: 1, call: callOf('from a stream') }]);
   const manager = await jetstreamManager(maker, { checkAPI: false });
@@ -257,7 +257,7 @@ test('whoever may read a stream has it delivered to a lane, where it is no reque
   await vi.waitFor(() => expect(heard).not.toEqual([]), 5000);
   expect(heard[0]).toMatch(/^\$JS\.ACK\./);
 
-  // The same frame, from who may send it: by then the one before it has been seen.
+  // The same frame from an allowed sender: the previous one has been handled by then.
   const asker = await connectBus({ url: urlOf('operator'), name: 'operator' });
   cleanUp(() => asker.close());
   const lane = createLaneClient({
@@ -283,7 +283,7 @@ const callOf = (requestId: string): LaneCall => ({
   body: Buffer.from('{}'),
 });
 
-test('a wrong password is not let in', async () => {
+test('a wrong password is refused', async () => {
   const attempt = connect({
     servers: nats.url.replace('nats://', ''),
     user: 'crm',

@@ -7,14 +7,14 @@ import { expect, test } from 'vitest';
 const provider = new URL(provided('mysqlUrl'));
 const admin = await createConnection(provider.href);
 cleanUp(() => admin.end());
-/** A server on another machine cannot be given certificates of this one. */
+/** A server on another machine cannot get certificates from here. */
 const within = ['127.0.0.1', 'localhost'].includes(provider.hostname);
 const authority = makeAuthority();
 cleanUp(() => authority.remove());
 const stranger = makeAuthority();
 cleanUp(() => stranger.remove());
 
-/** The server's certificate from now on; the connections of other tests are plain. */
+/** Sets the server's certificate from now on; connections of other tests are plain. */
 const presents = async (name: string): Promise<void> => {
   const { certFile, keyFile } = authority.issue(name);
   await admin.query('SET GLOBAL ssl_ca = ?, GLOBAL ssl_cert = ?, GLOBAL ssl_key = ?', [
@@ -34,7 +34,7 @@ cleanUp(async () => {
   await admin.query('ALTER INSTANCE RELOAD TLS');
 });
 
-/** The cipher of a connection of ours to `localhost`; rejects where none comes about. */
+/** The cipher of a connection to `localhost`; rejects if there is no connection. */
 const cipherBy = async (parameters: string): Promise<string> => {
   const url = new URL(`${provider.href}?${parameters}`);
   url.hostname = 'localhost';
@@ -49,14 +49,14 @@ const cipherBy = async (parameters: string): Promise<string> => {
 const by = ({ caFile }: { caFile: string }, mode = 'verify') => cipherBy(`tls=${mode}&tlsCaFile=${caFile}`);
 
 test.runIf(within)(
-  'a server of the authority that is given, and for its own name, is let in, and the connection is encrypted',
+  'a server with a certificate of the given authority for its own name is accepted, and the connection is encrypted',
   async () => {
     await presents('localhost');
     expect(await by(authority)).toMatch(/^TLS_/);
   },
 );
 
-test.runIf(within)('a server of any other authority is not', async () => {
+test.runIf(within)('a server with a certificate of another authority is refused', async () => {
   await presents('localhost');
   await expect(by(stranger)).rejects.toThrow();
   await expect(cipherBy('tls=verify')).rejects.toThrow();
@@ -64,7 +64,7 @@ test.runIf(within)('a server of any other authority is not', async () => {
 });
 
 test.runIf(within)(
-  'a server of the authority, but for another name, is not, unless the name is left out',
+  'a server with a certificate for another name is refused, unless the name is not checked',
   async () => {
     await presents('mysql.example.com');
     await expect(by(authority)).rejects.toMatchObject({
@@ -74,6 +74,6 @@ test.runIf(within)(
   },
 );
 
-test('without being told to, a connection is plain', async () => {
+test('without a TLS setting, a connection is plain', async () => {
   expect(await cipherBy('tls=off')).toBe('');
 });

@@ -18,7 +18,7 @@ const threats = rowsOf('Threats').map(([threat = '', , shown = '']) => ({
   tests: [...shown.matchAll(/`([^`]+)`/g)].map((match) => match[1]!),
 }));
 
-test('there are threats', () => {
+test('the table lists threats', () => {
   expect(threats.length).toBeGreaterThan(20);
 });
 
@@ -34,7 +34,7 @@ describe.each(threats)('$threat', ({ tests }) => {
   });
 });
 
-test('every test of what protects NATS, MySQL and the network is named beside the threat that it is for', () => {
+test('every test of the protection of NATS, MySQL and the network is named with its threat', () => {
   const named = new Set(threats.flatMap(({ tests }) => tests));
   const files = globSync(
     ['deploy/{security,nats,mysql}/**/*.integration.test.ts', 'services/runtime/*tls*.test.ts'],
@@ -44,7 +44,7 @@ test('every test of what protects NATS, MySQL and the network is named beside th
   expect(files.filter((file) => !named.has(file))).toEqual([]);
 });
 
-test('every credential has a row that says what it reaches', () => {
+test('every credential has a row with what it can reach', () => {
   const told = rowsOf('What an attacker').map(([credential]) => credential ?? '');
   const users = natsUsers(() => '').map(({ name }) => `NATS user \`${name}\``);
   const mysql = mysqlServices.map((service) => `MySQL user \`${userOf(service)}\``);

@@ -15,7 +15,7 @@ const rows = [...text.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| ([^|]+) \| ([^|]+) \|
   }),
 );
 
-/** "`8`; access `5`": a service's own default comes after the others'. */
+/** "`8`; access `5`": a service's own default follows the general one. */
 const defaultOf = (fallback: string, service: string): string => {
   const [common = '', ...own] = fallback.split('; ');
   const mine = own.find((entry) => entry.startsWith(`${service} `));
@@ -28,18 +28,18 @@ const readBy = (variable: string): string[] =>
   everyReader.filter((name) => variablesOf(readers[name]!).has(variable));
 const variables = [...new Set(everyReader.flatMap((name) => [...variablesOf(readers[name]!)]))].sort();
 
-test('every setting has its row in the reference, and no other has', () => {
+test('the reference lists exactly the existing settings', () => {
   expect(rows.map(({ name }) => name).sort()).toEqual(variables);
 });
 
 describe.each(rows)('the row of $name', ({ name, readBy: told, fallback, meaning }) => {
-  test('names who reads it', () => {
+  test('names the services that read it', () => {
     const readByAll =
       services.every((service) => readBy(name).includes(service)) && readBy(name).length === 5;
     expect(told).toBe(readByAll ? 'all' : readBy(name).join(', '));
   });
 
-  test('tells the default, and what it means', () => {
+  test('has its default and a meaning', () => {
     expect(meaning).not.toBe('');
     for (const service of readBy(name)) {
       const read = readers[service]!;

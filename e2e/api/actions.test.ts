@@ -19,7 +19,7 @@ const send = (method: 'POST' | 'PATCH', path: string, body: unknown, as = key): 
 const post = (path: string, body: unknown) => send('POST', path, body);
 const patch = (path: string, body: unknown) => send('PATCH', path, body);
 
-/** 64 at once over all gateways. */
+/** 64 concurrent calls over all gateways. */
 const manyAt = (path: string, body: unknown) =>
   Promise.all(Array.from({ length: 64 }, () => post(path, body)));
 
@@ -28,7 +28,7 @@ const searched = async (q: string): Promise<number[]> =>
     ({ id }: { id: number }) => id,
   );
 
-test('A lead goes its way: made, noted, contacted, converted, paused', async () => {
+test('A lead is created, gets a note, is contacted, converted and paused', async () => {
   const employee = await addEmployee(world, { company_id: company.id, first_name: 'Grace', last_name: 'M' });
   const lead = await post('/leads', { ...person, phone: '+1 555 010 4477', external_id: 'way-1' });
   expect([lead.status, lead.json.status]).toEqual([201, 'Lead - New']);
@@ -69,7 +69,7 @@ describe('64 creates at once with one external_id, over four gateways and two of
   });
 });
 
-test('What is answered is in the next lookup, find and search, whichever gateway and replica', async () => {
+test('An answered change is visible in the next lookup, find and search, on every gateway and replica', async () => {
   for (let at = 0; at < 30; at++) {
     const name = `Wundersam${at}x`;
     const { json } = await post('/leads', { ...person, last_name: name, external_id: `ryw-${at}` });
@@ -91,7 +91,7 @@ test('What is answered is in the next lookup, find and search, whichever gateway
   expect(await listed()).toContain(json.employee_id);
 });
 
-test('Another company’s record is 404, its employee 400', async () => {
+test('A record of another company is 404, an employee of another company 400', async () => {
   const other = await world.company();
   const theirs = await addPerson(world, { company_id: other.id, status_id: leadNew });
   const employee = await addEmployee(world, { company_id: other.id, first_name: 'Ann', last_name: 'Lee' });
@@ -107,7 +107,7 @@ test('Another company’s record is 404, its employee 400', async () => {
   expect([status, json.error]).toEqual([400, 'employee_id must be an active employee of the company']);
 });
 
-test('Each create has its event, numbered without gaps, and the outbox is emptied', async () => {
+test('Each create has its event, numbered without gaps, and the outbox empties', async () => {
   const own = await world.company({ write: 1_000_000 });
   const { value } = await own.key();
   await Promise.all(

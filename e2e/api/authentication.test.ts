@@ -8,7 +8,7 @@ const world = await openWorld();
 const lookup = '/integrations/lookups/employees';
 const general = '/integrations/clients/find?client_id=1';
 
-/** Limits tell a caller of a key's existence, so a refused one must see none. */
+/** Rate-limit headers would reveal that a key exists, so a refused caller must not see them. */
 const limitHeadersOf = ({ headers }: Reply): string[] =>
   Object.keys(headers).filter((name) => /ratelimit/i.test(name));
 
@@ -24,7 +24,7 @@ const expect401 = (reply: Reply, path: string): void => {
   expect(limitHeadersOf(reply)).toEqual([]);
 };
 
-/** A key of the right form that was never made. */
+/** A key in the right format that was never created. */
 const madeUp = (prefix: string, companyId: number): string =>
   createKeyValue({ prefix, companyId, random: randomBytes });
 
@@ -90,7 +90,7 @@ describe.each([
       expect401(await world.ask(path, { key: madeUp(prefix, id) }), path);
   });
 
-  test('for a key that was never made, of a company that exists and of one that does not', async () => {
+  test('for a key that was never created, of a company that exists and of one that does not', async () => {
     const { id } = await world.company();
     expect401(await world.ask(path, { key: madeUp('crm', id) }), path);
     expect401(await world.ask(path, { key: madeUp('crm', 999_999_999) }), path);
@@ -111,7 +111,7 @@ test('A key counts only in its own header: not in the query, not as a bearer tok
   expect((await world.ask(lookup, { headers: { 'X-API-KEY': value } })).status).toBe(200);
 });
 
-test('Any number of failed authentications answers 401 and leaves the key its requests', async () => {
+test("Failed authentications get 401 in any number, and use up nothing of the key's limit", async () => {
   const { value } = await (await world.company()).key();
   const refused = await Promise.all(
     Array.from({ length: 300 }, () => world.ask(lookup, { key: flip(value, value.length - 1) })),
@@ -126,7 +126,7 @@ const pathOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '987654321'
 describe.each(keyOperations.map((operation) => [operation.id, operation] as const))(
   '%s',
   (_, { method, path, scope, bucket, errorShape }) => {
-    test(`is 403 with all scopes but ${scope}, and is not counted`, async () => {
+    test(`is 403 with all scopes except ${scope}, and is not counted`, async () => {
       const company = await world.company();
       const { value } = await company.key(scopes.filter((other) => other !== scope));
       const reply = await world.ask(pathOf(path), { method, key: value });

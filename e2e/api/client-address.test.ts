@@ -10,13 +10,13 @@ import { openWorld, send } from './support/world.ts';
 
 const world = await openWorld();
 
-/** One more gateway of the cluster, which stands behind so many proxies: this test is the innermost of them. */
+/** Starts an additional gateway behind this many proxies; the test acts as the innermost one. */
 const gatewayBehind = async (proxies: number) => {
   const gateway = await startGateway(world, `behind-${proxies}`, { TRUSTED_PROXIES: String(proxies) });
   const client = new Client(gateway.url);
   cleanUp(() => client.destroy());
   return {
-    /** @returns the status, and by how much the failures of an address went up. */
+    /** @returns the status, and the increase of the failures of an address. */
     refuse: async (address: string, forwardedFor: string | string[]) => {
       const failures = () => metric(gateway.process, 'gateway_authentication_failures_total', `"${address}"`);
       const before = await failures();
@@ -24,7 +24,7 @@ const gatewayBehind = async (proxies: number) => {
       const { status } = await send(client, '/events', { headers });
       return [status, (await failures()) - before];
     },
-    /** @returns the address in the log's line of a request. */
+    /** @returns the address in the log entry of a request. */
     logged: async (path: string, forwardedFor: string): Promise<unknown> => {
       const requestId = randomUUID();
       const headers = { 'x-forwarded-for': forwardedFor, 'x-request-id': requestId };
@@ -39,23 +39,23 @@ const gatewayBehind = async (proxies: number) => {
   };
 };
 
-test('A failed authentication counts for the address of the connection, where no proxy is trusted', async () => {
+test('Without trusted proxies, a failed authentication counts for the address of the connection', async () => {
   const gateway = await gatewayBehind(0);
   expect(await gateway.refuse('127.0.0.1', '203.0.113.7')).toEqual([401, 1]);
   expect(await gateway.refuse('203.0.113.7', '203.0.113.7')).toEqual([401, 0]);
 });
 
-test('Behind a proxy it counts for the client that the proxy names, and for nobody whom the client names', async () => {
+test('Behind a proxy it counts for the client that the proxy names, and not for an address that the client sends', async () => {
   const gateway = await gatewayBehind(1);
   expect(await gateway.refuse('203.0.113.7', '203.0.113.7')).toEqual([401, 1]);
   expect(await gateway.refuse('203.0.113.7', '198.51.100.1, 203.0.113.7')).toEqual([401, 1]);
-  // A header of the client's own, before that of the proxy.
+  // A header sent by the client, before that of the proxy.
   expect(await gateway.refuse('203.0.113.7', ['198.51.100.1', '203.0.113.7'])).toEqual([401, 1]);
   expect(await gateway.refuse('198.51.100.1', '198.51.100.1, 203.0.113.7')).toEqual([401, 0]);
   expect(await gateway.refuse('127.0.0.1', 'neither name nor number')).toEqual([401, 1]);
 });
 
-test('The line that the log has of a request names its client, at the interface and at the portal', async () => {
+test('The log entry of a request names its client, at the interface and at the portal', async () => {
   const direct = await gatewayBehind(0);
   const behind = await gatewayBehind(1);
   for (const path of ['/events', '//portal/api/v1/session']) {

@@ -7,14 +7,14 @@ import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
-// The contract's "Deliveries" as a receiver sees them. The cluster of the tests waits
-// 0.2 to 1 s between attempts and probes every 0.1 s; everything else is as in production.
+// Checks "Deliveries" of the contract from the side of a receiver. The test cluster waits 0.2 to 1 s between attempts
+// and probes every 0.1 s; everything else is as in production.
 
 const world = await openWorld();
 const receiver = await startPublishedReceiver(world);
 const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 
-/** A company with a subscription to a path of its own, which behaves as told. */
+/** A company with a subscription to its own path, which behaves as given. */
 const subscribed = async (behaviour = '', more: object = {}) => {
   const company = await world.company(plenty);
   const { value: key } = await company.key();
@@ -52,7 +52,7 @@ const arrived = async (one: { received(): readonly Received[] }, count = 1): Pro
   return one.received();
 };
 
-/** Long enough for what must not come to come. */
+/** Long enough that something unexpected would have arrived. */
 const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_500));
 
 describe('A delivery', () => {
@@ -111,7 +111,7 @@ describe('A delivery', () => {
     expect(() => new Webhook(signingSecret).verify(tampered, headers)).toThrow();
   });
 
-  test('goes to those who subscribe to its type, and to no other company', async () => {
+  test('goes to the subscriptions of its type, and to no other company', async () => {
     const one = await subscribed();
     const [leads, other] = [await subscribed('', { eventTypes: ['lead.created'] }), await subscribed()];
     await one.createClient();
@@ -134,7 +134,7 @@ describe('A delivery', () => {
     expect([...disabled.received(), ...deleted.received()]).toEqual([]);
   });
 
-  test('a test event is a real one', async () => {
+  test('a test event is delivered like any other', async () => {
     const one = await subscribed();
     const made = await one.ask('POST', '/events/test', { type: 'client.created' });
     expect(made.status).toBe(202);
@@ -145,8 +145,8 @@ describe('A delivery', () => {
   });
 });
 
-describe('A secret that is replaced', () => {
-  test('with an overlap signs beside the new one', async () => {
+describe('A replaced secret', () => {
+  test('with an overlap signs together with the new one', async () => {
     const one = await subscribed();
     const rotated = await one.ask('POST', `/webhooks/subscriptions/${one.subscription.id}/rotate-secret`, {
       overlapHours: 1,
@@ -159,7 +159,7 @@ describe('A secret that is replaced', () => {
       expect(() => new Webhook(secret).verify(delivery.body, headers)).not.toThrow();
   });
 
-  test('without one ends at once', async () => {
+  test('without an overlap ends at once', async () => {
     const one = await subscribed();
     const rotated = await one.ask('POST', `/webhooks/subscriptions/${one.subscription.id}/rotate-secret`, {});
     await one.createClient();
@@ -172,7 +172,7 @@ describe('A secret that is replaced', () => {
 });
 
 describe('A delivery that fails', () => {
-  test('is tried again under the same id and with the same body, stamped anew, until it succeeds', async () => {
+  test('is retried with the same id and body and a new timestamp, until it succeeds', async () => {
     const one = await subscribed('fail=3');
     await one.createClient();
     await arrived(one, 4);
@@ -186,7 +186,7 @@ describe('A delivery that fails', () => {
     expect((await one.read()).consecutiveFailures).toBe(0);
   });
 
-  test('by a redirect is not followed', async () => {
+  test('with a redirect is not followed', async () => {
     const target = await subscribed();
     const one = await subscribed(`redirect=${encodeURIComponent(`${receiver.url}/${target.company.id}`)}`);
     await one.createClient();
@@ -202,7 +202,7 @@ describe('A delivery that fails', () => {
     expect(second.atMs - first.atMs).toBeGreaterThanOrEqual(1_950);
   });
 
-  test('with 410 switches its subscription off at once', async () => {
+  test('with 410 disables its subscription at once', async () => {
     const one = await subscribed('status=410');
     await one.createClient();
     const record = await until('it is off', async () => {
@@ -214,7 +214,7 @@ describe('A delivery that fails', () => {
     expect(one.received()).toHaveLength(1);
   });
 
-  test('twenty times in a row switches its subscription off; what waits is held, and nothing is lost', async () => {
+  test('twenty times in a row disables its subscription; waiting deliveries are held, and nothing is lost', async () => {
     const one = await subscribed('status=500');
     for (let made = 0; made < 12; made++) await one.createClient();
     const record = await until('it is off', async () => {
@@ -224,7 +224,7 @@ describe('A delivery that fails', () => {
     expect(record).toMatchObject({ consecutiveFailures: 20, disabledReason: '20 consecutive failures' });
     const tried = one.received().length;
     expect(tried).toBeGreaterThanOrEqual(20);
-    // Twelve at once at the most, before it was known to fail; from then on one at a time.
+    // At most twelve at once before it was failing; from then on one at a time.
     expect(tried).toBeLessThanOrEqual(12 + 15);
     const held = await until('what waits is held', async () => {
       const [row] = await world.sql<{ held: string; waiting: string }>(
@@ -239,13 +239,13 @@ describe('A delivery that fails', () => {
   });
 });
 
-test('a receiver that hangs delays nobody else', async () => {
+test('a hanging receiver delays no other', async () => {
   const [hanging, healthy] = [await subscribed('hang'), await subscribed()];
   for (let made = 0; made < 40; made++) await hanging.createClient();
   const startedMs = Date.now();
   for (let made = 0; made < 20; made++) await healthy.createClient();
   await arrived(healthy, 20);
-  // Far from what a hanging attempt takes.
+  // Far below the duration of a hanging attempt.
   expect(Date.now() - startedMs).toBeLessThan(8_000);
 });
 

@@ -49,8 +49,8 @@ const openCompany = async () => {
 };
 const clientOf = ({ body }: Received): number => JSON.parse(body.toString()).payload.client_id;
 
-describe('where a company requires endpoint verification', () => {
-  test('a receiver that echoes the signed challenge gets deliveries, and only those after that', async () => {
+describe('in a company that requires endpoint verification', () => {
+  test('a receiver that echoes the signed challenge gets the deliveries after it, and none before', async () => {
     const company = await openCompany();
     receiver.behave(company.path, 'status=404');
     const { id, signingSecret, ...made } = await company.subscribe({ url: company.url });
@@ -72,14 +72,14 @@ describe('where a company requires endpoint verification', () => {
     expect(log.json.entries).toMatchObject([{ actor: { kind: 'key' }, after: { enabled: true } }]);
   });
 
-  test('one that echoes at once is enabled without another request', async () => {
+  test('a subscription whose receiver echoes at once is enabled without another request', async () => {
     const company = await openCompany();
     const { id } = await company.subscribe({ url: `${company.url}?echo` });
     await until('it is enabled', async () => (await company.read(id)).enabled);
     expect(company.challenges()).toHaveLength(1);
   });
 
-  test('one that does not echo it gets nothing else, and enabling says why', async () => {
+  test('a receiver that does not echo it gets nothing else, and enabling says why', async () => {
     const company = await openCompany();
     const { id } = await company.subscribe({ url: company.url });
     for (const [behaviour, failure] of [
@@ -96,7 +96,7 @@ describe('where a company requires endpoint verification', () => {
       expect(shown.json.verification).toMatchObject({ state: 'pending', failure });
     }
     await company.createClient();
-    // Of two subscriptions of one event the other's delivery shows that it was fanned out.
+    // The delivery to the other subscription shows that the event was fanned out.
     const other = await company.subscribe({ url: `${receiver.url}${company.path}-other?echo` });
     await until('the other is enabled', async () => (await company.read(other.id)).enabled);
     const clientId = await company.createClient();

@@ -43,13 +43,13 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
         expect400(await ask(pathOf(path), { method, body }), 'unknown field: foo');
       });
 
-      test('refuses a body that is no JSON', async () => {
+      test('refuses a body that is not JSON', async () => {
         expect400(await ask(pathOf(path), { method, body: '{"a":' }), 'payload must be valid JSON');
       });
     }
 
-    test('answers 413 to a body over 1 MiB, whatever it would make of one', async () => {
-      // A body that nobody asked for is as long as one that was.
+    test('answers 413 to a body over 1 MiB, even if it takes no body', async () => {
+      // The limit also applies to an unexpected body.
       const reply = await ask(pathOf(path), { method, body: Buffer.alloc(1024 * 1024 + 1, ' ') });
       expect(reply.status).toBe(413);
       expect(reply.json.error ?? reply.json.message).toBe('the request body exceeds 1048576 bytes');
@@ -105,9 +105,9 @@ describe('A query string', () => {
   test.each([
     ['an escape without digits', '%', notUtf8],
     ['half an escape', '%a', notUtf8],
-    ['an escape that is no hex', '%zz', notUtf8],
+    ['an escape that is not hexadecimal', '%zz', notUtf8],
     ['an escape in a name', '%zz=1', notUtf8],
-    ['a byte that is no UTF-8', 'q=%ff', notUtf8],
+    ['a byte that is not UTF-8', 'q=%ff', notUtf8],
     ['a sequence cut short', 'q=%c3', notUtf8],
     ['an overlong sequence', 'q=%c0%af', notUtf8],
     ['half a surrogate pair', 'q=%ed%a0%80', notUtf8],
@@ -124,7 +124,7 @@ describe('A query string', () => {
     expect400(await ask(`${search}?q=ab&%71=cd`), 'q must be given only once', 'q');
   });
 
-  test('names all that is wrong with it at once', async () => {
+  test('reports all its problems at once', async () => {
     const { json } = await ask(`${search}?q=a&limit=99&foo=1&bar=2`);
     expect(json.details).toEqual([
       { field: 'foo', message: 'unknown query parameter: foo' },
@@ -135,7 +135,7 @@ describe('A query string', () => {
     expect(json).toMatchObject({ error_code: 'invalid_request', message: 'unknown query parameter: foo' });
   });
 
-  test('is read as forms write it: a plus is a space, empty parts are nothing', async () => {
+  test('is read like form data: a plus is a space, empty parts are ignored', async () => {
     for (const query of ['q=a+b', 'q=a%20b', '&q=a+b&', 'q=a+b&&limit=25'])
       expect((await ask(`${search}?${query}`)).status).toBe(200);
     expect((await ask(`${lookup}?`)).status).toBe(200);
@@ -143,7 +143,7 @@ describe('A query string', () => {
     expect400(await ask(`${lookup}?=1`), 'unknown query parameter: ');
   });
 
-  test('does not reach into JavaScript: __proto__ and its like are unknown parameters', async () => {
+  test('treats __proto__ and similar names as unknown parameters', async () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'q[]', 'q.x'])
       expect400(
         await ask(`${search}?${encodeURIComponent(name)}=1`),
@@ -152,7 +152,7 @@ describe('A query string', () => {
       );
   });
 
-  test('is echoed shortened, and not more of it than a screenful', async () => {
+  test('is echoed truncated, with a bounded number of problems', async () => {
     const { status, json, text } = await ask(`${lookup}?${'n'.repeat(5000)}=1`);
     expect(status).toBe(400);
     expect(json.message.length).toBeLessThan(150);
@@ -163,7 +163,7 @@ describe('A query string', () => {
   });
 });
 
-describe('An over-large body', () => {
+describe('A large body', () => {
   const mebibyte = 1024 * 1024;
 
   /** Without a length, in chunks. */
@@ -176,7 +176,7 @@ describe('An over-large body', () => {
     ['in chunks', () => chunked(mebibyte + 1)],
     ['declared, many times over', () => Buffer.alloc(5 * mebibyte, ' ')],
     ['in chunks, many times over', () => chunked(5 * mebibyte)],
-  ])('%s is a 413, and the connection serves the next request or is closed cleanly', async (_, body) => {
+  ])('%s, is a 413, and the connection serves the next request or is closed cleanly', async (_, body) => {
     const client = new Client(world.baseUrl, { pipelining: 1 });
     try {
       const reply = await send(client, '/integrations/leads', { key, method: 'POST', body: body() });
@@ -191,11 +191,11 @@ describe('An over-large body', () => {
   test.each([
     ['declared', () => Buffer.alloc(mebibyte, ' ')],
     ['in chunks', () => chunked(mebibyte)],
-  ])('%s, of exactly 1 MiB, is none', async (_, body) => {
+  ])('%s, of exactly 1 MiB, is accepted', async (_, body) => {
     expect((await ask('/integrations/leads', { method: 'POST', body: body() })).status).not.toBe(413);
   });
 
-  test('of a request that fails authentication is not waited for', async () => {
+  test('of a request that fails authentication does not delay the answer', async () => {
     const reply = await world.ask('/integrations/leads', {
       method: 'POST',
       body: Buffer.alloc(2 * mebibyte, ' '),
@@ -204,7 +204,7 @@ describe('An over-large body', () => {
   });
 });
 
-test('A body where none is expected is read past, in JSON or not', async () => {
+test('An unexpected body is ignored, whether JSON or not', async () => {
   for (const body of ['{}', 'not json', '\0']) {
     const client = new Client(world.baseUrl, { pipelining: 1 });
     try {
@@ -216,7 +216,7 @@ test('A body where none is expected is read past, in JSON or not', async () => {
   }
 });
 
-test('No error tells of the inside: no stack, no SQL, no host, no path', async () => {
+test('No error reveals internals: no stack, no SQL, no host, no path', async () => {
   const replies = await Promise.all(
     [
       `${search}?q=%00`,

@@ -6,7 +6,7 @@ const world = await openWorld();
 const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 
-/** A company, and its way of asking. */
+/** A company, and a function that sends requests with its key. */
 const newcomer = async () => {
   const company = await world.company(plenty);
   const { value: key } = await company.key();
@@ -27,7 +27,7 @@ interface Page {
   readonly hasMore: boolean;
 }
 
-test('What happens to a client is in the log at once, in its order', async () => {
+test('Changes of a client are in the log at once, in order', async () => {
   const { company, ask, list } = await newcomer();
   const { client_id } = (await ask('POST', '/integrations/clients', person)).json;
   await ask('PATCH', `/integrations/clients/${client_id}/status`, { new_status: 'Client - Paused' });
@@ -39,7 +39,7 @@ test('What happens to a client is in the log at once, in its order', async () =>
   expect((await list()).events).toEqual(events.toReversed());
 });
 
-test('It is followed from its end while clients are created on every gateway, and none is missed', async () => {
+test('The log is followed from its end while clients are created on every gateway, and no event is missed', async () => {
   const { ask, list } = await newcomer();
   let writing = true;
   const creating = Promise.all(
@@ -76,7 +76,7 @@ test('Another company’s event is 404, and its cursor invalid', async () => {
 });
 
 describe('A test event', () => {
-  test('is a real one of the type, and says how many subscriptions it goes to', async () => {
+  test('is a real event of the type, and its answer has the number of subscriptions', async () => {
     const { company, ask, list } = await newcomer();
     const subscribe = (more: object) =>
       ask('POST', '/webhooks/subscriptions', { url: 'https://hooks.example.com/x', enabled: false, ...more });
@@ -103,7 +103,7 @@ describe('A test event', () => {
     expect((await list({ type: 'lead.created' })).events).toEqual([]);
   });
 
-  test('without a payload has the sample of its type', async () => {
+  test('without a payload has the sample payload of its type', async () => {
     const { ask } = await newcomer();
     const { json } = await ask('POST', '/events/test', { type: 'agreement.signed' });
     expect(Object.keys(json.payload)).toEqual(Object.keys(samplePayload('agreement.signed', new Date())));

@@ -2,7 +2,7 @@ import { samplePayload } from '@causeway/proto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
-// How the bodies of requests are read (contract, "Requests and errors" and "Fields").
+// How request bodies are read (contract, "Requests and errors" and "Fields").
 
 const world = await openWorld();
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
@@ -32,12 +32,12 @@ describe('nothing in an event’s payload is altered silently', () => {
     ['2^53 + 1', '{"a":9007199254740993}', 'payload.a'],
     ['a key __proto__', '{"a":{"__proto__":{"b":1}}}', 'payload.a.__proto__'],
     ['a key twice', '{"a":{"b":1,"b":2}}', 'payload.a.b'],
-  ])('%s: 400 with its place', async (_, payload, field) => {
+  ])('%s: 400 with its path', async (_, payload, field) => {
     const reply = await send('POST', '/events/test', `{"type":"lead.created","payload":${payload}}`);
     expect(problems(reply)).toEqual([field]);
   });
 
-  test('what a double holds is stored as it was sent', async () => {
+  test('a number that a double holds is stored as sent', async () => {
     const payload = '{"a":9007199254740992,"b":0.1,"c":-0.5,"d":1e-7,"e":"1e400","f":"\\u2028😀"}';
     const reply = await send('POST', '/events/test', `{"type":"lead.created","payload":${payload}}`);
     expect(reply.status).toBe(202);
@@ -45,7 +45,7 @@ describe('nothing in an event’s payload is altered silently', () => {
   });
 });
 
-test('problems of every kind are told at once, each field once', async () => {
+test('problems of every kind are reported at once, each field once', async () => {
   const body = { foo: 1, first_name: 7, affiliate_id: 987_654, zip: '9'.repeat(17), phone: 'x' };
   const reply = await send('POST', '/integrations/leads?bar=1', body);
   expect(problems(reply)).toEqual([
@@ -60,7 +60,7 @@ test('problems of every kind are told at once, each field once', async () => {
   ]);
 });
 
-test('concurrent notes with one external_id on two clients: one 201, else 200 with its id', async () => {
+test('concurrent notes with one external_id on two clients: one 201, all others 200 with its id', async () => {
   const ids = await Promise.all(
     [1, 2].map(async () => (await send('POST', '/integrations/clients', person)).json.client_id),
   );
@@ -95,7 +95,7 @@ test('blank optional texts, and null beside an alternative, count as absent', as
   expect((await send('GET', '/events?cursor=&type=&order=&limit=')).status).toBe(200);
 });
 
-test('what an answer repeats is cut between characters, and always valid Unicode', async () => {
+test('input that an answer repeats is truncated between characters, and always valid Unicode', async () => {
   const name = `${'x'.repeat(99)}😀${'y'.repeat(50)}`;
   for (const reply of [
     await send('POST', '/integrations/leads', { ...person, [name]: 1 }),
@@ -109,7 +109,7 @@ test('what an answer repeats is cut between characters, and always valid Unicode
   }
 });
 
-test('lengths count code points, and international addresses are taken', async () => {
+test('lengths count code points, and international addresses are accepted', async () => {
   const lead = { ...person, first_name: '😀'.repeat(100), email: 'ada@mu\u0308nchen.example' };
   expect((await send('POST', '/integrations/leads', lead)).status).toBe(201);
   expect(
@@ -121,19 +121,19 @@ test('lengths count code points, and international addresses are taken', async (
 });
 
 describe('Reading requests', () => {
-  test('a key given twice is a 400 with its place', async () => {
+  test('a duplicate key is a 400 with its path', async () => {
     const body = '{"first_name":"A","last_name":"B","email":"a@b.example","\\u0065mail":"c@d.example"}';
     expect(problems(await send('POST', '/integrations/leads', body))).toEqual(['email']);
   });
 
-  test('a name has a visible character', async () => {
+  test('a name needs a visible character', async () => {
     for (const first_name of ['\u200b', '\u200b \u2060', '\u3164'])
       expect(problems(await send('POST', '/integrations/leads', { ...person, first_name }))).toEqual([
         'first_name',
       ]);
   });
 
-  test('a status_note with an unchanged status is stored as a note, and is no event', async () => {
+  test('a status_note with an unchanged status is stored as a note, without an event', async () => {
     const { json } = await send('POST', '/integrations/clients', person);
     const body = { new_status: 'Client - Active', status_note: 'Called back.' };
     expect((await send('PATCH', `/integrations/clients/${json.client_id}/status`, body)).status).toBe(200);
@@ -143,7 +143,7 @@ describe('Reading requests', () => {
     expect(notes).toEqual([{ text: 'Called back.', note_type: 'status' }]);
   });
 
-  test('a letter with its accent is one character, and two digits are no end of a phone number', async () => {
+  test('a letter with its accent is one character, and two digits do not match the end of a phone number', async () => {
     const search = (q: string) => send('GET', `/integrations/lookups/clients?${new URLSearchParams({ q })}`);
     expect(problems(await search('e\u0301'))).toEqual(['q']);
     await send('POST', '/integrations/leads', { ...person, phone: '+1 555 010 9821' });
@@ -174,7 +174,7 @@ test('a record that was read can be edited and sent back whole', async () => {
   ]);
 });
 
-test('a body of very many keys, levels or problems is refused in bounds', async () => {
+test('a body with very many keys, levels or problems gets a bounded error', async () => {
   const keys = `{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":1`).join(',')}}`;
   expect(problems(await send('POST', '/integrations/leads', keys))).toEqual(['body']);
   const deep = `{"type":"lead.created","payload":{"a":${'['.repeat(200_000)}`;
@@ -186,7 +186,7 @@ test('a body of very many keys, levels or problems is refused in bounds', async 
   expect(problems(await send('POST', '/webhooks/subscriptions', body)).length).toBeLessThanOrEqual(100);
 });
 
-test('the case of an external_id tells apart, that of an affiliate_code does not', async () => {
+test('an external_id is case-sensitive, an affiliate_code is not', async () => {
   for (const external_id of ['Case-1', 'case-1'])
     expect((await send('POST', '/integrations/leads', { ...person, external_id })).status).toBe(201);
   const affiliate = (affiliate_code: string) =>
@@ -195,7 +195,7 @@ test('the case of an external_id tells apart, that of an affiliate_code does not
   expect(problems(await affiliate('SPRING'))).toEqual(['affiliate_code']);
 });
 
-test('the sample of a type fits what ingest asks of its payload', async () => {
+test('the sample of every type passes the checks of ingest', async () => {
   const payload = samplePayload('invoice.created', new Date());
   expect((await send('POST', '/events/test', { type: 'invoice.created', payload })).status).toBe(202);
 });

@@ -32,7 +32,7 @@ const find = async (kind: 'clients' | 'leads', query: Readonly<Record<string, st
   return reply.json;
 };
 
-test('A client is answered with all that is promised of it', async () => {
+test('A client is returned with all documented fields', async () => {
   const { clients, count } = await find('clients', { client_id: String(client) });
   expect(count).toBe(1);
   expect(clients).toEqual([
@@ -61,10 +61,13 @@ describe.each([
     ['email in another case', { email: 'kATHERINE@eXAMPLE.COM' }],
     ['email with white space around', { email: ' katherine@example.com ' }],
     ['phone', { phone: '+1 (555) 010-4477' }],
-    ['phone with the same digits written otherwise', { phone: '1.555.010.4477' }],
+    ['phone with the same digits in another format', { phone: '1.555.010.4477' }],
     ['external_id', { external_id: externalId }],
-    ['several at once', { email: 'katherine@example.com', phone: '15550104477', external_id: externalId }],
-  ])('finds by %s, only its own kind and company', async (_, query) => {
+    [
+      'several parameters at once',
+      { email: 'katherine@example.com', phone: '15550104477', external_id: externalId },
+    ],
+  ])('finds by %s, within its own kind and company', async (_, query) => {
     const { clients, count } = await find(kind, query);
     expect(count).toBe(1);
     expect(clients).toMatchObject([{ client_id: id(), status, is_lead: isLead }]);
@@ -82,7 +85,7 @@ describe.each([
     ['the end of the phone', { phone: '0104477' }],
     ['the beginning of the external_id', { external_id: externalId.slice(0, 3) }],
     ['the external_id in another case', { external_id: externalId.toUpperCase() }],
-    ['an id that nobody has', { client_id: '9007199254740991' }],
+    ['an unused id', { client_id: '9007199254740991' }],
   ])('finds nothing by %s', async (_, query) => {
     expect(await find(kind, query)).toEqual({ clients: [], count: 0 });
   });
@@ -91,7 +94,7 @@ describe.each([
     expect(await find(kind, { client_id: String(theirs) })).toEqual({ clients: [], count: 0 });
   });
 
-  test('takes parameters that contradict each other for "and"', async () => {
+  test('combines parameters with "and"', async () => {
     expect(await find(kind, { external_id: externalId, email: 'someone@else.example' })).toEqual({
       clients: [],
       count: 0,
@@ -135,7 +138,7 @@ describe.each([
   });
 });
 
-test('At most 25 are answered, the newest first', async () => {
+test('At most 25 are returned, newest first', async () => {
   const email = 'family@example.com';
   const ids: number[] = [];
   for (let at = 0; at < 28; at++) ids.push(await addPerson(world, { company_id: company.id, email }));
@@ -146,7 +149,7 @@ test('At most 25 are answered, the newest first', async () => {
   );
 });
 
-test('A client in a status of the company’s own is found with it; what is missing is null', async () => {
+test('A client in a status of its company is found with that status; missing fields are null', async () => {
   const status_id = await world.insert('statuses', { company_id: company.id, status_name: 'Client - Found' });
   const id = await addPerson(world, { company_id: company.id, status_id });
   expect((await find('clients', { client_id: String(id) })).clients).toMatchObject([

@@ -6,18 +6,18 @@ import { readEnv } from '@causeway/runtime';
 import { afterAll, expect, test } from 'vitest';
 import { openWorld } from './support/world.ts';
 
-// Clients that well-known generators make from the OpenAPI document, used against the cluster.
+// Clients that common generators create from the OpenAPI document, used against the cluster.
 
 const world = await openWorld();
 const root = resolve(import.meta.dirname, '../..');
-/** Inside the tree, so that what is generated finds the packages it imports. */
+/** Inside the repository, so that generated code finds the packages that it imports. */
 const folder = mkdtempSync(join(import.meta.dirname, '.generated-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const documentFile = join(folder, 'openapi.json');
 writeFileSync(documentFile, (await world.ask('/openapi.json')).text);
 
-/** Runs a program to its end; what it printed is the answer, or the error's message. */
+/** Runs a program to its end and returns its output, or the message of its error. */
 const run = (program: string, ...args: readonly string[]): Promise<string> =>
   new Promise((done, reject) =>
     execFile(program, args, { cwd: folder }, (error, stdout, stderr) =>
@@ -25,7 +25,7 @@ const run = (program: string, ...args: readonly string[]): Promise<string> =>
     ),
   );
 
-test('openapi-typescript makes types with which a client compiles and works', async () => {
+test('a client compiles and works with the types of openapi-typescript', async () => {
   await run(
     process.execPath,
     join(root, 'e2e/node_modules/openapi-typescript/bin/cli.js'),
@@ -50,7 +50,7 @@ test('openapi-typescript makes types with which a client compiles and works', as
 const version = '0.29.1';
 const python = providePython();
 
-/** A virtual environment with the generator, in the cache; undefined where the machine has no Python to make it with. */
+/** A virtual environment with the generator, in the cache; undefined if the machine has no Python for it. */
 function providePython(): string | undefined {
   const env = readEnv();
   const cache = env.CAUSEWAY_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'causeway');
@@ -63,7 +63,7 @@ function providePython(): string | undefined {
     execFileSync('python3', ['-m', 'venv', unfinished], { stdio: 'ignore' });
     const pip = ['-m', 'pip', 'install', '--quiet', `openapi-python-client==${version}`, 'httpx', 'attrs'];
     execFileSync(join(unfinished, 'bin/python'), pip, { stdio: 'ignore', timeout: 120_000 });
-    // Its programs are called by `python -m`, so that the folder may be moved.
+    // Its programs are run with `python -m`, so that the folder can be moved.
     renameSync(unfinished, home);
     return program;
   } catch {
@@ -73,7 +73,7 @@ function providePython(): string | undefined {
 }
 
 test.skipIf(python === undefined)(
-  'openapi-python-client makes a client that can be imported whole and works (needs python3 and PyPI)',
+  'openapi-python-client generates a client that imports and works (needs python3 and PyPI)',
   async () => {
     const config = join(folder, 'config.yaml');
     writeFileSync(

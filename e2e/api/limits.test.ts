@@ -15,7 +15,7 @@ const tally = (replies: readonly Reply[]): Record<number, number> =>
 
 const remaining = ({ headers }: Reply): number => Number(headers['x-ratelimit-remaining']);
 
-/** A key that has used its limit when this file begins; the last test goes on in a later minute. */
+/** A key that used up its limit at the start of this file; the last test continues in a later minute. */
 const usedUp = { key: '', endMs: 0 };
 beforeAll(
   inOneMinute(async () => {
@@ -51,7 +51,7 @@ describe('With four gateways on one port', () => {
       for (const key of keys) {
         const replies = (byKey.get(key) ?? []).map(({ reply }) => reply);
         expect(tally(replies)).toEqual({ 200: 60, 429: 15 });
-        // Each of those that passed had a place of its own.
+        // Each admitted request had a position of its own.
         const places = replies.filter(({ status }) => status === 200).map(remaining);
         expect(places.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, at) => at));
         expect(new Set(replies.map(({ headers }) => headers['x-ratelimit-reset']))).toEqual(new Set([reset]));
@@ -86,7 +86,7 @@ describe('With four gateways on one port', () => {
   );
 
   test(
-    'buckets of one key are counted apart while all are used at once',
+    'buckets of one key are counted separately under concurrent use',
     inOneMinute(async () => {
       const { value: key } = await (await world.company()).key();
       const [reads, writes, admins] = await Promise.all(
@@ -108,7 +108,7 @@ describe('With four gateways on one port', () => {
 });
 
 test(
-  'currentUsage is exact over all gateways: the n-th request of the window that is refused reports n',
+  'currentUsage is exact over all gateways: a refused request that is the n-th of the window reports n',
   inOneMinute(async () => {
     const { value: key } = await (await world.company({ read: 3 })).key();
     for (let at = 1; at <= 24; at++) {
@@ -116,7 +116,7 @@ test(
       expect(reply.status).toBe(at <= 3 ? 200 : 429);
       if (reply.status === 429) expect(reply.json.currentUsage).toBe(at);
     }
-    // On connections to all gateways at once every position is told once.
+    // With connections to all gateways, every position is reported once.
     const burst = await Promise.all(Array.from({ length: 96 }, () => world.ask(find, { key })));
     const usages = burst.map(({ json }) => json.currentUsage as number);
     expect(usages.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 96 }, (_, at) => at + 25));
@@ -144,7 +144,7 @@ test(
     expect(refused.map(({ json }) => json.currentUsage).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 10 }, (_, at) => at + 41),
     );
-    // Each of its keys still has its own limit, and its other buckets are not touched.
+    // Each key still has its own limit, and the other buckets are not affected.
     const reply = await world.ask('/integrations/leads', { method: 'POST', key: keys[0]!.value });
     expect(reply.status).toBe(400);
   }),
@@ -242,7 +242,7 @@ test(
 );
 
 test(
-  'Keys of one company are counted apart',
+  'Keys of one company are counted separately',
   inOneMinute(async () => {
     const company = await world.company({ read: 2 });
     const [first, second] = await Promise.all([company.key(), company.key()]);
@@ -254,12 +254,12 @@ test(
 
 describe('Limits set by an operator', () => {
   const limitSeen = async (key: string): Promise<Set<unknown>> => {
-    // So many at once that every gateway answers some.
+    // Enough concurrent requests that every gateway answers some.
     const replies = await Promise.all(Array.from({ length: 24 }, () => world.ask(lookup, { key })));
     return new Set(replies.map(({ headers }) => headers['x-ratelimit-limit']));
   };
 
-  test('for a company hold for its keys, and for no other company, on every gateway at once', async () => {
+  test('for a company apply to its keys and to no other company, on every gateway at once', async () => {
     const [company, other] = await Promise.all([world.company(), world.company()]);
     const [{ value: key }, { value: theirs }] = await Promise.all([company.key(), other.key()]);
     await world.operator.ask('setLimits', { company_id: company.id, read: 500 });
@@ -271,7 +271,7 @@ describe('Limits set by an operator', () => {
     expect(await limitSeen(key)).toEqual(new Set(['60']));
   });
 
-  test('for a key go before those of its company', async () => {
+  test('for a key override those of its company', async () => {
     const company = await world.company({ read: 200 });
     const [{ id, value: key }, { value: sibling }] = await Promise.all([company.key(), company.key()]);
     await world.operator.ask('setLimits', { id, read: 400 });
@@ -282,7 +282,7 @@ describe('Limits set by an operator', () => {
   });
 
   test(
-    'hold from one request to the next: lowered below what is used, raised above it',
+    'apply to the next request, whether lowered below the usage or raised above it',
     inOneMinute(async () => {
       const company = await world.company({ read: 5 });
       const { value: key } = await company.key();
@@ -296,7 +296,7 @@ describe('Limits set by an operator', () => {
   );
 
   test(
-    'are each for one bucket',
+    'apply to one bucket each',
     inOneMinute(async () => {
       const { value: key } = await (await world.company({ read: 7, write: 8, admin: 9 })).key();
       const limitOf = async (method: string, path: string) =>
@@ -310,7 +310,7 @@ describe('Limits set by an operator', () => {
   );
 });
 
-test('A new minute starts a new count', async () => {
+test('A new minute starts a new window', async () => {
   await until('the minute is over', () => Date.now() > usedUp.endMs, { timeoutMs: 61_000 });
   expect((await world.ask(lookup, { key: usedUp.key })).status).toBe(200);
 }, 70_000);

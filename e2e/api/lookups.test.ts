@@ -48,7 +48,7 @@ describe('GET /lookups/employees', () => {
       employees: [{ employee_id: stays, full_name: 'Stays Here' }],
       count: 1,
     });
-    // Nothing is kept from one request to the next.
+    // Nothing is cached between requests.
     await world.sql('UPDATE employees SET is_active = FALSE WHERE company_id = ?', [company_id]);
     expect((await world.ask('/integrations/lookups/employees', { key })).json).toEqual({
       employees: [],
@@ -56,7 +56,7 @@ describe('GET /lookups/employees', () => {
     });
   });
 
-  test('lists all of many', async () => {
+  test('lists all employees of a large company', async () => {
     const { company, key } = await inCompany();
     const rows = Array.from({ length: 300 }, (_, at) => [
       company.id,
@@ -75,7 +75,7 @@ describe('GET /lookups/employees', () => {
 });
 
 describe('GET /lookups/affiliates', () => {
-  test('lists active, approved employees of role 6 by full name, and nobody else', async () => {
+  test('lists active, approved employees of role 6 by full name, and no others', async () => {
     const { company, key } = await inCompany();
     const company_id = company.id;
     const other = await world.company();
@@ -169,7 +169,7 @@ describe('GET /lookups/client-statuses', () => {
   });
 });
 
-/** The index takes clients up in numbers, oldest first; fewer wait, and a search finds them all the same. */
+/** The indexer takes clients in batches, oldest first; fewer clients wait, and a search finds them anyway. */
 const indexedFrom = 64;
 
 const untilIndexed = (company: Company): Promise<boolean> =>
@@ -247,7 +247,7 @@ describe.each([
     ['another case', () => 'LOVELACE', 'ada'],
     ['a part of the email', () => 'ess@engine', 'ada'],
     ['the end of the phone’s digits as it is written', () => '010-4477', 'ada'],
-    ['the end of the phone’s digits written otherwise', () => '(010) 44 77', 'ada'],
+    ['the end of the phone’s digits in another format', () => '(010) 44 77', 'ada'],
     ['the beginning of the external_id', () => 'EXT-1', 'ada'],
     ['the whole external_id', () => 'EXT-100', 'ada'],
     ['an external_id with wildcards in it', () => 'a_b%', 'zolc'],
@@ -272,13 +272,13 @@ describe.each([
     ['an external_id in another case', 'ext-100'],
     ['the beginning of the phone’s digits', '+1 (555)'],
     ['SQL', "' OR 1=1 --"],
-    ['what nobody is called', 'xyzzyx'],
+    ['text that does not occur', 'xyzzyx'],
   ])('finds nothing by %s', async (_, q) => {
     expect(await search(q)).toEqual({ clients: [], count: 0 });
   });
 
-  test('a numeric q is an id and nothing else, of any length', async () => {
-    // 007 is in a name and at the end of a phone number, and no id.
+  test('a numeric q of any length matches an id only', async () => {
+    // 007 is in a name and at the end of a phone number, but is not an ID.
     expect(await search('007')).toEqual({ clients: [], count: 0 });
     expect(await search('7')).toEqual({ clients: [], count: 0 });
     expect(await search('9'.repeat(15))).toEqual({ clients: [], count: 0 });
@@ -304,18 +304,21 @@ describe.each([
     },
   );
 
-  test.each(['a', '%', 'é', '🚀', ' b ', '-'])('one character that is no digit is a 400: %s', async (q) => {
-    const reply = await world.ask(`/integrations/lookups/clients?q=${encodeURIComponent(q)}`, { key });
-    const message = 'q must be at least 2 characters, or a client ID';
-    expect(reply.status).toBe(400);
-    expect(reply.json).toEqual({
-      error_code: 'invalid_request',
-      message,
-      details: [{ field: 'q', message }],
-    });
-  });
+  test.each(['a', '%', 'é', '🚀', ' b ', '-'])(
+    'one character that is not a digit is a 400: %s',
+    async (q) => {
+      const reply = await world.ask(`/integrations/lookups/clients?q=${encodeURIComponent(q)}`, { key });
+      const message = 'q must be at least 2 characters, or a client ID';
+      expect(reply.status).toBe(400);
+      expect(reply.json).toEqual({
+        error_code: 'invalid_request',
+        message,
+        details: [{ field: 'q', message }],
+      });
+    },
+  );
 
-  test('limit takes 1 to 25 and is 25 unless given', async () => {
+  test('limit accepts 1 to 25 and defaults to 25', async () => {
     const { company: crowd, key: theirs } = await inCompany();
     for (let at = 0; at < 30 + others; at++)
       await addPerson(world, { company_id: crowd.id, first_name: 'Crowd' });
@@ -345,7 +348,7 @@ describe.each([
     },
   );
 
-  test('a client is found the moment it has been written, and under its new name after that changed', async () => {
+  test('a client is found as soon as it is written, and under its new name after a change', async () => {
     const { company: own, key: theirs } = await inCompany();
     const at = async (q: string) =>
       (await world.ask(`/integrations/lookups/clients?q=${q}`, { key: theirs })).json.clients.map(
@@ -364,7 +367,7 @@ describe.each([
   });
 });
 
-test('Every lookup of a company that has nothing answers an empty list and count 0', async () => {
+test('Every lookup of an empty company answers an empty list and count 0', async () => {
   const { key } = await inCompany();
   expect((await world.ask('/integrations/lookups/employees', { key })).json).toEqual({
     employees: [],
@@ -380,7 +383,7 @@ test('Every lookup of a company that has nothing answers an empty list and count
   });
 });
 
-test('Many companies that ask at once each get their own', async () => {
+test('Many companies that ask at once each get their own data', async () => {
   const houses = await Promise.all(
     Array.from({ length: 12 }, async (_, at) => {
       const { company, key } = await inCompany();

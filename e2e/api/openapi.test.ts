@@ -3,7 +3,7 @@ import { readDocument } from './support/documented.ts';
 import { addEmployee } from './support/people.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 
-// Whoever has only the document can use every action: nothing here knows more of them than it says.
+// The document alone is enough to use every action: this file knows nothing more about them.
 
 const world = await openWorld();
 const document: Json = (await world.ask('/openapi.json')).json;
@@ -29,23 +29,23 @@ const actions = all.filter(
 const exampleOf = ({ operation }: Described): Json =>
   operation.requestBody.content['application/json'].example;
 
-/** Checks an answer against the schema that the document gives for its status. */
+/** Checks an answer against the schema of its status in the document. */
 const expectDocumented = ({ operation }: Described, reply: Reply): void =>
   expect(problemOf(operation, reply)).toBeUndefined();
 
-/** A company with an employee, as the person who tries the examples has. */
+/** A company with an employee, as a person who tries the examples has. */
 const newcomer = async () => {
   const company = await world.company();
   const employee = await addEmployee(world, { company_id: company.id, first_name: 'Ada', last_name: 'B' });
   const { value: key } = await company.key(['integrations:write']);
   const send = (described: Described, path: string, body: Json): Promise<Reply> =>
     world.ask(`/${path}`, { method: described.method, key, body: JSON.stringify(body) });
-  /** The example, with an employee that exists in place of the one it shows. */
+  /** The example, with an existing employee in place of the one in the document. */
   const own = (body: Json): Json =>
     Object.fromEntries(
       Object.entries(body).map(([name, value]) => [name, /employee_id$/.test(name) ? employee : value]),
     );
-  /** The path with the id of a record just made where one is asked for. */
+  /** The path, with the ID of a newly created record if it needs one. */
   const pathOf = async (described: Described): Promise<string> => {
     const parameter = /\{(\w+)\}/.exec(described.path);
     if (!parameter) return described.path;

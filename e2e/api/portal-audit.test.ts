@@ -11,7 +11,7 @@ const entriesOf = async ({ owner }: Team, filter = ''): Promise<Json[]> => {
 };
 
 describe('The audit log', () => {
-  test('tells of every change: who, what, before and after, from where', async () => {
+  test('records every change: who, what, before and after, from where', async () => {
     const team = await openTeam(world);
     const { browser } = team.owner;
     const headers = { 'sec-fetch-site': 'same-origin', 'user-agent': 'Auditor/1', 'x-request-id': 'audit-1' };
@@ -82,7 +82,7 @@ describe('The audit log', () => {
       expect(text).not.toContain(secret);
   });
 
-  test('has no entry for what was refused', async () => {
+  test('has no entry for a refused change', async () => {
     const team = await openTeam(world);
     const before = await entriesOf(team);
     await team.owner.browser.ask('DELETE', `/team/members/${team.owner.id}`);
@@ -91,7 +91,7 @@ describe('The audit log', () => {
     expect(await entriesOf(team)).toEqual(before);
   });
 
-  test('is walked by its cursor without a gap, and narrowed by its filters', async () => {
+  test('is paged by its cursor without a gap, and narrowed by its filters', async () => {
     const team = await openTeam(world);
     for (let at = 0; at < 12; at++) await team.owner.browser.ask('PATCH', '/profile', { name: `Name ${at}` });
     const all = await entriesOf(team);
@@ -114,7 +114,7 @@ describe('The audit log', () => {
     expect([wrong.status, wrong.json.error]).toEqual([400, 'since must be an ISO 8601 time with its offset']);
   });
 
-  test('refuses what can be the id of nothing', async () => {
+  test('refuses an invalid id', async () => {
     const { owner } = await openTeam(world);
     for (const id of ['Łódź', '😀', 'a b', 'x'.repeat(101)]) {
       const { status, json } = await owner.browser.ask('GET', `/audit?targetId=${encodeURIComponent(id)}`);

@@ -19,7 +19,7 @@ describe('Every operation of the portal', () => {
       const nobody = await ask(openBrowser(world));
       expect([nobody.status, nobody.json]).toEqual([
         401,
-        { error: 'sign in to go on', reason: 'signed_out' },
+        { error: 'sign in to continue', reason: 'signed_out' },
       ]);
       for (const role of roles.filter((role) => !roleAllows(role, operation.role as Role))) {
         const reply = await ask(browsers[role]);
@@ -34,7 +34,7 @@ describe('Every operation of the portal', () => {
 
   const ends = new Set(['signOut', 'revokeOtherSessions']);
   test.each(guarded.filter(({ id }) => !ends.has(id)).map((operation) => [operation.id, operation] as const))(
-    '%s is let through for its role and each above',
+    '%s is allowed for its role and every higher one',
     async (_, operation) => {
       for (const role of roles.filter((role) => roleAllows(role, operation.role as Role))) {
         const reply = await browsers[role].ask(operation.method, pathOf(operation), bodyOf(operation));
@@ -46,7 +46,7 @@ describe('Every operation of the portal', () => {
   );
 
   test.each(memberOperations.map((operation) => [operation.id, operation] as const))(
-    '%s answers with headers that keep it out of caches, frames and guesses',
+    '%s has headers against caching, framing and content sniffing',
     async (_, operation) => {
       const reply = await openBrowser(world).ask(operation.method, pathOf(operation), bodyOf(operation));
       expect(reply.headers).toMatchObject({
@@ -91,14 +91,14 @@ describe('Every operation of the portal', () => {
 });
 
 describe('A request that changes something', () => {
-  test('is taken from an old browser, which tells its origin alone', async () => {
+  test('is accepted from an old browser, which sends only its origin', async () => {
     const { owner } = await openTeam(world);
     const reply = await owner.browser.ask('PATCH', '/profile', { name: 'Ada' }, { origin: world.baseUrl });
     expect([reply.status, reply.json.user.name]).toEqual([200, 'Ada']);
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
-    'is JSON and says so: "%s" is refused',
+    'must have the content type JSON: "%s" is refused',
     async (type) => {
       const { owner } = await openTeam(world);
       const headers = { 'sec-fetch-site': 'same-origin', 'content-type': type };
@@ -108,8 +108,8 @@ describe('A request that changes something', () => {
   );
 });
 
-describe('Sessions and API keys are two worlds', () => {
-  test('an API key opens nothing at the portal', async () => {
+describe('Sessions and API keys are separate', () => {
+  test('an API key gives no access to the portal', async () => {
     const key = await (await world.company()).key();
     for (const headers of [
       { 'x-api-key': key.value },
@@ -121,7 +121,7 @@ describe('Sessions and API keys are two worlds', () => {
     }
   });
 
-  test('a session opens nothing at the interface', async () => {
+  test('a session gives no access to the interface', async () => {
     const { owner } = await openTeam(world);
     const token = owner.browser.cookie()!;
     for (const ask of [{ headers: { cookie: `causeway=${token}` } }, { key: token }]) {
@@ -133,7 +133,7 @@ describe('Sessions and API keys are two worlds', () => {
 });
 
 describe('Another company', () => {
-  test('is not there: neither its members, nor its invitations, sessions and keys', async () => {
+  test('is invisible: its members, invitations, sessions and keys are not found', async () => {
     const [ours, theirs] = [await openTeam(world), await openTeam(world)];
     const { browser } = theirs.owner;
     const member = await theirs.join('viewer');
@@ -160,7 +160,7 @@ describe('Another company', () => {
     expect((await browser.ask('GET', '/keys')).json.keys).toMatchObject([{ isActive: true }]);
   });
 
-  test('has cursors that mean nothing here', async () => {
+  test('has cursors that are invalid here', async () => {
     const [ours, theirs] = [await openTeam(world), await openTeam(world)];
     await theirs.owner.browser.ask('PATCH', '/profile', { name: 'Ada' });
     const { json } = await theirs.owner.browser.ask('GET', '/audit?limit=1');
@@ -170,14 +170,14 @@ describe('Another company', () => {
 });
 
 test.each(['0', '-1', 'abc', '1e3', '99999999999999999999', '%31'])(
-  'An id that is none is answered 404: %s',
+  'An invalid id is a 404: %s',
   async (id) => {
     const { owner } = await openTeam(world);
     expect((await owner.browser.ask('DELETE', `/team/members/${id}`)).status).toBe(404);
   },
 );
 
-test('A path that does not exist is 404, another method 405 with those it takes', async () => {
+test('An unknown path is 404, a wrong method 405 with the allowed ones', async () => {
   const browser = openBrowser(world);
   expect((await browser.ask('GET', '/nothing')).status).toBe(404);
   const reply = await browser.ask('PUT', '/session', {});
@@ -187,7 +187,7 @@ test('A path that does not exist is 404, another method 405 with those it takes'
   ]);
 });
 
-test('A body that is too large or no JSON is refused as at the interface', async () => {
+test('A body that is too large or not JSON is refused as at the interface', async () => {
   const { owner } = await openTeam(world);
   const large = await owner.browser.ask('PATCH', '/profile', { name: 'x'.repeat(1_100_000) });
   expect(large.status).toBe(413);
@@ -197,7 +197,7 @@ test('A body that is too large or no JSON is refused as at the interface', async
   expect([unknown.status, unknown.json.error]).toEqual([400, 'unknown query parameter: foo']);
 });
 
-test('More at once than a browser needs is refused, and no other session suffers', async () => {
+test('More concurrent requests than a browser needs are refused, without effect on other sessions', async () => {
   const team = await openTeam(world);
   const other = await team.join('viewer');
   const replies = await Promise.all(

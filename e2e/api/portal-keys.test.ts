@@ -31,7 +31,7 @@ describe('API keys at the portal', () => {
     expect(listed.text).not.toContain(value);
   });
 
-  test('a revoked key is accepted by no request sent after the answer', async () => {
+  test('no request sent after the answer succeeds with a revoked key', async () => {
     const team = await openTeam(world);
     const { json } = await makeKey(team);
     expect((await world.ask(lookup, { key: json.value })).status).toBe(200);
@@ -50,7 +50,7 @@ describe('API keys at the portal', () => {
     expect([again.status, again.text]).toEqual([204, '']);
   });
 
-  test('keys are listed by pages, active and revoked ones apart, and none is lost between two pages', async () => {
+  test('keys are listed by pages, active and revoked ones separately, and none is lost between pages', async () => {
     const team = await openTeam(world);
     const made: number[] = [];
     for (let at = 0; at < 7; at++) made.push((await makeKey(team, `key ${at}`)).json.id);
@@ -76,7 +76,7 @@ describe('API keys at the portal', () => {
     expect([theirs.status, theirs.json.error]).toEqual([400, 'invalid cursor']);
   });
 
-  test('the operator’s keys are there too', async () => {
+  test('the operator’s keys are listed too', async () => {
     const team = await openTeam(world);
     await world.operator.ask('createKey', { company_id: team.companyId, name: 'by hand', scopes: ['admin'] });
     const { json } = await team.owner.browser.ask('GET', '/keys');
@@ -85,7 +85,7 @@ describe('API keys at the portal', () => {
 });
 
 describe('The overview', () => {
-  test('adds up requests by bucket and key, against the limits, and the first steps tick themselves off', async () => {
+  test('adds up requests by bucket and key with the limits, and marks first steps as done', async () => {
     const team = await openTeam(world);
     const { browser } = team.owner;
     expect((await browser.ask('GET', '/first-steps')).json).toEqual({
@@ -143,7 +143,7 @@ describe('The overview', () => {
   });
 });
 
-test('The catalog has every event type in words, with a schema and a sample', async () => {
+test('The catalog has every event type with a description, a schema and a sample', async () => {
   const { owner } = await openTeam(world);
   const { json } = await owner.browser.ask('GET', '/event-types');
   expect(json.eventTypes.map(({ type }: { type: string }) => type)).toEqual([...eventTypes]);

@@ -10,7 +10,7 @@ const world = await openWorld();
 
 const limit = 40;
 
-/** One more gateway of the cluster, with a small limit for members. */
+/** An additional gateway of the cluster, with a small limit for members. */
 const strictGateway = async () => {
   const gateway = await startGateway(world, 'strict', { RATE_LIMIT_PORTAL: String(limit) });
   const client = new Client(gateway.url);
@@ -22,11 +22,11 @@ const strictGateway = async () => {
 };
 
 test(
-  'A signed-in member gets a minute’s requests over all gateways, then a 429 that says how long to wait',
+  'A signed-in member has one limit per minute over all gateways, then gets a 429 that says how long to wait',
   inOneMinute(async () => {
     const [strict, team] = [await strictGateway(), await openTeam(world)];
     const viewer = await team.join('viewer');
-    // Those that other gateways have counted count here as well.
+    // Requests that other gateways counted count here too.
     for (let at = 0; at < 10; at++) expect((await viewer.browser.ask('GET', '/session')).status).toBe(200);
     const statuses: number[] = [];
     for (let at = 0; at < limit; at++) statuses.push((await strict(viewer.browser, '/session')).status);
@@ -48,7 +48,7 @@ test(
         retryAfter: seconds,
       },
     ]);
-    // It is one member's: the others of the company go on.
+    // The limit is per member: other members of the company are not affected.
     expect((await strict(team.owner.browser, '/session')).status).toBe(200);
   }),
 );

@@ -3,7 +3,7 @@ import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
 
-test('Every place in the portal is its page, under a policy that lets it run and load only its own files', async () => {
+test('Every path of the portal serves its page, with a policy that allows it to run and load only its own files', async () => {
   for (const path of ['//portal', '//portal/', '//portal/keys', '//portal/deliveries/1/2/0']) {
     const { status, headers, text } = await world.ask(path);
     expect([path, status, headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8']);
@@ -16,13 +16,13 @@ test('Every place in the portal is its page, under a policy that lets it run and
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'/);
     expect(policy).not.toMatch(/unsafe|\*|https?:/);
-    // On plain http a browser would not heed it.
+    // Over plain http a browser would ignore it.
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style| style=| on\w+=/i);
   }
 });
 
-test('The files of the page are there, for good and compressed; others are not', async () => {
+test('The files of the page are served compressed and cached forever; other files are not found', async () => {
   const page = await world.ask('//portal/');
   const files = [...page.text.matchAll(/(?:src|href)="(\/portal\/assets\/[^"]+)"/g)].map(
     (match) => match[1]!,

@@ -50,7 +50,7 @@ describe('A member who lost the password', () => {
     expect(JSON.stringify(json)).not.toContain(token);
   });
 
-  test('keeps the second factor: the new password alone does not let in', async () => {
+  test('keeps the second factor: the new password alone does not sign in', async () => {
     const team = await openTeam(world);
     const member = await team.join('viewer');
     const { json: started } = await member.browser.ask('POST', '/profile/totp', { password: goodPassword });
@@ -65,7 +65,7 @@ describe('A member who lost the password', () => {
     expect([reply.status, reply.json]).toEqual([200, { mfaRequired: true }]);
   });
 
-  test('need not wait for guesses made before', async () => {
+  test('is not delayed by earlier guesses', async () => {
     const team = await openTeam(world);
     const member = await team.join('viewer');
     const guess = openBrowser(world);
@@ -78,16 +78,16 @@ describe('A member who lost the password', () => {
       token: tokenOf(json.link),
       password: newPassword,
     });
-    // Another replica of `access` trusts what it remembers of the wait for a second.
+    // Another replica of `access` trusts its memory of the wait for a second.
     await until(
-      'the new password lets in',
+      'the new password signs in',
       async () => (await openBrowser(world).signIn({ ...member, password: newPassword })).status === 200,
     );
   });
 });
 
-describe('A link for a new password', () => {
-  test('used twice at once changes it once', async () => {
+describe('A password reset link', () => {
+  test('used twice concurrently changes the password once', async () => {
     const team = await openTeam(world);
     const member = await team.join('viewer');
     const { json } = await team.owner.browser.ask('POST', `/team/members/${member.id}/password-reset`);
@@ -99,7 +99,7 @@ describe('A link for a new password', () => {
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 410]);
   });
 
-  test('ends with the hour, with the next one, with a change of the role, and with a new password', async () => {
+  test('ends after an hour, and with the next link, a role change or a new password', async () => {
     const team = await openTeam(world);
     const member = await team.join('viewer');
     const offer = async (): Promise<string> => {
@@ -135,7 +135,7 @@ describe('A link for a new password', () => {
     expect(await holds(fifth)).toBe(false);
   });
 
-  test('is nothing one makes for oneself, an admin for an owner, or anybody for another company', async () => {
+  test('cannot be created for oneself, by an admin for an owner, or for another company', async () => {
     const team = await openTeam(world);
     const admin = await team.join('admin');
     const developer = await team.join('developer');
@@ -149,7 +149,7 @@ describe('A link for a new password', () => {
   });
 });
 
-test('The operator makes a link for an owner, and for nobody else', async () => {
+test('The operator creates links for owners only', async () => {
   const team = await openTeam(world);
   const developer = await team.join('developer');
   const { link, company_id } = await world.operator.ask('resetPortalOwner', {

@@ -8,7 +8,7 @@ beforeEach(moveElsewhere);
 
 const stepNow = (): number => Math.floor(Date.now() / 30_000);
 
-/** An owner with the second factor on; the step of its first code is over. */
+/** An owner with the second factor on; the time step of its first code is over. */
 const openGuarded = async (): Promise<Member & { secret: string; recoveryCodes: string[] }> => {
   const { owner } = await openTeam(world);
   const { json } = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
@@ -20,7 +20,7 @@ const openGuarded = async (): Promise<Member & { secret: string; recoveryCodes: 
   return { ...owner, secret: json.secret, recoveryCodes: confirmed.json.recoveryCodes };
 };
 
-test('The secret is shown once, sealed in the database, and counts once a code has shown that an app has it', async () => {
+test('The secret is shown once, sealed in the database, and takes effect once confirmed with a code', async () => {
   const { owner } = await openTeam(world);
   const started = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
   expect(started.status).toBe(200);
@@ -32,13 +32,13 @@ test('The secret is shown once, sealed in the database, and counts once a code h
     [owner.id],
   );
   expect(row!.totp_secret.includes(started.json.secret)).toBe(false);
-  // Not on yet: the password alone lets in.
+  // Not on yet: the password alone signs in.
   expect((await openBrowser(world).signIn(owner)).json.mfaRequired).toBe(false);
   const wrong = await owner.browser.ask('POST', '/profile/totp/confirm', { code: '000000' });
   expect([wrong.status, wrong.json.error]).toEqual([400, 'the code is wrong']);
 });
 
-test('With the second factor on, a password alone opens nothing', async () => {
+test('With the second factor on, a password alone gives no access', async () => {
   const member = await openGuarded();
   const browser = openBrowser(world);
   const reply = await browser.signIn(member);
@@ -47,7 +47,7 @@ test('With the second factor on, a password alone opens nothing', async () => {
   expect(browser.cookie()).toBeUndefined();
 });
 
-test('The code of the app lets in, once; also the one of the step before', async () => {
+test('A code of the app works once, and so does the code of the previous step', async () => {
   const member = await openGuarded();
   const code = totpCode(member.secret, stepNow());
   const first = await openBrowser(world).signIn(member, { totp: `${code.slice(0, 3)} ${code.slice(3)}` });
@@ -59,7 +59,7 @@ test('The code of the app lets in, once; also the one of the step before', async
   expect(before.status).toBe(200);
 });
 
-test('Of many who send one code at once, one is let in', async () => {
+test('Of many concurrent sign-ins with one code, one succeeds', async () => {
   const member = await openGuarded();
   const totp = totpCode(member.secret, stepNow());
   const replies = await Promise.all(
@@ -68,11 +68,11 @@ test('Of many who send one code at once, one is let in', async () => {
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
-test('Codes cannot be guessed: wrong ones slow the account down, and the right password does not take that back', async () => {
+test('Codes cannot be guessed: wrong ones delay the account, and the right password does not reset the delay', async () => {
   const member = await openGuarded();
   const browser = openBrowser(world);
   const statuses: number[] = [];
-  // The first waits are so short that a slow machine lets them pass between two attempts.
+  // The first delays are so short that they can pass between two attempts on a slow machine.
   while (!statuses.includes(429) && statuses.length < 12) {
     await browser.signIn(member);
     statuses.push((await browser.signIn(member, { totp: '000000' })).status);
@@ -82,7 +82,7 @@ test('Codes cannot be guessed: wrong ones slow the account down, and the right p
 });
 
 describe('A recovery code', () => {
-  test('lets in once, however it is typed', async () => {
+  test('works once, in any spelling', async () => {
     const member = await openGuarded();
     expect(member.recoveryCodes).toHaveLength(10);
     const [code = ''] = member.recoveryCodes;
@@ -93,7 +93,7 @@ describe('A recovery code', () => {
     expect([second.status, second.json.reason]).toEqual([401, 'wrong_code']);
   });
 
-  test('ends when new ones are asked for', async () => {
+  test('ends when new ones are created', async () => {
     const member = await openGuarded();
     const fresh = await member.browser.ask('POST', '/profile/recovery-codes', {
       password: goodPassword,
@@ -108,13 +108,13 @@ describe('A recovery code', () => {
     ).toBe(200);
   });
 
-  test('of somebody else is none', async () => {
+  test('of another member does not work', async () => {
     const [one, other] = [await openGuarded(), await openGuarded()];
     expect((await openBrowser(world).signIn(one, { recoveryCode: other.recoveryCodes[0] })).status).toBe(401);
   });
 });
 
-test('Switching it on ends the other sessions, and switching it off lets the password alone in again', async () => {
+test('Turning it on ends the other sessions, and after turning it off the password alone is enough', async () => {
   const { owner } = await openTeam(world);
   const other = openBrowser(world);
   await other.signIn(owner);
@@ -135,7 +135,7 @@ test('Switching it on ends the other sessions, and switching it off lets the pas
   expect((await openBrowser(world).signIn(owner)).json.mfaRequired).toBe(false);
 });
 
-test('The password alone neither turns it off nor makes codes that could', async () => {
+test('The password alone neither turns it off nor creates recovery codes', async () => {
   const member = await openGuarded();
   for (const path of ['/profile/totp/disable', '/profile/recovery-codes']) {
     const ask = (more: object) => member.browser.ask('POST', path, { password: goodPassword, ...more });

@@ -5,15 +5,15 @@ import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
 
-const signedOut = { error: 'sign in to go on', reason: 'signed_out' };
+const signedOut = { error: 'sign in to continue', reason: 'signed_out' };
 
-/** Asks over many connections, so that every gateway is asked. */
+/** Sends requests over many connections, so that every gateway answers some. */
 const everywhere = async (browser: Browser): Promise<ReadonlySet<number>> => {
   const replies = await Promise.all(Array.from({ length: 24 }, () => browser.ask('GET', '/session')));
   return new Set(replies.map(({ status }) => status));
 };
 
-test('Signing out ends the session at once on every gateway, and takes the cookie back', async () => {
+test('Signing out ends the session at once on every gateway, and removes the cookie', async () => {
   atLeast(world, 'gateway', 4);
   const { owner } = await openTeam(world);
   const cookie = owner.browser.cookie();
@@ -26,7 +26,7 @@ test('Signing out ends the session at once on every gateway, and takes the cooki
   expect((await owner.browser.ask('GET', '/session')).json).toEqual(signedOut);
 });
 
-test('A member sees the open sessions, this one first, and ends another: it is let in nowhere', async () => {
+test('A member sees the open sessions, this one first, and ends another, which every gateway refuses', async () => {
   const { owner } = await openTeam(world);
   const other = openBrowser(world);
   await other.ask('POST', '/session', owner && { email: owner.email, password: owner.password }, {
@@ -42,7 +42,7 @@ test('A member sees the open sessions, this one first, and ends another: it is l
   expect(await everywhere(owner.browser)).toEqual(new Set([200]));
 });
 
-test('A session revoked under load is accepted by no request sent after the answer', async () => {
+test('No request sent after the answer succeeds with a session that was revoked under load', async () => {
   const { owner } = await openTeam(world);
   for (let round = 0; round < 8; round++) {
     const other = openBrowser(world);
@@ -54,7 +54,7 @@ test('A session revoked under load is accepted by no request sent after the answ
   }
 });
 
-test('Ending all others leaves this one', async () => {
+test('Ending all other sessions keeps this one', async () => {
   const { owner } = await openTeam(world);
   const others = [openBrowser(world), openBrowser(world)];
   for (const other of others) await other.signIn(owner);
@@ -64,7 +64,7 @@ test('Ending all others leaves this one', async () => {
   expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
 });
 
-test('Another member’s session cannot be ended: it is not there', async () => {
+test('Another member’s session is not found', async () => {
   const team = await openTeam(world);
   const admin = await team.join('admin');
   const { json } = await admin.browser.ask('GET', '/session');
@@ -73,7 +73,7 @@ test('Another member’s session cannot be ended: it is not there', async () => 
   expect((await admin.browser.ask('GET', '/session')).status).toBe(200);
 });
 
-describe('A session ends by itself', () => {
+describe('A session expires', () => {
   const age = async (userId: number, column: string, hours: number) =>
     world.sql(`UPDATE portal_sessions SET ${column} = ${column} - INTERVAL ? MINUTE WHERE user_id = ?`, [
       Math.round(hours * 60),
@@ -84,14 +84,14 @@ describe('A session ends by itself', () => {
     const { owner } = await openTeam(world);
     await age(owner.id, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
-    // That was a use: the time begins anew.
+    // That request counts: the idle time starts again.
     await age(owner.id, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
     await age(owner.id, 'last_used_utc', 8.05);
     expect((await owner.browser.ask('GET', '/session')).json).toEqual(signedOut);
   });
 
-  test('however often its pages renew themselves, and however long a tail is open', async () => {
+  test('however often its pages refresh, and however long a tail is open', async () => {
     const { owner } = await openTeam(world);
     const renew = { 'sec-fetch-site': 'same-origin', 'x-passive': '1' };
     await age(owner.id, 'last_used_utc', 7.95);
@@ -104,7 +104,7 @@ describe('A session ends by itself', () => {
     await age(owner.id, 'last_used_utc', 0.1);
     expect((await owner.browser.ask('GET', '/keys', undefined, renew)).status).toBe(401);
 
-    // What changes something is always somebody's doing.
+    // Requests for changes always come from a person.
     await owner.browser.signIn(owner);
     await age(owner.id, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('PATCH', '/profile', { name: 'Ada' }, renew)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('A session ends by itself', () => {
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
   });
 
-  test('a day after it began, however busy it is', async () => {
+  test('a day after its start, however busy it is', async () => {
     const { owner } = await openTeam(world);
     await age(owner.id, 'created_utc', 23.95);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
@@ -121,7 +121,7 @@ describe('A session ends by itself', () => {
   });
 });
 
-test('A new password ends the other sessions and is the only one that opens another', async () => {
+test('A new password ends the other sessions, and the old one no longer signs in', async () => {
   const { owner } = await openTeam(world);
   const other = openBrowser(world);
   await other.signIn(owner);
@@ -139,7 +139,7 @@ test('A new password ends the other sessions and is the only one that opens anot
   expect((await openBrowser(world).signIn({ email: owner.email, password: newPassword })).status).toBe(200);
 });
 
-test('Signing in gives a new token each time, and none that a page has planted is taken', async () => {
+test('Signing in gives a new token each time, and ignores a planted one', async () => {
   const { owner } = await openTeam(world);
   const browser = openBrowser(world);
   const planted = 'A'.repeat(43);

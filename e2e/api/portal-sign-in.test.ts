@@ -35,20 +35,20 @@ test('A member signs in with a cookie that scripts cannot read, and learns who t
   expect(Date.parse(facts.session.expiresUtc) - Date.parse(facts.session.createdUtc)).toBe(86_400_000);
 });
 
-test('The address may be cased as one likes', async () => {
+test('The email address is case-insensitive', async () => {
   const { owner } = await openTeam(world);
   const reply = await openBrowser(world).signIn({ ...owner, email: ` ${owner.email.toUpperCase()} ` });
   expect(reply.status).toBe(200);
 });
 
-test('An address in letters that only look like the member’s is nobody’s', async () => {
+test('An address in letters that only look like the member’s is unknown', async () => {
   const { owner } = await openTeam(world);
   const fullWidth = owner.email.replace(/^owner/, 'ｏwner');
   const reply = await openBrowser(world).signIn({ ...owner, email: fullWidth });
   expect([reply.status, reply.json]).toEqual([401, refusal]);
 });
 
-test('The token is stored nowhere', async () => {
+test('The token is not stored', async () => {
   const { owner } = await openTeam(world);
   const rows = await world.sql('SELECT HEX(token_hash) AS digest FROM portal_sessions WHERE user_id = ?', [
     owner.id,
@@ -72,7 +72,7 @@ describe('A wrong password and an unknown address', () => {
     expect(known.headers['set-cookie']).toBeUndefined();
   });
 
-  test('take the same time: the work of a password check is done for both', async () => {
+  test('take the same time: a password hash is computed for both', async () => {
     const { owner } = await openTeam(world);
     const browser = openBrowser(world);
     const elapsedMs = async (email: string): Promise<number> => {
@@ -92,13 +92,13 @@ describe('A wrong password and an unknown address', () => {
     expect(median(unknown) / median(known)).toBeLessThan(1.7);
   });
 
-  test.each(['known', 'unknown'])('are slowed down alike: %s', async (kind) => {
+  test.each(['known', 'unknown'])('are delayed equally: %s', async (kind) => {
     const { owner } = await openTeam(world);
     const email = kind === 'known' ? owner.email : `${randomUUID()}@example.com`;
     const browser = openBrowser(world);
     for (let attempt = 1; attempt <= 5; attempt++)
       expect((await browser.signIn({ email, password: wrong })).status, `attempt ${attempt}`).toBe(401);
-    // A slow machine lets the first waits pass between two attempts; each is twice as long as the one before.
+    // On a slow machine the first delays pass between two attempts; each delay is twice the previous one.
     let slowed = await browser.signIn({ email, password: wrong });
     for (let more = 0; more < 5 && slowed.status === 401; more++)
       slowed = await browser.signIn({ email, password: wrong });
@@ -113,7 +113,7 @@ describe('A wrong password and an unknown address', () => {
   });
 });
 
-describe('Attempts that fail', () => {
+describe('Failed attempts', () => {
   test('do not delay a browser that the member has signed in with before', async () => {
     const { owner } = await openTeam(world);
     const known = await openBrowser(world).signIn(owner);
@@ -129,7 +129,7 @@ describe('Attempts that fail', () => {
     expect((await openBrowser(world).ask('POST', '/session', { email, password }, headers)).status).toBe(200);
   });
 
-  test('made all at once are counted one by one', async () => {
+  test('made concurrently are all counted', async () => {
     const { owner } = await openTeam(world);
     const replies = await Promise.all(
       Array.from({ length: 30 }, () => openBrowser(world).signIn({ email: owner.email, password: wrong })),
@@ -138,10 +138,10 @@ describe('Attempts that fail', () => {
     expect(replies.filter(({ status }) => status === 200)).toEqual([]);
   });
 
-  test('over many accounts slow the address down', async () => {
+  test('over many accounts delay the client address', async () => {
     const browser = openBrowser(world);
     const statuses: number[] = [];
-    // The first waits are so short that a slow machine lets them pass between two attempts.
+    // The first delays are so short that they can pass between two attempts on a slow machine.
     while (!statuses.includes(429) && statuses.length < 32) {
       const reply = await browser.signIn({ email: `${randomUUID()}@example.com`, password: wrong });
       statuses.push(reply.status);
@@ -154,15 +154,15 @@ describe('Attempts that fail', () => {
 test.each([
   ['no password', { email: 'a@example.com' }, 'password is required'],
   ['no address', { password: 'x' }, 'email is required'],
-  ['a field too many', { email: 'a@example.com', password: 'x', remember: true }, 'unknown field: remember'],
-  ['a code that is none', { email: 'a@example.com', password: 'x', totp: '12 34' }, 'totp must be 6 digits'],
+  ['an unknown field', { email: 'a@example.com', password: 'x', remember: true }, 'unknown field: remember'],
+  ['an invalid code', { email: 'a@example.com', password: 'x', totp: '12 34' }, 'totp must be 6 digits'],
 ])('A sign-in with %s is answered 400', async (_, body, error) => {
   const reply = await openBrowser(world).ask('POST', '/session', body);
   expect(reply.status).toBe(400);
   expect(reply.json.error).toBe(error);
 });
 
-describe('A password that is chosen', () => {
+describe('A new password', () => {
   test.each([
     ['too short', 'elevenchars', 'newPassword must be at least 12 characters'],
     ['common', 'qwertyuiop123', 'newPassword is a common password'],

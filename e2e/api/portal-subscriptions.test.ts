@@ -22,7 +22,7 @@ const actionsOf = async ({ owner }: Team): Promise<string[]> =>
     .toReversed();
 
 describe('A subscription at the portal', () => {
-  test('is made with its secret shown once, changed, switched, rotated and deleted, and the log tells of each', async () => {
+  test('is created with its secret shown once, changed, disabled, enabled, rotated and deleted, with an audit entry for each', async () => {
     const team = await openTeam(world);
     const { browser } = team.owner;
     const { signingSecret, ...made } = await subscribe(team, { name: 'Billing' });
@@ -78,7 +78,7 @@ describe('A subscription at the portal', () => {
     expect((await browser.ask('GET', '/audit')).text).not.toMatch(/whsec_/);
   });
 
-  test('that a tool manages can be switched, tested and deleted, and not edited', async () => {
+  test('that a tool manages can be disabled, enabled, tested and deleted, but not edited', async () => {
     const team = await openTeam(world);
     const key = await team.owner.browser.ask('POST', '/keys', { name: 'tool', scopes: ['webhooks:write'] });
     const { json } = await world.ask('/webhooks/subscriptions', {
@@ -107,7 +107,7 @@ describe('A subscription at the portal', () => {
     expect(log.json.entries).toMatchObject([{ actor: { kind: 'key', id: key.json.id } }]);
   });
 
-  test('has its URL checked in the words in which it would be refused', async () => {
+  test('has its URL checked with the messages of a refusal', async () => {
     const team = await openTeam(world);
     const problemOf = async (url: string) =>
       (await team.owner.browser.ask('POST', '/subscriptions/check-url', { url })).json.problem;
@@ -128,7 +128,7 @@ describe('A subscription at the portal', () => {
     }
   });
 
-  test('of another company is not there', async () => {
+  test('of another company is not found', async () => {
     const [ours, theirs] = [await openTeam(world), await openTeam(world)];
     const { id } = await subscribe(theirs);
     for (const [method, path, body] of [
@@ -147,7 +147,7 @@ describe('A subscription at the portal', () => {
 });
 
 describe('A test delivery', () => {
-  test('shows exactly what was sent and what came back, and ticks off its first step', async () => {
+  test('shows the exact request and response, and completes its first step', async () => {
     const team = await openTeam(world);
     const { browser } = team.owner;
     const receiver = await testReceiver();
@@ -176,7 +176,7 @@ describe('A test delivery', () => {
     expect(await actionsOf(team)).toEqual(['subscription.created', 'subscription.tested']);
   });
 
-  test('tells of a receiver that is not there, and of an answer that is no text', async () => {
+  test('reports a receiver that cannot be reached, and an answer that is not text', async () => {
     const team = await openTeam(world);
     const { id } = await subscribe(team, { url: 'http://127.0.0.1:9/nobody' });
     const nobody = await team.owner.browser.ask('POST', `/subscriptions/${id}/test`, {});
@@ -200,7 +200,7 @@ describe('A test delivery', () => {
 });
 
 describe('Events at the portal', () => {
-  test('are listed and read, and a viewer sees nothing of a person in them', async () => {
+  test('are listed and read, with personal data masked for viewers', async () => {
     const team = await openTeam(world);
     const viewer = await team.join('viewer');
     const developer = await team.join('developer');
@@ -226,14 +226,14 @@ describe('Events at the portal', () => {
     expect((await developer.browser.ask('GET', '/events?type=lead.created')).json.events).toHaveLength(1);
   });
 
-  test('reach the subscriber, and the last first step is ticked off', async () => {
+  test('reach the subscriber, and complete the last first step', async () => {
     const team = await openTeam(world);
     const receiver = await testReceiver();
     const { id } = await subscribe(team, { url: `${receiver.url}/hook` });
     await team.owner.browser.ask('POST', '/events/test', { type: 'client.created' });
     await until('it is delivered', () => receiver.received.length === 1);
     await until(
-      'the overview has heard of it',
+      'the overview shows it',
       async () =>
         (await team.owner.browser.ask('GET', '/first-steps/deliveries')).json.deliverySucceededUtc !== null,
       { timeoutMs: 20_000, everyMs: 500 },
@@ -243,7 +243,7 @@ describe('Events at the portal', () => {
   });
 });
 
-test('A viewer sees no token in a receiver’s URL, wherever it stands; a developer sees it', async () => {
+test('A viewer sees no token in a receiver’s URL in any answer; a developer sees it', async () => {
   const team = await openTeam(world);
   const viewer = await team.join('viewer');
   const url = 'https://kit.example.com/hooks/T024BE7LD/s3cretPart?token=s3cretValue';

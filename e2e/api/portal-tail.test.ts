@@ -13,7 +13,7 @@ const world = await openWorld();
 const bus = await connectBus({ url: world.stack().natsUrl, name: 'operator' });
 cleanUp(() => bus.close());
 
-/** What a browser's EventSource would have got so far. */
+/** The data that a browser's EventSource would have received so far. */
 const openTail = async (browser: Browser, baseUrl = world.baseUrl) => {
   const { statusCode, headers, body } = await request(`${baseUrl}/portal/api/v1/deliveries/tail`, {
     headers: { cookie: `causeway=${browser.cookie()}` },
@@ -47,7 +47,7 @@ const entry = (eventId: number) => ({
 const publish = (companyId: number, ids: readonly number[]): void =>
   bus.nc.publish(deliveryTailSubject(companyId), JSON.stringify(ids.map(entry)));
 
-test('A tail shows its company’s attempts as they happen, and no other’s', async () => {
+test('A tail shows the attempts of its own company as they happen, and no others', async () => {
   const [ours, theirs] = [await openTeam(world), await openTeam(world)];
   const tails = [await openTail(ours.owner.browser), await openTail(ours.owner.browser)];
   const other = await openTail(theirs.owner.browser);
@@ -68,7 +68,7 @@ test('A tail shows its company’s attempts as they happen, and no other’s', a
   }
 });
 
-test('A tail stays open in silence, and ends at once when its session does', async () => {
+test('A tail without events stays open, and ends at once with its session', async () => {
   const { owner } = await openTeam(world);
   const second = openBrowser(world);
   await second.signIn(owner);
@@ -82,7 +82,7 @@ test('A tail stays open in silence, and ends at once when its session does', asy
   expect(stays.ended).toBe(false);
 });
 
-test('A tail ends with a session whose time is over, without anybody saying so', async () => {
+test('A tail ends when its session expires', async () => {
   const { owner } = await openTeam(world);
   const tail = await openTail(owner.browser);
   await world.sql(
@@ -93,7 +93,7 @@ test('A tail ends with a session whose time is over, without anybody saying so',
   expect(tail.text).toContain('event: end');
 });
 
-test('A watching page is no use of the session', async () => {
+test('A watching page does not extend the session', async () => {
   const { owner } = await openTeam(world);
   await world.sql(
     'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE user_id = ?',
@@ -115,7 +115,7 @@ test('A watching page is no use of the session', async () => {
   expect(opened.getTime() - (await lastUsed()).getTime()).toBe(7 * 3_600_000);
 });
 
-test('Nobody watches without a session, and a session not without end', async () => {
+test('A tail requires a session, and the tails of a session are limited', async () => {
   expect((await openTail(openBrowser(world))).status).toBe(401);
   const { owner } = await openTeam(world);
   const tails = await Promise.all(Array.from({ length: 40 }, () => openTail(owner.browser)));
@@ -137,7 +137,7 @@ test('Nobody watches without a session, and a session not without end', async ()
   });
 });
 
-test('A company with many sessions takes its own tails only, and others watch', async () => {
+test('A company with many sessions uses up only its own tails', async () => {
   const gateway = await startGateway(world, 'with-few-tails', { TAILS_MAX: '20', TAILS_PER_COMPANY: '6' });
   const [hostile, other] = [await openTeam(world), await openTeam(world)];
   const browsers = [hostile.owner.browser];
@@ -164,7 +164,7 @@ test('A company with many sessions takes its own tails only, and others watch', 
   });
 });
 
-test('A session is asked about once for all its tails', async () => {
+test('A session is resolved once for all its tails', async () => {
   const gateway = await startGateway(world, 'watched', {});
   const { owner } = await openTeam(world);
   const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(owner.browser, gateway.url)));
@@ -175,6 +175,6 @@ test('A session is asked about once for all its tails', async () => {
   const [beatsBefore, callsBefore] = [beats(), await calls()];
   await until('they have beaten twice more', () => beats() >= beatsBefore + 2, { timeoutMs: 40_000 });
   const beaten = beats() - beatsBefore;
-  // One more beat may have begun at either end.
+  // One more heartbeat may have begun at either end.
   expect((await calls()) - callsBefore).toBeLessThanOrEqual(beaten + 2);
 });

@@ -18,7 +18,7 @@ const lastOwner = {
 };
 
 describe('An invitation', () => {
-  test('shows a link once; whoever has it sees who invites, joins and is signed in', async () => {
+  test('shows a link once; with it a person sees who invites, joins and is signed in', async () => {
     const { owner, companyId } = await openTeam(world);
     const email = newAddress();
     const invited = await owner.browser.ask('POST', '/team/invitations', { email, role: 'developer' });
@@ -37,7 +37,7 @@ describe('An invitation', () => {
         email,
         role: 'developer',
         companyName: expect.stringContaining('Test'),
-        // Whom an operator made is called as their address begins.
+        // A member created by an operator is named after the start of the address.
         invitedBy: owner.email.split('@')[0],
         expiresUtc: invited.json.invitation.expiresUtc,
       },
@@ -69,7 +69,7 @@ describe('An invitation', () => {
     }
   });
 
-  test('accepted twice at once makes one member', async () => {
+  test('accepted twice concurrently creates one member', async () => {
     const { owner } = await openTeam(world);
     const { json } = await owner.browser.ask('POST', '/team/invitations', {
       email: newAddress(),
@@ -85,7 +85,7 @@ describe('An invitation', () => {
     expect((await owner.browser.ask('GET', '/team')).json.members).toHaveLength(2);
   });
 
-  test('ends when it is taken back, replaced, or seven days old', async () => {
+  test('ends when it is revoked, replaced, or seven days old', async () => {
     const { owner } = await openTeam(world);
     const email = newAddress();
     const invite = async () =>
@@ -109,7 +109,7 @@ describe('An invitation', () => {
     expect((await owner.browser.ask('GET', '/team')).json.invitations).toMatchObject([{ expired: true }]);
   });
 
-  test('of a member is refused, and of another company’s member makes a member of this one alone', async () => {
+  test('for a member is refused, and for a member of another company adds a member to this one only', async () => {
     const [ours, theirs] = [await openTeam(world), await openTeam(world)];
     const own = await ours.owner.browser.ask('POST', '/team/invitations', {
       email: ours.owner.email.toUpperCase(),
@@ -136,7 +136,7 @@ describe('An invitation', () => {
 });
 
 describe('Roles', () => {
-  test('a changed role holds from the next request on, on every gateway', async () => {
+  test('a changed role applies from the next request on, on every gateway', async () => {
     const team = await openTeam(world);
     const member = await team.join('viewer');
     const create = () => member.browser.ask('POST', '/keys', { name: 'mine', scopes: ['events:read'] });
@@ -160,7 +160,7 @@ describe('Roles', () => {
     expect((await team.owner.browser.ask('GET', '/team')).json.members).toMatchObject([{ you: true }]);
   });
 
-  test('an admin neither makes, changes nor removes an owner', async () => {
+  test('an admin cannot add, change or remove an owner', async () => {
     const team = await openTeam(world);
     const admin = await team.join('admin');
     const asked: [string, string, unknown?][] = [
@@ -178,7 +178,7 @@ describe('Roles', () => {
     );
   });
 
-  test('the last owner cannot go', async () => {
+  test('the last owner cannot be removed', async () => {
     const team = await openTeam(world);
     const { owner } = team;
     for (const [method, body] of [['DELETE'], ['PATCH', { role: 'admin' }]] as [string, unknown?][]) {
@@ -190,7 +190,7 @@ describe('Roles', () => {
     expect((await second.browser.ask('GET', '/team')).json.members).toHaveLength(1);
   });
 
-  test('of two owners who let each other go at once, one stays', async () => {
+  test('of two owners who remove each other at once, one stays', async () => {
     for (let round = 0; round < 5; round++) {
       const team = await openTeam(world);
       const second = await team.join('owner');

@@ -5,7 +5,7 @@ import { until } from './support/clock.ts';
 import { readPublished } from './support/published.ts';
 import { type Json, openWorld } from './support/world.ts';
 
-// What arrives is what the OpenAPI document publishes under `webhooks`.
+// Every delivery must match what the OpenAPI document publishes under `webhooks`.
 
 const world = await openWorld();
 const problemOf = readPublished((await world.ask('/openapi.json')).json);
@@ -19,10 +19,10 @@ const send = async (method: string, path: string, body: Json): Promise<Json> => 
   return json;
 };
 
-test('Every delivered event follows the schema that is published for its type, whatever caused it', async () => {
+test('Every delivered event follows the published schema of its type, whatever caused it', async () => {
   await send('POST', '/webhooks/subscriptions', { url: receiver.url, eventTypes });
   for (const type of eventTypes) await send('POST', '/events/test', { type });
-  // Without a phone, and with all there is.
+  // Without a phone, and with all fields.
   const person = { first_name: 'Zoë', last_name: '李 🎉', email: 'zoe@example.com' };
   await send('POST', '/integrations/leads', person);
   const lead = await send('POST', '/integrations/leads', {
@@ -48,7 +48,7 @@ test('Every delivered event follows the schema that is published for its type, w
     expect(problemOf(Object.keys(headers), body)).toBeUndefined();
 });
 
-test('A delivery that differs would be noticed', async () => {
+test('A delivery that differs is detected', async () => {
   const [{ headers, body }] = receiver.received as [(typeof receiver.received)[0]];
   const names = Object.keys(headers);
   const event = JSON.parse(body.toString());

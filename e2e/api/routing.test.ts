@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** What a path takes, in any order. */
+/** The methods of a path, in any order. */
 const allowOf = (path: string): Set<string> =>
   new Set(
     keyOperations
@@ -26,7 +26,7 @@ const paths = [...new Set(keyOperations.map(({ path }) => path))];
 describe.each(paths)('%s', (path) => {
   const concrete = path.replaceAll(/\{\w+\}/g, '987654321');
 
-  test('answers 405 and Allow to every method it does not take', async () => {
+  test('answers 405 and Allow to every other method', async () => {
     const allow = allowOf(path);
     for (const method of methods.filter((name) => !allow.has(name))) {
       const reply = await world.ask(concrete, { method, key });
@@ -36,7 +36,7 @@ describe.each(paths)('%s', (path) => {
     }
   });
 
-  test('is another path with a slash behind it, or with a doubled one', async () => {
+  test('is a different path with a trailing or doubled slash', async () => {
     for (const other of [`${concrete}/`, concrete.replace('/', '//'), `${concrete}//`, `${concrete}/x/y`]) {
       const reply = await world.ask(other, { key });
       expect(reply.status, other).toBe(404);
@@ -45,7 +45,7 @@ describe.each(paths)('%s', (path) => {
   });
 });
 
-test('Paths are compared by the letter: upper case, dots and escapes lead nowhere', async () => {
+test('Paths are compared exactly: upper case, dots and escapes are not found', async () => {
   for (const path of [
     lookup.toUpperCase(),
     '/integrations/lookups/employees%2f',
@@ -63,7 +63,7 @@ test('Paths are compared by the letter: upper case, dots and escapes lead nowher
     expect((await world.ask(path, { key })).status, path).toBe(404);
 });
 
-test('Outside of /api/v1 nothing is found, with a key or without', async () => {
+test('Paths outside /api/v1 are not found, with or without a key', async () => {
   for (const path of ['//api', '//api/v1', '//api/v2/events', '//favicon.ico', '//api/v10/events'])
     for (const sent of [key, undefined]) {
       const reply = await world.ask(path, { key: sent });
@@ -100,7 +100,7 @@ test(
   }),
 );
 
-test('HEAD of what is refused has the status and no body', async () => {
+test('HEAD of a refused request has the status and no body', async () => {
   const refused = await world.ask(lookup, { method: 'HEAD' });
   expect([refused.status, refused.text]).toEqual([401, '']);
   const unknown = await world.ask('/nothing', { method: 'HEAD', key });
@@ -160,14 +160,14 @@ describe('The order of checks', () => {
 });
 
 describe('X-Request-Id', () => {
-  test('is the caller’s if it sent a sane one', async () => {
+  test('is the caller’s if it sent a valid one', async () => {
     for (const id of ['a', 'order-17', 'A.b_c~d:e/f+g=h', 'x'.repeat(128)])
       expect(
         (await world.ask(lookup, { key, headers: { 'x-request-id': id } })).headers['x-request-id'],
       ).toBe(id);
   });
 
-  test('is made up where there was none, or none that could be copied safely', async () => {
+  test('is generated if there was none, or none that is safe to repeat', async () => {
     const sent = ['', ' ', 'a b', 'x'.repeat(129), '<script>', '"quoted"', 'aüb', 'a,b', '%0d%0a'];
     const ids = new Set<unknown>();
     for (const id of [undefined, ...sent]) {
@@ -179,7 +179,7 @@ describe('X-Request-Id', () => {
     expect(ids.size).toBe(sent.length + 1);
   });
 
-  test('is on every answer, whatever it says', async () => {
+  test('is on every answer', async () => {
     const headers = { 'x-request-id': 'everywhere' };
     for (const [path, ask, status] of [
       [lookup, { key }, 200],
@@ -198,7 +198,7 @@ describe('X-Request-Id', () => {
 });
 
 describe('GET /openapi.json', () => {
-  test('needs no key, takes one that is no good, and counts nothing', async () => {
+  test('needs no key, ignores an invalid one, and counts nothing', async () => {
     for (const sent of [undefined, key, 'nonsense']) {
       const reply = await world.ask('/openapi.json', { key: sent });
       expect(reply.status).toBe(200);
@@ -216,7 +216,7 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('has HEAD, and 405 for the rest where a key is given', async () => {
+  test('has HEAD, and answers 405 to other methods with a key', async () => {
     const head = await world.ask('/openapi.json', { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);
     expect(Number(head.headers['content-length'])).toBeGreaterThan(1000);

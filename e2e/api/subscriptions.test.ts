@@ -12,7 +12,7 @@ const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 const subscriptions = '/webhooks/subscriptions';
 const wanted = { url: 'https://hooks.example.com/causeway', eventTypes: ['client.created', 'lead.created'] };
 
-/** A company, and its way of asking. */
+/** A company, and a function that sends requests with its key. */
 const newcomer = async () => {
   const company = await world.company(plenty);
   const { value: key } = await company.key();
@@ -26,7 +26,7 @@ const newcomer = async () => {
   return { company, ask, make };
 };
 
-/** Exactly what the contract shows, no field more. */
+/** Exactly the fields of the contract, and no more. */
 const expectContract = (
   operation: {
     readonly answers: Readonly<
@@ -40,7 +40,7 @@ const expectContract = (
   expect(json).toEqual(schema!.parse(json));
 };
 
-test('A subscription goes its way: made, listed, read, changed, given a new secret, deleted', async () => {
+test('A subscription is created, listed, read, changed, rotated and deleted', async () => {
   const { ask } = await newcomer();
   const made = await ask('POST', subscriptions, { ...wanted, name: 'Billing' });
   expect(made.status).toBe(201);
@@ -88,7 +88,7 @@ test('A subscription goes its way: made, listed, read, changed, given a new secr
   expect((await ask('GET', subscriptions)).json).toEqual({ subscriptions: [], count: 0 });
 });
 
-test('What is answered is in the next answer, whichever gateway and replica', async () => {
+test('An answered change is visible in the next answer, on every gateway and replica', async () => {
   const { ask, make } = await newcomer();
   for (let at = 1; at <= 20; at++) {
     const { id } = await make({ name: `no. ${at}` });
@@ -98,7 +98,7 @@ test('What is answered is in the next answer, whichever gateway and replica', as
   }
 });
 
-test('A tool’s own subscription cannot be edited, but be tested and deleted', async () => {
+test('A subscription managed by a tool can be tested and deleted, but not edited', async () => {
   const { ask, make } = await newcomer();
   const receiver = await testReceiver();
   const { id } = await make({ managedBy: 'zapier', url: `${receiver.url}/hook` });
@@ -135,7 +135,7 @@ test('Another company’s subscription is 404', async () => {
 });
 
 describe('A test delivery', () => {
-  test('is a real one, signed, with metadata, and leaves no trace', async () => {
+  test('is signed like a real delivery, has metadata, and is not recorded', async () => {
     const { company, ask, make } = await newcomer();
     const receiver = await testReceiver();
     const { id, signingSecret } = await make({ url: `${receiver.url}/hook`, enabled: false });
@@ -169,7 +169,7 @@ describe('A test delivery', () => {
     expect([record.consecutiveFailures, record.enabled]).toEqual([0, false]);
   });
 
-  test('has the payload that is sent, and an id of its own each time', async () => {
+  test('has the given payload, and a new id each time', async () => {
     const { ask, make } = await newcomer();
     const receiver = await testReceiver();
     const { id } = await make({ url: `${receiver.url}/hook` });
@@ -191,7 +191,7 @@ describe('A test delivery', () => {
     expect(Object.keys(JSON.parse(String(receiver.received[0]!.body)).payload).length).toBeGreaterThan(3);
   });
 
-  test('answers 200 with what the receiver did, whatever that was, and counts no failure', async () => {
+  test('answers 200 with the result, whatever the receiver did, and counts no failure', async () => {
     const { ask, make } = await newcomer();
     const outcomes: [Receiver['answer'], object][] = [
       [
@@ -240,7 +240,7 @@ describe('A test delivery', () => {
     }
   });
 
-  test('names the URL that was called, and why nobody was there', async () => {
+  test('names the URL that was called, and why the receiver could not be reached', async () => {
     const { ask, make } = await newcomer();
     const receiver = await testReceiver();
     const { id } = await make({ url: `${receiver.url.replace('127.0.0.1', '127.1')}/hook#part` });
@@ -260,7 +260,7 @@ describe('A test delivery', () => {
     });
   });
 
-  test('is refused for a type that is not subscribed, and without a payload where none is to be made', async () => {
+  test('is refused for a type that is not subscribed, and without a payload if no sample is wanted', async () => {
     const { ask, make } = await newcomer();
     const { id } = await make();
     const other = await ask('POST', `${subscriptions}/${id}/test`, { eventType: 'payment.failed' });
@@ -286,7 +286,7 @@ describe('A test delivery', () => {
   });
 });
 
-test('The operator’s command seals every secret with the first key', async () => {
+test('The operator’s command re-encrypts every secret with the first key', async () => {
   const { make } = await newcomer();
   await make();
   const root = resolve(import.meta.dirname, '../..');

@@ -17,7 +17,7 @@ import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { openWorld, type Reply, send } from './support/world.ts';
 
-// What a collector gets of a cluster that is told of it: a cluster of this file's own, on a database of its own.
+// What a collector receives from a cluster with tracing: a cluster and a database of this file's own.
 
 const world = await openWorld();
 const collector = await startCollector();
@@ -61,11 +61,11 @@ const ask = (method: string, path: string, body?: unknown, traceparent?: string)
   });
 
 let traces = 0;
-/** A trace of a caller of ours: the context that it sends, and what the collector has of it. */
+/** A trace of a test caller: the context that it sends, and the spans that the collector has of it. */
 const newTrace = (flags = '01') => {
   const traceId = (0xace0000 + ++traces).toString(16).padStart(32, '0');
   const spans = (): readonly CollectedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
-  /** Processes send theirs when they see fit, so whatever is above one of them may come after it. */
+  /** Processes send spans in batches, so a parent may arrive after its children. */
   const isWhole = (): boolean => {
     const ids = new Set([callerSpan, ...spans().map(({ spanId }) => spanId)]);
     return spans().every(({ parentSpanId }) => ids.has(parentSpanId));
@@ -73,7 +73,7 @@ const newTrace = (flags = '01') => {
   return {
     traceparent: `00-${traceId}-${callerSpan}-${flags}`,
     spans,
-    /** Resolves when it has spans of these names, and nothing is missing above any. */
+    /** Resolves when the trace has spans of these names, and no parent is missing. */
     has: (...names: readonly string[]) =>
       until(
         `the trace has ${names}`,
@@ -84,7 +84,7 @@ const newTrace = (flags = '01') => {
 };
 const callerSpan = '00000000000000c1';
 
-/** `name (service) > name (service) > …` from the first span down to each that nothing is below. */
+/** `name (service) > name (service) > …` from the first span down to each leaf. */
 const pathsOf = (spans: readonly CollectedSpan[]): readonly string[] => {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const parents = new Set(spans.map(({ parentSpanId }) => parentSpanId));
@@ -113,7 +113,7 @@ const edge = 'POST /api/v1/integrations/clients (gateway)';
 const call = `${edge} > crm/createClient (gateway) > crm/createClient (crm)`;
 const fannedOut = `${call} > publish EVENTS (crm) > process EVENTS (webhooks)`;
 const delivered = `${fannedOut} > deliver event (dispatcher)`;
-/** What ends last, in each process and of each branch. */
+/** The last spans of each process and each branch. */
 const everything = [
   'POST /api/v1/integrations/clients',
   'publish EVENTS',
@@ -122,8 +122,8 @@ const everything = [
   'deliver event',
 ];
 
-describe('the trace of a client that is made', () => {
-  test('goes from the gateway over the lane, the service and its statements, by the stream and the fan-out to the delivery', async () => {
+describe('the trace of a created client', () => {
+  test('leads from the gateway over the lane, the service and its statements, the stream and the fan-out to the delivery', async () => {
     const trace = newTrace();
     const made = await ask('POST', '/integrations/clients', newClient, trace.traceparent);
     expect(made.status).toBe(201);
@@ -147,7 +147,7 @@ describe('the trace of a client that is made', () => {
         ),
       ]),
     );
-    // Nothing hangs loose: whatever is in the trace leads back to the request.
+    // No span is detached: every span of the trace leads back to the request.
     expect(pathsOf(spans).filter((path) => !path.startsWith(edge))).toEqual([]);
     expect(spans.filter(({ failed }) => failed)).toEqual([]);
     const [first] = spans.filter(({ parentSpanId }) => parentSpanId === callerSpan);
@@ -179,7 +179,7 @@ describe('the trace of a client that is made', () => {
       'server.address': '127.0.0.1',
       'url.full': `${new URL(receiver.url).origin}/REDACTED`,
     });
-    // The gateway's line in its log tells the span that the trace begins with.
+    // The gateway's log entry names the span that the trace begins with.
     await until('the line is in the log', () =>
       readFileSync(join(home, 'logs', 'gateway-1.log'), 'utf8').includes(
         `"traceparent":"00-${first!.traceId}-${first!.spanId}-01"`,
@@ -187,7 +187,7 @@ describe('the trace of a client that is made', () => {
     );
   });
 
-  test('tells neither people nor secrets, and receivers nothing of itself', async () => {
+  test('contains no personal data and no secrets, and is not passed to receivers', async () => {
     const trace = newTrace();
     await ask('POST', '/integrations/clients', { ...newClient, external_id: 'ext-4711' }, trace.traceparent);
     await trace.has(...everything);
@@ -199,7 +199,7 @@ describe('the trace of a client that is made', () => {
     expect(delivery!.headers.traceparent).toBeUndefined();
   });
 
-  test('is whole also where many are made in one transaction, fanned out and recorded together', async () => {
+  test('is complete even if many clients are created in one transaction, fanned out and recorded together', async () => {
     const many = Array.from({ length: 12 }, () => newTrace());
     const made = await Promise.all(
       many.map(({ traceparent }) => ask('POST', '/integrations/clients', newClient, traceparent)),
@@ -215,7 +215,7 @@ describe('the trace of a client that is made', () => {
       expect(ids).toHaveLength(3);
       expect(new Set(ids).size).toBe(1);
     }
-    // What was shared hangs below one of the calls; the others lead to it.
+    // Shared spans are children of one of the calls; the others link to them.
     const groups = spans.flat().filter(({ name }) => name === 'write group');
     const calls = spans.flat().filter(({ name, kind }) => name === 'crm/createClient' && kind === 'server');
     const groupIds = new Set(groups.map(({ spanId }) => spanId));
@@ -231,7 +231,7 @@ describe('the trace of a client that is made', () => {
 });
 
 describe('which requests are traced', () => {
-  test('none that its caller does not record, and by default every one that comes without a trace', async () => {
+  test('none that its caller does not record, and by default every one without a trace context', async () => {
     const silent = newTrace('00');
     await ask('POST', '/integrations/clients', newClient, silent.traceparent);
     const before = collector.spans.length;
@@ -249,7 +249,7 @@ describe('which requests are traced', () => {
     expect(silent.spans()).toEqual([]);
   });
 
-  test('a refused one says no more than its method and status', async () => {
+  test('a refused one has only its method and status', async () => {
     const trace = newTrace();
     const refused = await send(pool, '/integrations/clients/7', {
       headers: { traceparent: trace.traceparent },
@@ -263,7 +263,7 @@ describe('which requests are traced', () => {
 });
 
 describe('deliveries', () => {
-  test('that are tried again are traces of their own, of the same event', async () => {
+  test('that are retried have traces of their own, linked to the same event', async () => {
     await subscribe('/again?fail=1', ['lead.created']);
     const trace = newTrace();
     const made = await ask('POST', '/integrations/leads', newClient, trace.traceparent);
@@ -289,7 +289,7 @@ describe('deliveries', () => {
     expect(again).toMatchObject({ failed: false, attributes: { 'http.request.resend_count': 1 } });
   });
 
-  test('that are only tests are in the trace of who asked for them', async () => {
+  test('that are tests are in the trace of the request for them', async () => {
     const trace = newTrace();
     const path = `/webhooks/subscriptions/${subscription.id}/test`;
     expect((await ask('POST', path, {}, trace.traceparent)).status).toBe(200);
@@ -313,18 +313,18 @@ const signedIn = await portal('POST', '/session', {}, owner);
 const [cookie] = String(signedIn.headers['set-cookie']).split(';');
 
 test.each([
-  // A gateway does not know yet whose session it is.
+  // A gateway does not know the session yet.
   ['answered by access, the first of a session', '/keys', 'SELECT api_keys', 2],
   ['answered by access', '/keys', 'SELECT api_keys', 1],
   ['answered by webhooks', '/subscriptions', 'SELECT subscriptions', 1],
-])('a page %s, looks its session up with so many statements: %s', async (_, path, last, statements) => {
+])('a page %s, resolves its session with this many statements: %s', async (_, path, last, statements) => {
   const { traceparent, spans, has } = newTrace();
   expect((await portal('GET', path, { cookie: cookie!, traceparent })).status).toBe(200);
   await has(`GET /portal/api/v1${path}`, 'SELECT portal_sessions', last);
   expect(spans().filter(({ name }) => name === 'SELECT portal_sessions')).toHaveLength(statements);
 });
 
-test('a collector that hangs, or has gone, costs no request', async () => {
+test('a hanging or missing collector fails no request', async () => {
   collector.behave('hang');
   const started = performance.now();
   for (let at = 0; at < 20; at++) {

@@ -1,15 +1,15 @@
 import { startReceiver } from '@causeway/runtime/testing/receiver';
 
-/** What the receiver saw: when each event came, by path and event. */
+/** What the receiver received: the arrival times of each event, by path and event. */
 export interface Arrivals {
   readonly url: string;
-  /** Times as of `performance.now()`; more than one: it came again. */
+  /** Times as of `performance.now()`; several if the event arrived more than once. */
   at(path: string): ReadonlyMap<string, readonly number[]>;
   forget(): void;
   close(): Promise<void>;
 }
 
-/** A receiver that takes everything and notes the time. */
+/** Starts a receiver that accepts every delivery and records its time. */
 export const noteArrivals = async (): Promise<Arrivals> => {
   const paths = new Map<string, Map<string, number[]>>();
   const receiver = await startReceiver({

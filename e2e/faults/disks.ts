@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import type { Program } from '../../deploy/local/toolchain.ts';
 
 /**
- * Small disks for NATS servers. A server that is given one sees, in a mount namespace of its own, a tmpfs of so
- * many megabytes where its store is; it is empty at each start, so the server gets everything from the others.
+ * Small disks for NATS servers. A server with such a disk sees a tmpfs of limited size in place of its store, in a
+ * mount namespace of its own. The disk is empty at each start, so the server copies everything from the other
+ * servers.
  */
 export interface Disks {
   give(name: string, sizeMiB: number): void;
   take(name: string): void;
   program(name: string, home: string, program: Program): Program;
-  /** Fills the disk of a running server to its last byte. */
+  /** Fills the disk of a running server completely. */
   fill(name: string, pid: number): number;
   empty(name: string, pid: number): void;
 }
@@ -18,7 +19,7 @@ export interface Disks {
 export const makeDisks = (): Disks => {
   const sizes = new Map<string, number>();
   const stores = new Map<string, string>();
-  /** The store as the server itself sees it. */
+  /** A path in the store, through the mount namespace of the server. */
   const filler = (name: string, pid: number): string =>
     join(`/proc/${pid}/root`, stores.get(name) ?? '', 'filler');
   return {

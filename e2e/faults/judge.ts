@@ -5,23 +5,23 @@ import type { Arrivals } from './arrivals.ts';
 import type { Fault } from './fault.ts';
 import { isFine, type Limited, type Sent, type Traffic } from './traffic.ts';
 
-/** What a fault did to those who used the cluster, and what may not have happened. */
+/** The effect of a fault on callers, and every violation. */
 export interface Findings {
   readonly requests: number;
-  /** How many requests ended how, those that succeeded or were over their limit left out. */
+  /** Number of failed requests by result. A request that succeeded or exceeded its limit is not a failure. */
   readonly failures: Readonly<Record<string, number>>;
-  /** From the first failure to the last. */
+  /** Time from the first failure to the last. */
   readonly failedForMs: number;
-  /** From the healing (or the kill) to the end of the last failure; 0 where none came after it. */
+  /** Time from the healing (or the kill) to the end of the last failure; 0 if no failure followed. */
   readonly requestsBackMs: number;
   readonly deliveries: number;
   readonly repeated: number;
-  /** From the healing (or the kill) to the last delivery that came more than `lateMs` after its event. */
+  /** Time from the healing (or the kill) to the last delivery that arrived more than `lateMs` after its event. */
   readonly deliveriesBackMs: number;
   readonly latestMs: number;
-  /** First arrivals: when the event was made, as of `performance.now()`, and how long it took. */
+  /** First arrivals: when the event was created, as of `performance.now()`, and how long the delivery took. */
   readonly firstAttempts: readonly { readonly atMs: number; readonly elapsedMs: number }[];
-  /** The most that a key got through in a window, against its limit. */
+  /** The largest share of its limit that a key used in one window. */
   readonly mostOfLimit: number;
   readonly complaints: readonly string[];
 }
@@ -30,18 +30,18 @@ export interface Run {
   readonly fault: Pick<Fault, 'edge' | 'unnoticed'>;
   readonly traffic: Traffic;
   readonly abandoned: number;
-  /** Subscribed paths, and the company whose `client.created` goes there. */
+  /** Subscribed paths, and the company whose `client.created` events go there. */
   readonly subscribed: ReadonlyMap<string, number>;
   readonly limited: readonly Limited[];
-  /** As of `performance.now()`: when it began to be mended. */
+  /** When the healing began, as of `performance.now()`. */
   readonly healedMs: number;
 }
 
-/** A delivery is late that took longer than a fan-out by the sweeper takes. */
+/** A delivery that takes longer than this is late. It is longer than a fan-out by the sweeper. */
 const lateMs = 3_000;
 const bounds = { requestsBackMs: 30_000, deliveriesBackMs: 60_000 };
 
-/** The only errors that may be told to a caller whose request was in order (contract, "Requests and errors"). */
+/** The only errors that a caller with a valid request may get (contract, "Requests and errors"). */
 const allowed = new Set([
   '503 lock_timeout',
   '503 keys_unavailable',
@@ -102,25 +102,25 @@ const complaintsOfAnswers = (
     end.startsWith('error:') ? !edge || unnoticed : !allowed.has(end) || unnoticed,
   );
   return [
-    ...undocumented.slice(0, 3).map((problem) => `an answer is not as documented: ${problem}`),
+    ...undocumented.slice(0, 3).map((problem) => `an answer differs from the document: ${problem}`),
     ...forbidden.map((end) => `${failures[end]} requests ended with ${end}`),
   ];
 };
 
-/** Every create that was answered is there, once, under the id that was told. */
+/** Every answered create has exactly one record, with the ID of the answer. */
 const complaintsOfRecords = async (world: World, { made }: Traffic): Promise<readonly string[]> => {
   const companies = [...new Set(made.map(({ company }) => company))];
-  if (companies.length === 0) return ['nothing was made'];
+  if (companies.length === 0) return ['no record was created'];
   const rows = await world.sql<{ client_id: number; external_id: string }>(
     'SELECT client_id, external_id FROM clients WHERE company_id IN (?)',
     [companies],
   );
   const ids = new Map(rows.map(({ client_id, external_id }) => [external_id, client_id]));
   const astray = made.filter(({ externalId, id }) => ids.get(externalId) !== id);
-  return astray.length > 0 ? [`${astray.length} records that were answered are not there`] : [];
+  return astray.length > 0 ? [`${astray.length} answered records are missing`] : [];
 };
 
-/** Compares what arrived with what is committed, and looks how late it was. */
+/** Compares arrived events with committed ones, and measures how late they were. */
 const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, healedMs, fault }: Run) => {
   const complaints: string[] = [];
   const events = await world.sql<{ company_id: number; event_id: number; created_utc: Date }>(
@@ -156,7 +156,7 @@ const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, h
   return { deliveries, repeated, deliveriesBackMs, latestMs, firstAttempts: firsts, complaints };
 };
 
-/** @returns the largest share of its limit that a key got through in one window. */
+/** @returns the largest share of its limit that any key used in one window. */
 const mostPassed = (sent: readonly Sent[], limited: readonly Limited[], complaints: string[]): number => {
   let most = 0;
   for (const { key, limit } of limited) {

@@ -1,28 +1,28 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** How a link is cut: connections end and no new ones are taken, or nothing comes through any more. */
+/** How a link is cut. `refused`: connections are closed and new ones refused. `silent`: no data passes any more. */
 export type Cut = 'refused' | 'silent';
 
-/** The way from one part of the cluster to another: a TCP proxy of its own. */
+/** The connection from one part of the cluster to another, through a TCP proxy of its own. */
 export interface Link {
   readonly from: string;
   readonly to: string;
   cut(how: Cut): Promise<void>;
-  /** What was held back by a silent cut arrives now, as it does on a network that comes back. */
+  /** Data that a silent cut held back arrives now, as on a network that recovers. */
   heal(): Promise<void>;
 }
 
 export interface Links {
-  /** The port at which `from` reaches the `to` that listens on `target`; the same whenever it is asked for. */
+  /** The port at which `from` reaches the `to` that listens on `target`. Later calls return the same port. */
   port(from: string, to: string, target: number): Promise<number>;
-  /** All links that go from one name to another; a pattern matches from its beginning to its end. */
+  /** All links between parts whose whole names match the patterns. */
   between(from: RegExp, to: RegExp): readonly Link[];
   close(): Promise<void>;
 }
 
 const host = '127.0.0.1';
-/** Below the ports that the kernel gives out, so that a link that is refused finds its own free again. */
+/** Below the ephemeral ports of the kernel, so that the port of a refused link is still free later. */
 const [firstPort, lastPort] = [20_000, 30_000];
 
 export const openLinks = (): Links => {
@@ -100,10 +100,10 @@ const openLink = async (from: string, to: string, firstTarget: number): Promise<
   };
 };
 
-/** Two sockets whose data goes from one to the other. */
+/** Two sockets that forward their data to each other. */
 interface Pair {
   readonly ended: Promise<void>;
-  /** Lets nothing through, the end of a connection included. */
+  /** Stops all forwarding, including the end of a connection. */
   hold(): void;
   release(): void;
   reset(): void;
@@ -183,5 +183,5 @@ const listenSomewhere = async (take: (socket: Socket) => void): Promise<Server> 
 const portOf = (server: Server): number => {
   const address = server.address();
   if (address && typeof address === 'object') return address.port;
-  throw new Error('it does not listen');
+  throw new Error('the server is not listening');
 };

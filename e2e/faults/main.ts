@@ -39,14 +39,14 @@ const names = Object.values(kinds)
 
 const usage = `Usage: npm run faults -- [options] [part of a fault's name …]
 
-  Lets one fault after the other happen to a cluster under load: all of them, or those whose names contain one of the
-  given parts. Most happen to three NATS servers and several processes of each service; attacks (--only hostile)
-  happen to one of each, and are held to what healthy callers and memory may notice.
+  Runs faults one after another on a cluster under load: all of them, or those whose names contain one of the given
+  parts. Most run on three NATS servers and several processes of each service. Attacks (--only hostile) run on one
+  process of each, with limits on the effect on healthy callers and on memory.
 
-  --list        names the faults
+  --list        list the faults
   --only KIND   ${Object.keys(kinds).join(', ')}
-  --write       puts what was measured into e2e/faults/RESULTS.md, where nothing went amiss
-  --rate N      creates begun in a second (40, beside attacks 10)
+  --write       write the measurements of passed faults to e2e/faults/RESULTS.md
+  --rate N      creates per second (40, beside attacks 10)
 `;
 
 const main = async (): Promise<number> => {
@@ -77,7 +77,7 @@ const main = async (): Promise<number> => {
   const { mysqld, natsServer } = readToolchain(env);
   if (!mysqld || !natsServer)
     throw new SetupError(
-      'The faults happen to servers of their own: unset MYSQL_URL and NATS_URL and run the command again.',
+      'Faults run on servers of their own: unset MYSQL_URL and NATS_URL and run the command again.',
     );
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const { onEnd, end } = makeEnds();
@@ -108,7 +108,7 @@ const main = async (): Promise<number> => {
     );
   const failed = results.filter((result) => !isFine(result));
   for (const { name, complaints } of failed) say(`✗ ${name}: ${complaints.join('; ')}`);
-  say(`${results.length - failed.length} of ${results.length} faults left nothing behind`);
+  say(`${results.length - failed.length} of ${results.length} faults passed`);
   return failed.length === 0 ? 0 : 1;
 };
 

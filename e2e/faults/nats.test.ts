@@ -17,7 +17,7 @@ const scene = await openScene({ home, env: readEnv(), report: terminalReport, on
 const arrivals = await noteArrivals();
 cleanUp(() => arrivals.close());
 
-test('with the leading one of three NATS servers killed under load, nothing is lost and no limit exceeded', {
+test('when the leader of three NATS servers is killed under load, nothing is lost and no limit exceeded', {
   timeout: 120_000,
 }, async () => {
   const result = await runFault(scene, arrivals, arrivals.url, killLeader(limitStream), {
@@ -25,7 +25,7 @@ test('with the leading one of three NATS servers killed under load, nothing is l
     say: () => {},
   });
   expect(result.complaints).toEqual([]);
-  // There was something to lose.
+  // Checks that there was something to lose.
   expect(result.deliveries).toBeGreaterThan(50);
   expect(result.detail).toMatch(/^nats-\d$/);
 });

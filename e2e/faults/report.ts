@@ -2,7 +2,7 @@ import type { Table } from '../load/report/table.ts';
 import { seconds } from './judge.ts';
 import type { FaultResult } from './run.ts';
 
-/** A row a fault, as the run measured it. */
+/** One row for each fault, as measured. */
 export const tableOf = (results: readonly FaultResult[]): Table => ({
   title: 'Faults',
   columns: [

@@ -18,7 +18,7 @@ interface AllOptions extends RunOptions {
 
 type Take<Result> = (result: Result) => void;
 
-/** Lets faults happen, one after the other, to one cluster. */
+/** Runs faults one after another on one cluster. */
 export const runFaults = (
   faults: readonly Fault[],
   options: AllOptions,
@@ -30,7 +30,7 @@ export const runFaults = (
     return (fault) => runFault(scene, arrivals, `http://127.0.0.1:${port}`, fault, options);
   });
 
-/** Attacks one cluster, one way after the other. */
+/** Runs attacks one after another on one cluster. */
 export const runAttacks = (
   attacks: readonly Attack[],
   options: AllOptions,
@@ -42,7 +42,7 @@ export const runAttacks = (
     return (attack) => runAttack(place, arrivals, victims, attack, options);
   });
 
-/** Runs each with what `open` has made, and ends that. */
+/** Opens a cluster, runs each fault on it, and stops it. */
 const inCluster = async <One, Result extends FaultResult>(
   all: readonly One[],
   { env, onEnd, say }: AllOptions,
@@ -55,7 +55,7 @@ const inCluster = async <One, Result extends FaultResult>(
   let fine = 0;
   const home = mkdtempSync(join(tmpdir(), 'causeway-faults-'));
   ends.onEnd(async () => {
-    // What the processes said is worth keeping where something is to be found out.
+    // Keeps the logs of the processes if a fault failed.
     if (fine === all.length) rmSync(home, { recursive: true, force: true });
     else say(`logs: ${home}/logs`);
   });

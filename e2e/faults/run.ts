@@ -11,7 +11,7 @@ import { type Creator, type Limited, type Sent, startTraffic } from './traffic.t
 
 export interface FaultResult extends Findings {
   readonly name: string;
-  /** What came out while it was done. */
+  /** Details that became known during the fault. */
   readonly detail: string;
   readonly sent: readonly Sent[];
 }
@@ -22,7 +22,10 @@ export interface RunOptions {
 }
 
 const companies = 4;
-/** Used up after 12, 24, 36 and 48 seconds of a minute, so that some are in the middle whenever it happens. */
+/**
+ * Used up after 12, 24, 36 and 48 seconds of a minute, so that some keys are below and some above their limit at any
+ * time.
+ */
 const limits = [60, 120, 180, 240];
 const lookupsPerSecond = 5;
 const warmUpMs = 4_000;
@@ -30,7 +33,7 @@ const calmMs = 3_000;
 const calmWithinMs = 90_000;
 const settleWithinMs = 150_000;
 
-/** Lets one fault happen to the cluster under load, and looks what became of everything that was asked of it. */
+/** Runs one fault on the cluster under load, and checks the result of every request. */
 export const runFault = async <At extends Place>(
   scene: At,
   arrivals: Arrivals,
@@ -68,21 +71,21 @@ export const runFault = async <At extends Place>(
       problems.push(`${what}: ${(error as Error).message}`);
     }
   };
-  await trying('it could not be mended', fault.heal?.(scene));
+  await trying('the fault did not heal', fault.heal?.(scene));
   if (fault.unnoticed) healedMs = performance.now();
-  // The dead are known to be dead.
+  // Waits until the supervisor has noticed dead processes.
   await sleep(200);
-  await trying('not all came back', allReady(world));
+  await trying('not all processes became ready', allReady(world));
   await trying(
-    'it did not become calm',
-    until('requests go well', () => !traffic.failedWithin(calmMs), { timeoutMs: calmWithinMs, everyMs: 100 }),
+    'requests kept failing',
+    until('requests succeed', () => !traffic.failedWithin(calmMs), { timeoutMs: calmWithinMs, everyMs: 100 }),
   );
   const abandoned = await traffic.stop();
   await trying('deliveries wait', settle(scene, creators));
   const run = { fault, traffic, abandoned, subscribed, limited, healedMs };
   const findings = await judge(world, arrivals, { json: document, problemOf: readDocument(document) }, run);
-  await trying('it could not be restored', fault.restore?.(scene));
-  await trying('not all came back', allReady(world));
+  await trying('the preparation could not be undone', fault.restore?.(scene));
+  await trying('not all processes became ready', allReady(world));
   return {
     name: fault.name,
     detail,
@@ -114,7 +117,7 @@ const subscribe = async ({ world }: Place, key: string, url: string): Promise<vo
   if (reply.status !== 201) throw new Error(`no subscription: ${reply.text}`);
 };
 
-/** Resolves when nothing of these companies is on its way. */
+/** Resolves when no event or delivery of these companies is pending. */
 const settle = ({ world }: Place, creators: readonly Creator[]): Promise<boolean> => {
   const ids = creators.map(({ company }) => company);
   return until(

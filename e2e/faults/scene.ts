@@ -16,10 +16,13 @@ import type { Place, Scene } from './fault.ts';
 import { openLinks } from './links.ts';
 import { makeClocks } from './skew/clocks.ts';
 
-/** What is run: three NATS servers with three copies of each stream, and more than one of what matters. */
+/**
+ * The processes to run: three NATS servers with three copies of each stream, and several processes of the important
+ * services.
+ */
 export const counts = '--nats 3 --gateways 2 --crm 2 --webhooks 2 --dispatchers 3'.split(' ');
 
-/** Starts the cluster in `home`, every connection between its parts on a link of its own. */
+/** Starts the cluster in `home`, with a link of its own for every connection between its parts. */
 export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Promise<Scene> => {
   const links = openLinks();
   onEnd(() => links.close());
@@ -80,7 +83,7 @@ export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Pro
   };
 };
 
-/** Starts a cluster in `home` that has one process of each kind, so that everybody shares each with everybody. */
+/** Starts a cluster in `home` with one process of each kind, so that all users share it. */
 export const openPlace = async (options: SceneOptions): Promise<Place> => ({
   world: await startWorld(options, []),
 });

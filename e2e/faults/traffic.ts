@@ -16,7 +16,7 @@ export interface Creator {
   readonly key: string;
 }
 
-/** A key with a limit that is used up some way into each minute. */
+/** A key whose limit is used up some time into each minute. */
 export interface Limited {
   readonly key: string;
   readonly limit: number;
@@ -24,20 +24,20 @@ export interface Limited {
 
 export interface Traffic {
   readonly sent: readonly Sent[];
-  /** What was answered 2xx: the records that have to be there. */
+  /** Creates that were answered 2xx: these records must exist. */
   readonly made: readonly { readonly company: number; readonly externalId: string; readonly id: number }[];
-  /** Whether any request of the last so many milliseconds failed. */
+  /** Whether any request of the last `ms` milliseconds failed. */
   failedWithin(ms: number): boolean;
-  /** Begins nothing more. @returns how many creates never got a 2xx. */
+  /** Starts no more requests. @returns the number of creates that never got a 2xx. */
   stop(): Promise<number>;
 }
 
 export interface TrafficOptions {
   readonly creators: readonly Creator[];
   readonly limited: readonly Limited[];
-  /** Creates begun in a second, whatever becomes of those before. */
+  /** Creates started per second, regardless of earlier ones. */
   readonly createsPerSecond: number;
-  /** Look-ups of each limited key in a second. */
+  /** Look-ups per second with each limited key. */
   readonly lookupsPerSecond: number;
 }
 
@@ -50,8 +50,8 @@ const lastTriesMs = 60_000;
 export const isFine = (shot: Shot): boolean => /^(20[01]|429)$/.test(endOf(shot));
 
 /**
- * Callers as the contract wants them: each create has an `external_id` and is sent again, after a second,
- * until it is answered 2xx. Limited keys ask and take what they get.
+ * Callers that follow the contract: each create has an `external_id` and is retried every second until it is answered
+ * 2xx. Limited keys send look-ups and do not retry.
  */
 export const startTraffic = (world: World, options: TrafficOptions): Traffic => {
   const { creators, limited, createsPerSecond, lookupsPerSecond } = options;

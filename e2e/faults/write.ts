@@ -5,7 +5,7 @@ import { type Table, toMarkdown } from '../load/report/table.ts';
 const file = join(import.meta.dirname, 'RESULTS.md');
 
 /**
- * Writes the rows of these faults into the tables of `RESULTS.md` and keeps those of the others.
+ * Writes the rows of these faults to the tables of `RESULTS.md`, and keeps the rows of other faults.
  * @param names of all faults, in the order of their rows.
  */
 export const writeFaults = (tables: readonly Table[], machine: Table, names: readonly string[]): void => {
@@ -34,25 +34,24 @@ const rowsOf = (text: string, title: string): readonly (readonly string[])[] => 
 };
 
 const head = `
-What \`npm run faults -- --write\` saw; each row is the last run of its fault. Three NATS servers with three copies of each stream, two
-gateways, two crm, two webhooks, three dispatchers, access and MySQL ran on one machine, each connection between
-them over a TCP proxy of its own. Callers began creates at a steady rate and sent each again, after a second, until
-it was answered 2xx; each create is an event that a subscriber has to get. Beside them four keys asked faster than
-their limits of 60, 120, 180 and 240 a minute let them.
+Measurements of \`npm run faults -- --write\`; each row is the last run of its fault. Three NATS servers with three copies
+of each stream, two gateways, two crm, two webhooks, three dispatchers, access and MySQL run on one machine, with a TCP
+proxy for each connection between them. Callers send creates at a steady rate and retry each every second until it is
+answered 2xx; each create is an event that a subscriber must receive. Meanwhile four keys send more requests than their
+limits of 60, 120, 180 and 240 per minute allow.
 
-After each fault was held: every record that was answered for is there; every committed event arrived, and no
-other; no key got more than its limit in any window; every answer was one that the OpenAPI document has, and every error
-one of 503 \`lock_timeout\`, \`keys_unavailable\`, \`service_unavailable\` and 504 \`timeout\`. Requests may end without
-an answer only where a gateway itself is taken away. The restart and the attacks may show nothing at all: no failed
-request, no delivery that came twice.
+After each fault the run checks: every answered record exists; every committed event arrived, and no other event; no key
+exceeded its limit in any window; every answer matches the OpenAPI document, and every error is one of 503
+\`lock_timeout\`, \`keys_unavailable\`, \`service_unavailable\` and 504 \`timeout\`. Requests may end without an answer
+only if a gateway itself failed. During the restart and the attacks, no request may fail and no delivery may arrive twice.
 
-"Back after" counts from the healing, or from the kill where the supervisor heals; "failing for" is from the first
-failure to the last. A delivery is late from three seconds on. A cut is *refused* (connections are reset, new ones not
-taken) or *silent* (nothing comes through, and what was sent arrives when it is healed).
+"Back after" counts from the healing, or from the kill if the supervisor heals; "failing for" is the time from the first
+failure to the last. A delivery is late after three seconds. A cut is *refused* (connections are reset, new ones
+refused) or *silent* (no data passes, and data sent meanwhile arrives after the healing).
 
-Attacks (\`npm run faults -- --only hostile\`) happen to a cluster of one process of each kind, so that attackers and healthy callers
-share all of them. A run alternates undisturbed times and times under attack, and compares the two: the 99th percentile of
-each healthy caller's calls may double, and the memory of the gateway and of the process that is aimed at may grow by
-what its row says. Attackers run in a process of their own, at the lowest priority, because they would have processors of
-their own elsewhere. What was "reported before" comes from the report of the weakness and was not measured by this run.
+Attacks (\`npm run faults -- --only hostile\`) run on a cluster with one process of each kind, which attackers and healthy
+callers share. A run alternates between undisturbed phases and phases under attack, and compares them: the 99th
+percentile of each healthy caller may double, and the memory of the gateway and of the process under attack may grow by
+the allowed amount in its row. Attackers run in a process of their own at the lowest priority, because real attackers
+have machines of their own. The figures "reported before the fix" come from the report of the weakness, not from this run.
 `;

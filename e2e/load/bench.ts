@@ -17,19 +17,19 @@ import { runSearch } from './search-run.ts';
 
 const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|limiter|search|portal [options]
 
-  gateway            the whole path, beside a reference monolith
-  actions            creates and updates of leads, beside the same monolith
-  deliveries         webhooks from the event's row to the receiver, beside undici alone
+  gateway            the whole request path, compared with a reference monolith
+  actions            creates and updates of leads, compared with the same monolith
+  deliveries         webhooks from the event's row to the receiver, compared with undici alone
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
-  limiter            the counters alone, beside counters in the NATS server
+  limiter            the rate-limit counters, compared with counters in the NATS server
   search             the client search over two million people
-  portal             its first page and its answers to input, in a browser slowed down
+  portal             the first page and its response to input, in a slowed-down browser
 
-  --write            puts the figures into e2e/load/RESULTS.md
+  --write            write the figures to e2e/load/RESULTS.md
   --rounds N         turns of each, after a warm-up (5)
   --seconds N        length of a turn (8)
   --lookup NAME      gateway: employees or client-statuses (employees)
-  --profile          gateway, deliveries: also where the busiest services spend their CPU time
+  --profile          gateway, deliveries: also report where the busiest services spend CPU time
   --gateways N, --crm N   gateway, actions: processes of the cluster (1)
 `;
 
@@ -93,7 +93,7 @@ const main = async (): Promise<void> => {
   const { mysqld, natsServer } = readToolchain(env);
   if (!mysqld || !natsServer)
     throw new SetupError(
-      'The benches start servers of their own: unset MYSQL_URL and NATS_URL and run the command again.',
+      'Benches start servers of their own: unset MYSQL_URL and NATS_URL and run the command again.',
     );
   try {
     await bench({

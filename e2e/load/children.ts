@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
-/** A program started by a bench; the kernel ends it (SIGTERM) when the bench dies. */
+/** A program started by a bench. The kernel ends it (SIGTERM) if the bench dies. */
 export interface Child {
   readonly pid: number;
-  /** Resolves with the first value that `look` answers. @throws with the log's end when the program ends before. */
+  /** Resolves with the first value that `look` returns. @throws with the end of the log if the program exits first. */
   until<Value>(look: () => Promise<Value | undefined> | Value | undefined): Promise<Value>;
-  /** SIGTERM, and resolves when it has ended. */
+  /** Sends SIGTERM, and resolves when the program has exited. */
   stop(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export const startChild = async ({ name, command, args, env, logFile }: ChildOpt
   const log = openSync(logFile, 'a', 0o600);
   const child: ChildProcess = spawn('setpriv', ['--pdeathsig', 'TERM', command, ...args], {
     env: env ?? {},
-    // A session of its own: a terminal's Ctrl-C goes to the bench, which knows the order of stopping.
+    // A session of its own: Ctrl-C in a terminal then reaches only the bench, which stops programs in order.
     detached: true,
     stdio: ['ignore', log, log],
   });
@@ -45,11 +45,11 @@ export const startChild = async ({ name, command, args, env, logFile }: ChildOpt
 };
 
 interface ChildOptions {
-  /** What it is called when it fails. */
+  /** Its name in errors. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Nothing is inherited. */
+  /** The whole environment: nothing is inherited. */
   readonly env?: NodeJS.ProcessEnv;
   readonly logFile: string;
 }

@@ -7,18 +7,18 @@ import { startChild } from './children.ts';
 import type { Processes } from './cpu.ts';
 import type { OnEnd } from './ends.ts';
 
-/** A cluster that a bench has started, on a MySQL of the bench's own. */
+/** A cluster started by a bench, on a MySQL server of its own. */
 export interface BenchCluster {
   readonly stack: Stack;
-  /** Its processes and the supervisor, without MySQL. */
+  /** The processes of the cluster and its supervisor, without MySQL. */
   readonly processes: Processes;
-  /** Where the processes whose name begins so tell their metrics. */
+  /** The metrics URLs of the processes whose name starts with `start`. */
   metricsOf(start: string): readonly string[];
 }
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A MySQL of the bench's own, ended with the bench. */
+/** Starts a MySQL server for the bench; it ends with the bench. */
 export const startBenchMysql = async (
   home: string,
   program: MysqldProgram,
@@ -30,7 +30,7 @@ export const startBenchMysql = async (
   return mysql;
 };
 
-/** Starts the cluster as `npm start` does. @param env with the `MYSQL_URL` it shall use. */
+/** Starts the cluster as `npm start` does. @param env includes the `MYSQL_URL` to use. */
 export const startBenchCluster = async ({
   home,
   env,
@@ -65,7 +65,7 @@ export interface BenchClusterOptions {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
   readonly port: number;
-  /** More arguments of `npm start`, such as `--gateways 2`. */
+  /** Additional arguments of `npm start`, such as `--gateways 2`. */
   readonly args: readonly string[];
   readonly onEnd: OnEnd;
 }

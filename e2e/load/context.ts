@@ -1,18 +1,18 @@
 import type { MysqldProgram, Program } from '../../deploy/local/toolchain.ts';
 import type { OnEnd } from './ends.ts';
 
-/** What every bench works with. */
+/** The tools and options of every bench. */
 export interface BenchContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Servers of the bench's own: what it measures must not serve anybody else. */
+  /** Servers that only the bench uses, so that nothing else affects the measurement. */
   readonly toolchain: { readonly mysqld: MysqldProgram; readonly natsServer: Program };
-  /** Finds or fetches programs that only benches need; the Debian package by program. */
+  /** Finds or downloads programs that only benches need; the Debian package by program. */
   programs<Name extends string>(
     wanted: Readonly<Record<Name, string>>,
   ): Promise<Readonly<Record<Name, Program>>>;
-  /** Registers what has to be ended, however the bench ends; the last first. */
+  /** Registers cleanup that runs however the bench ends, in reverse order. */
   readonly onEnd: OnEnd;
-  /** Tells how it gets on, on stderr. */
+  /** Reports progress on stderr. */
   readonly say: (line: string) => void;
   readonly options: BenchOptions;
 }
@@ -20,10 +20,10 @@ export interface BenchContext {
 export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
-  /** The lookup asked for: `employees` or `client-statuses`. */
+  /** The lookup to request: `employees` or `client-statuses`. */
   readonly path: string;
   readonly profile: boolean;
-  /** Whether the figures go into `RESULTS.md`. */
+  /** Whether to write the figures to `RESULTS.md`. */
   readonly write: boolean;
   /** Passed on to `npm start`. */
   readonly startArgs: readonly string[];

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Takes what has to be ended. */
+/** Registers a cleanup. */
 export type OnEnd = (end: () => Promise<void>) => void;
 
-/** What has to be ended together, the last first. */
+/** A set of cleanups that run together, in reverse order. */
 export interface Ends {
   readonly onEnd: OnEnd;
-  /** May be called more than once: whoever calls it waits for all of it. */
+  /** May be called more than once; each call resolves when all cleanups have run. */
   end(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export const makeEnds = (): Ends => {
   };
 };
 
-/** A new folder, removed at the end. */
+/** Creates a folder that is removed at the end. */
 export const makeHome = (onEnd: OnEnd): string => {
   const home = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
   onEnd(async () => rmSync(home, { recursive: true, force: true }));

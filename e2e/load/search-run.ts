@@ -3,10 +3,10 @@ import type { BenchContext } from './context.ts';
 import { makeHome } from './ends.ts';
 import { benchSearch } from './search/bench.ts';
 
-/** Room for the whole data set: what is measured is the search, not the disk of the machine. */
+/** Holds the whole data set, so that the bench measures the search and not the disk. */
 const bufferPoolMiB = 3072;
 
-/** The client search, on a MySQL of its own. */
+/** Measures the client search, on a MySQL server of its own. */
 export const runSearch = async ({ toolchain, onEnd, say }: BenchContext): Promise<void> => {
   const home = makeHome(onEnd);
   const mysql = await startMysql({ home, program: toolchain.mysqld, bufferPoolMiB });

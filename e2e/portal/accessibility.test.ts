@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openTeam } from '../api/support/portal.ts';
 import { furnish } from './support/furnish.ts';
 import { dialogsOf, goTo, type Place, pagesOf } from './support/pages.ts';
-import { openPortal, see, visit, type WindowOptions } from './support/portal.ts';
+import { openPortal, type PageOptions, see, visit } from './support/portal.ts';
 
 const portal = await openPortal();
 const receiver = await testReceiver();
@@ -14,10 +14,13 @@ const furnished = await furnish(portal.world, receiver, team);
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** Unseen stops around a menu that hand the focus on at once; nobody rests on them. */
+/** Invisible focus guards around a menu, which pass the focus on at once. */
 const focusGuards = '[data-base-ui-focus-guard]';
 
-/** What axe finds, in a line for each place; colours anew in the other theme, as all else is the same there. */
+/**
+ * The findings of axe, one line for each page. The second theme is checked for colours only, because all else is the
+ * same.
+ */
 const violations = async (page: Page, without: readonly string[] = []): Promise<string[]> => {
   const found: string[] = [];
   for (const theme of ['light', 'dark'] as const) {
@@ -33,12 +36,12 @@ const violations = async (page: Page, without: readonly string[] = []): Promise<
 };
 
 /**
- * Goes to all places, in two windows at once: one waits for the server while the other is looked at, and opening
- * one for each place would take most of the time.
+ * Visits all pages with two windows in parallel: one loads while the other is checked. Opening a window for each page
+ * would take most of the time.
  */
 const inWindows = async (
   places: readonly Place[],
-  options: WindowOptions,
+  options: PageOptions,
   look: (page: Page, place: Place) => Promise<void>,
 ): Promise<void> => {
   const rest = [...places];
@@ -53,7 +56,7 @@ const inWindows = async (
 const desktop = { width: 1280, height: 800 };
 const phone = { width: 320, height: 640 };
 
-/** What of a place does not fit on a narrow screen. */
+/** The elements of a page that do not fit on a narrow screen. */
 const overflow = async (page: Page, { dialog }: Place): Promise<string | undefined> => {
   await page.setViewportSize(phone);
   if (dialog === undefined) {
@@ -64,7 +67,7 @@ const overflow = async (page: Page, { dialog }: Place): Promise<string | undefin
   return box!.x + box!.width > phone.width ? 'is wider than the screen' : undefined;
 };
 
-describe('Every place breaks no rule of accessibility, in either theme, and fits on a narrow screen', () => {
+describe('Every page and dialog is accessible in both themes, and fits on a narrow screen', () => {
   test.each([
     ['pages', pagesOf(furnished)],
     ['dialogs', dialogsOf(furnished)],
@@ -81,7 +84,7 @@ describe('Every place breaks no rule of accessibility, in either theme, and fits
   });
 });
 
-describe('No page breaks a rule of accessibility, in either theme', () => {
+describe('Other states of pages are accessible in both themes', () => {
   test('the sign-in, an error in it, and an invitation', async () => {
     const page = await portal.open();
     await visit(page, 'sign-in', 'Sign in');
@@ -101,7 +104,7 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test('what is shown once: a key, a secret, a link, the second factor', async () => {
+  test('values that are shown once: a key, a secret, a link, the second factor', async () => {
     const page = await portal.open(team.owner);
     const shown = async (name: string): Promise<void> => {
       await see(page.getByRole('dialog', { name })).toBeVisible();
@@ -164,7 +167,7 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
     await visit(page, 'keys', 'API keys');
     await page.getByRole('button', { name: 'Actions for Zapier' }).click();
     await see(page.getByRole('menuitem', { name: 'Revoke…' })).toBeVisible();
-    // A menu floats above the page, outside of its landmarks.
+    // A menu floats above the page, outside its landmarks.
     expect(await violations(page, ['region'])).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+K');
@@ -174,7 +177,7 @@ describe('No page breaks a rule of accessibility, in either theme', () => {
 });
 
 describe('A page', () => {
-  test('gets the focus on its heading when it is gone to', async () => {
+  test('focuses its heading after navigation', async () => {
     const page = await portal.open(team.owner);
     await visit(page, '', 'Overview');
     const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
@@ -187,7 +190,7 @@ describe('A page', () => {
     }
   });
 
-  test('is in the theme that was chosen from its first paint on', async () => {
+  test('has the chosen theme from its first paint', async () => {
     const page = await portal.open(team.owner, { colorScheme: 'light' });
     await visit(page, '', 'Overview');
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');

@@ -24,10 +24,10 @@ const open = async () => {
       .getByRole('table', { name: 'Deliveries' })
       .getByRole('row')
       .filter({ hasText: 'client.created' }),
-    /** So many deliveries are in this state. */
+    /** Whether this many deliveries are in this state. */
     settled: (state: string, count: number) =>
       until(`${count} deliveries are ${state}`, async () => (await log(`&state=${state}`)).length === count),
-    /** As the dispatcher leaves a delivery after ten attempts, which take their time. */
+    /** Puts a delivery in the state that the dispatcher leaves after ten attempts, which would take long. */
     giveUp: () =>
       world.sql("UPDATE deliveries SET state = 'failed', due_utc = NULL WHERE company_id = ?", [
         team.companyId,
@@ -36,7 +36,7 @@ const open = async () => {
 };
 
 describe('The log of deliveries', () => {
-  test('is narrowed by filters that are in the address and survive a reload', async () => {
+  test('is narrowed by filters that are in the URL and survive a reload', async () => {
     const { page, subscriber, settled, rows } = await open();
     await subscriber.createClients(2);
     await settled('succeeded', 2);
@@ -61,7 +61,7 @@ describe('The log of deliveries', () => {
     await page.goBack();
   });
 
-  test('shows attempts live; pausing keeps the picture still', async () => {
+  test('shows attempts live; pausing stops the updates', async () => {
     const { page, subscriber } = await open();
     await visit(page, 'deliveries?view=live', 'Deliveries');
     await see(page.locator('header').getByText('Live', { exact: true })).toBeVisible();
@@ -82,7 +82,7 @@ describe('The log of deliveries', () => {
 });
 
 describe('A delivery', () => {
-  test('that fails shows each attempt, why, and when the next is; it is resent when the receiver works', async () => {
+  test('that fails shows each attempt, its error and the next attempt, and can be resent when the receiver works', async () => {
     const { page, subscriber, rows, giveUp } = await open();
     subscriber.behave('status=503&retryAfter=3600');
     await subscriber.createClients(1);
@@ -119,7 +119,7 @@ describe('A delivery', () => {
     expect(String(second?.body)).toBe(String(first?.body));
   });
 
-  test('is found and resent by keyboard alone', async () => {
+  test('is found and resent with the keyboard alone', async () => {
     const { page, subscriber, settled, rows } = await open();
     await subscriber.createClients(1);
     await settled('succeeded', 1);
@@ -136,7 +136,7 @@ describe('A delivery', () => {
 });
 
 describe('A replay', () => {
-  test('counts first, then delivers again what failed, and shows how far it is', async () => {
+  test('shows a count first, then delivers failed deliveries again, and shows its progress', async () => {
     const { page, subscriber, settled, giveUp } = await open();
     subscriber.behave('status=500&retryAfter=3600');
     await subscriber.createClients(3);
@@ -162,7 +162,7 @@ describe('A replay', () => {
     await see(page.getByRole('table', { name: 'Replays' }).getByRole('row')).toHaveCount(2);
   });
 
-  test('that is on its way is cancelled', async () => {
+  test('that is in progress can be cancelled', async () => {
     const { page, team, subscriber } = await open();
     await subscriber.createEvents(300, 'payment.failed');
     subscriber.behave('delay=500');

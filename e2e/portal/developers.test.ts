@@ -13,7 +13,7 @@ const receiver = await testReceiver();
 const run = promisify(execFile);
 
 describe('The quick start', () => {
-  test('as it is copied makes a lead at this installation, in curl', async () => {
+  test('copied as curl creates a lead at this installation', async () => {
     const { team, page } = await portal.openOwner();
     const key = await openSubscriber(world, receiver, team).key();
     await visit(page, 'developers', 'Developers');
@@ -25,7 +25,7 @@ describe('The quick start', () => {
     expect(json.events.map(({ type }: { type: string }) => type)).toContain('lead.created');
   });
 
-  test('shows eight languages, chosen by the arrow keys and kept in the address', async () => {
+  test('shows eight languages, chosen with the arrow keys and kept in the URL', async () => {
     const { page } = await portal.openOwner();
     await visit(page, 'developers', 'Developers');
     const languages = page.getByRole('tablist', { name: 'Languages' });
@@ -62,7 +62,7 @@ describe('The signature checker', () => {
       .map((pair) => pair.join(': '))
       .join('\n');
 
-  test('says of a real delivery that it is right, and of each thing that can be wrong which it is', async () => {
+  test('accepts a real delivery, and names each possible problem', async () => {
     const { team, page } = await portal.openOwner();
     const subscriber = openSubscriber(world, receiver, team);
     const { signingSecret: secret } = await subscriber.subscribe();

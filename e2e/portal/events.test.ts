@@ -48,7 +48,7 @@ describe('The events', () => {
     await see(page).toHaveURL(/\/deliveries\/\d+\/\d+\/0/);
   });
 
-  test('are made for a test, and go to whoever subscribes', async () => {
+  test('can be created as a test, and go to the subscribers', async () => {
     const { page, subscriber } = await open();
     await subscriber.subscribe({ eventTypes: ['affiliate.created'] });
     await visit(page, 'events', 'Events');

@@ -6,7 +6,7 @@ import { openPortal, see, visit } from './support/portal.ts';
 const portal = await openPortal();
 
 describe('The list of keyboard shortcuts', () => {
-  test('is shown by a question mark, and by the command menu, and not while one is written', async () => {
+  test('opens with a question mark and from the command menu, but not while typing', async () => {
     const { page } = await portal.openOwner();
     await visit(page, 'keys', 'API keys');
     const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });

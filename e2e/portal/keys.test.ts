@@ -6,7 +6,7 @@ import { clipboard, openPortal, see, visit } from './support/portal.ts';
 const portal = await openPortal();
 const { world } = portal;
 
-/** Goes through the form up to the dialog that shows the key. */
+/** Fills in the form, up to the dialog that shows the key. */
 const createKey = async (page: Page, name: string, scope = /Look up records/): Promise<void> => {
   await visit(page, 'keys', 'API keys');
   await page.getByRole('button', { name: 'Create API key' }).first().click();
@@ -17,7 +17,7 @@ const createKey = async (page: Page, name: string, scope = /Look up records/): P
   await see(page.getByRole('dialog', { name: 'Your new API key' })).toBeVisible();
 };
 
-/** What the interface answers to a lookup with the key. */
+/** The status of a lookup with the key. */
 const statusWith = async (key: string): Promise<number> =>
   (await world.ask('/integrations/lookups/employees', { key })).status;
 
@@ -44,7 +44,7 @@ describe('An API key', () => {
     expect(await page.content()).not.toContain(key);
     expect(await row.locator('code').textContent()).toContain(`crm_${team.companyId}_`);
 
-    // As the gateways' report says some seconds later.
+    // As the gateways report some seconds later.
     await world.sql('UPDATE api_keys SET last_used_utc = UTC_TIMESTAMP() WHERE company_id = ?', [
       team.companyId,
     ]);
@@ -65,7 +65,7 @@ describe('An API key', () => {
     await see(row).toContainText('Revoked');
   });
 
-  test('of a company with more than a page of them can be reached by its page', async () => {
+  test('on a later page of the list can be reached', async () => {
     const { team, page } = await portal.openOwner();
     const all = Array.from({ length: 51 }, (_, at) => `Tool ${at + 1}`);
     for (const name of all)
@@ -81,7 +81,7 @@ describe('An API key', () => {
     await see(rows.filter({ hasText: 'Tool 51' })).toBeVisible();
   });
 
-  test('asks before it is closed without having been copied', async () => {
+  test('asks for confirmation before its dialog is closed without a copy', async () => {
     const { page } = await portal.openOwner();
     await createKey(page, 'Zapier');
     const dialog = page.getByRole('dialog', { name: 'Your new API key' });
@@ -103,13 +103,13 @@ describe('An API key', () => {
     await page.getByRole('button', { name: 'Actions for Unused' }).click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
     const question = page.getByRole('dialog', { name: 'Revoke “Unused”?' });
-    // The safe answer has the focus.
+    // The safe button has the focus.
     await see(question.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await question.getByRole('button', { name: 'Revoke key' }).click();
     await see(page.getByText('No API keys yet')).toBeVisible();
   });
 
-  test('without a name or a scope is refused beside the field, which gets the focus', async () => {
+  test('without a name or a scope gets an error beside the field, which gets the focus', async () => {
     const { page } = await portal.openOwner();
     await page.goto('keys?dialog=create');
     const form = page.getByRole('dialog', { name: 'Create an API key' });
@@ -123,7 +123,7 @@ describe('An API key', () => {
     await see(form.getByRole('group', { name: 'What it may do' })).toContainText(/at least one|scope/i);
   });
 
-  test('may do what its scopes say and nothing else', async () => {
+  test('allows only what its scopes say', async () => {
     const { page } = await portal.openOwner();
     await createKey(page, 'Events only', /Read events/);
     await page.getByRole('button', { name: 'Copy API key' }).click();
@@ -132,7 +132,7 @@ describe('An API key', () => {
     expect((await world.ask('/events', { key })).status).toBe(200);
   });
 
-  test('is created, copied and revoked by keyboard alone', async () => {
+  test('is created, copied and revoked with the keyboard alone', async () => {
     const { page } = await portal.openOwner();
     await visit(page, '', 'Overview');
     await command(page, 'create an api');

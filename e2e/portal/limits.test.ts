@@ -11,7 +11,7 @@ const { world } = portal;
 const receiver = await testReceiver();
 
 describe('A viewer', () => {
-  test('sees personal data masked, in events and in what was sent', async () => {
+  test('sees personal data masked, in events and in deliveries', async () => {
     const team = await openTeam(world);
     const subscriber = openSubscriber(world, receiver, team);
     await subscriber.subscribe();
@@ -30,7 +30,7 @@ describe('A viewer', () => {
     expect(await page.content()).not.toMatch(/Käthe|Kollwitz|kaethe1@/);
   });
 
-  test('finds every control that changes something switched off, with the reason', async () => {
+  test('finds every control for changes disabled, with the reason', async () => {
     const team = await openTeam(world);
     const { healthy, delivery } = await furnish(world, receiver, team);
     const page = await portal.open(await team.join('viewer'));
@@ -60,7 +60,7 @@ describe('A viewer', () => {
   });
 });
 
-test('Another company’s things do not exist', async () => {
+test('Pages of another company’s data are not found', async () => {
   const theirs = await furnish(world, receiver, await openTeam(world));
   const { page } = await portal.openOwner();
   for (const path of [

@@ -10,7 +10,7 @@ const { world } = portal;
 const receiver = await testReceiver();
 
 describe('The overview', () => {
-  test('ticks the first steps off, and counts requests and deliveries, as they really happen', async () => {
+  test('completes the first steps, and counts requests and deliveries, from real traffic', async () => {
     const { team, page } = await portal.openOwner();
     const ask = async (path: string): Promise<Json> => (await team.owner.browser.ask('GET', path)).json;
     const subscriber = openSubscriber(world, receiver, team);
@@ -57,7 +57,7 @@ describe('The overview', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Broken' })).toBeFocused();
   });
 
-  test('has a table in the place of each chart for whoever wants numbers', async () => {
+  test('can show a table in place of each chart', async () => {
     const { page } = await portal.openOwner();
     await visit(page, '', 'Overview');
     const switches = page.getByText('Show as table');

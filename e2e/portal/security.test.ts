@@ -7,8 +7,8 @@ import { fillSignIn } from './support/sign-in.ts';
 const portal = await openPortal();
 beforeEach(moveElsewhere);
 
-describe('One’s own security', () => {
-  test('changes the password, which signs out everywhere else', async () => {
+describe('The Your security page', () => {
+  test('changes the password, which ends all other sessions', async () => {
     const { page, team } = await portal.openOwner();
     const elsewhere = openBrowser(portal.world);
     await elsewhere.signIn(team.owner);
@@ -30,7 +30,7 @@ describe('One’s own security', () => {
     ).toBe(200);
   });
 
-  test('switches the second factor on with an app’s code, shows recovery codes once, and asks for it from then on', async () => {
+  test('turns the second factor on with a code, shows recovery codes once, and requires it from then on', async () => {
     const { page, team } = await portal.openOwner();
     await visit(page, 'security', 'Your security');
     await page.getByRole('button', { name: 'Turn on' }).click();

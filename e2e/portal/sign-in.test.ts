@@ -28,7 +28,7 @@ describe('Signing in', () => {
     expect(page.url()).toBe(`${world.baseUrl}/portal/`);
   });
 
-  test('asks the server nothing about a stranger, and says what to do about a lost password', async () => {
+  test('sends no request for a first-time visitor, and says what to do about a lost password', async () => {
     const page = await portal.open();
     const asked: string[] = [];
     page.on('request', (request) => {
@@ -42,7 +42,7 @@ describe('Signing in', () => {
     expect(asked).toEqual([]);
   });
 
-  test('works by keyboard alone', async () => {
+  test('works with the keyboard alone', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();
     await visit(page, 'sign-in', 'Sign in');
@@ -66,7 +66,7 @@ describe('Signing in', () => {
     expect(said[1]).toBe(said[0]);
   });
 
-  test('is put off after wrong passwords, for longer and longer, and the button counts down', async () => {
+  test('is delayed longer after each wrong password, and the button counts down', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();
     await visit(page, 'sign-in', 'Sign in');
@@ -76,7 +76,7 @@ describe('Signing in', () => {
       if (reply.status === 429) break;
     }
     const subjects = strangersSubjects(owner.email, clientAddress(), new Date()).map(({ digest }) => digest);
-    // As after some minutes of guessing. `access` trusts what it remembers of a wait for a second.
+    // The state after some minutes of guessing. `access` trusts its memory of a wait for a second.
     await world.sql(
       'UPDATE sign_in_delays SET failures = failures + 4, next_attempt_utc = UTC_TIMESTAMP(3) WHERE subject IN (?)',
       [subjects],
@@ -89,7 +89,7 @@ describe('Signing in', () => {
     await see(page.getByRole('alert')).toContainText(/too many|try again/i);
     const seconds = Number(/\d+/.exec((await button.textContent()) ?? '')?.[0]);
     await see(page.getByRole('button', { name: `Wait ${seconds - 1} s` })).toBeVisible();
-    // Time passes for the server, and the right password lets in.
+    // The delay passes on the server, and the right password signs in.
     await world.sql('DELETE FROM sign_in_delays WHERE subject IN (?)', [subjects]);
     await until('its waits are forgotten', async () => (await attempt.signIn(owner)).status === 200);
     await page.reload();
@@ -99,19 +99,19 @@ describe('Signing in', () => {
 });
 
 describe('The second factor', () => {
-  /** An owner who has switched it on. */
+  /** An owner with the second factor on. */
   const openGuarded = async (): Promise<Member & { secret: string; recoveryCodes: string[] }> => {
     const { owner } = await openTeam(world);
     const { json } = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
     const { json: confirmed } = await owner.browser.ask('POST', '/profile/totp/confirm', {
       code: totpCode(json.secret, stepNow()),
     });
-    // A code works once; that of the present step shall work again.
+    // A code works once; this makes the code of the current step usable again.
     await world.sql('UPDATE portal_users SET totp_step = totp_step - 2 WHERE id = ?', [owner.id]);
     return { ...owner, secret: json.secret, recoveryCodes: confirmed.recoveryCodes };
   };
 
-  test('is asked for after the password; a wrong code does not let in, the app’s does', async () => {
+  test('is requested after the password; a wrong code fails, the code of the app succeeds', async () => {
     const member = await openGuarded();
     const page = await portal.open();
     await visit(page, 'sign-in', 'Sign in');
@@ -149,7 +149,7 @@ describe('The second factor', () => {
 });
 
 describe('A session', () => {
-  test('that ends in mid-page asks for a sign-in, and leads back to the same address', async () => {
+  test('that ends while a page is open asks for a sign-in, and returns to the same URL', async () => {
     const { team, page } = await portal.openOwner();
     await visit(page, 'deliveries?state=failed&type=client.created', 'Deliveries');
     await see(page.getByText('No delivery matches')).toBeVisible();
@@ -163,7 +163,7 @@ describe('A session', () => {
     await see(page.getByLabel('State')).toHaveValue('failed');
   });
 
-  test('is kept by what a person does, and not by a page that renews itself', async () => {
+  test('is extended by what a person does, and not by a page that refreshes itself', async () => {
     const { team, page } = await portal.openOwner();
     const { json } = await team.owner.browser.ask('POST', '/events/test', { type: 'client.created' });
     await visit(page, `events/${json.id}`, 'client.created');
@@ -176,7 +176,7 @@ describe('A session', () => {
     expect(await renewal()).toBeNull();
   });
 
-  test('that was not there leads to the sign-in first, and then where the address said', async () => {
+  test('that does not exist leads to the sign-in first, and then to the requested URL', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();
     await visit(page, 'keys?show=revoked', 'Sign in');
@@ -184,11 +184,11 @@ describe('A session', () => {
     await see(page.getByRole('heading', { name: 'Revoked keys' })).toBeVisible();
   });
 
-  test('ends by signing out, also for the other windows', async () => {
+  test('ends by signing out, in other windows too', async () => {
     const { team, page } = await portal.openOwner();
     const other = await page.context().newPage();
     await visit(other, 'keys', 'API keys');
-    // What is behind another tab is hardly painted.
+    // A background tab is hardly painted.
     await page.bringToFront();
     await visit(page, '', 'Overview');
     await page.getByRole('button', { name: /^Your account/ }).click();
@@ -229,7 +229,7 @@ describe('A person of several companies', () => {
     await page.getByRole('button', { name: /^Your account/ }).click();
     await page.getByRole('menuitem', { name: `Switch to ${there}` }).click();
     await see(company).toContainText(there);
-    // A window that shows the company from before starts again, as it would act in the other one.
+    // A window that shows the previous company reloads, because it would act in the new one.
     await see(otherWindow.getByRole('complementary', { name: 'Sidebar' })).toContainText(there);
   });
 });

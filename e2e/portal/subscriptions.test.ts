@@ -15,7 +15,7 @@ const open = async () => {
   return { team, page, subscriber: openSubscriber(world, receiver, team) };
 };
 
-/** Whether the delivery verifies with a library that knows nothing of the portal. */
+/** Whether the delivery verifies with a library that is independent of the portal. */
 const verifies = ({ headers, body }: Received, secret: string): boolean => {
   try {
     new Webhook(secret).verify(body, headers);
@@ -61,7 +61,7 @@ describe('A subscription', () => {
     expect(verifies(delivery, secret)).toBe(true);
   });
 
-  test('with nothing filled in is refused beside its fields', async () => {
+  test('with empty fields gets errors beside them', async () => {
     const { page } = await open();
     await visit(page, 'subscriptions/new', 'Add a subscription');
     await page.getByRole('button', { name: 'Add subscription' }).click();
@@ -72,7 +72,7 @@ describe('A subscription', () => {
     await see(page.getByRole('group', { name: 'Events to send' })).toHaveAccessibleDescription(/event type/i);
   });
 
-  test('is added by keyboard alone', async () => {
+  test('is added with the keyboard alone', async () => {
     const { page, subscriber } = await open();
     await visit(page, '', 'Overview');
     await command(page, 'add a subscription');
@@ -105,7 +105,7 @@ describe('A subscription', () => {
     await see(page.getByText('invoice.created', { exact: true })).toBeVisible();
   });
 
-  test('is switched off and on; what happened meanwhile is delivered when asked for', async () => {
+  test('is disabled and enabled; events in between are delivered on request', async () => {
     const { page, subscriber } = await open();
     const { id } = await subscriber.subscribe();
     await visit(page, `subscriptions/${id}`, 'Billing');
@@ -126,7 +126,7 @@ describe('A subscription', () => {
     await until('both arrive', () => subscriber.received().length === 2);
   });
 
-  test('has its secret renewed beside the old one, or in its place', async () => {
+  test('has its secret rotated with or without an overlap', async () => {
     const { page, subscriber } = await open();
     const { id, signingSecret: first } = await subscriber.subscribe();
     await visit(page, `subscriptions/${id}`, 'Billing');
@@ -154,7 +154,7 @@ describe('A subscription', () => {
     expect([first, second, third].map((secret) => verifies(only, secret))).toEqual([false, false, true]);
   });
 
-  test('is deleted at once before it had traffic, and by typing its name after', async () => {
+  test('is deleted at once without traffic, and by typing its name with traffic', async () => {
     const { team, page, subscriber } = await open();
     const { id } = await subscriber.subscribe();
     const { id: unused } = await subscriber.subscribe({ name: 'Unused', eventTypes: ['lead.created'] });
@@ -203,7 +203,7 @@ describe('A subscription', () => {
     await see(page.getByRole('button', { name: 'Rotate secret…' })).toHaveAttribute('aria-disabled', 'true');
   });
 
-  test('that was switched off by itself is tested, switched on, and what was held and missed is delivered', async () => {
+  test('that was disabled automatically is tested and enabled, and held and missed events are delivered', async () => {
     const { team, page, subscriber } = await open();
     const { id } = await subscriber.subscribe();
     subscriber.behave('status=500');
@@ -247,7 +247,7 @@ describe('A subscription', () => {
     await see(page.getByText('This subscription was disabled after repeated failures')).toBeHidden();
   });
 
-  test('whose held deliveries are dropped sends none of them', async () => {
+  test('whose held deliveries are discarded sends none of them', async () => {
     const { team, page, subscriber } = await open();
     const { id } = await subscriber.subscribe();
     subscriber.behave('status=500');

@@ -6,7 +6,7 @@ import { fillSignIn } from './support/sign-in.ts';
 const portal = await openPortal();
 
 describe('The team', () => {
-  test('grows by a link that somebody opens in a browser of their own, and works once', async () => {
+  test('gains a member through an invitation link, which works once', async () => {
     const { page, team } = await portal.openOwner();
     const email = `grace-${team.companyId}@example.com`;
     await visit(page, 'team', 'Team');
@@ -45,7 +45,7 @@ describe('The team', () => {
     await see(late.getByText('This invitation is no longer valid')).toBeVisible();
   });
 
-  test('changes a member’s role, with effect on what they may do next', async () => {
+  test('changes a member’s role, with effect on their next request', async () => {
     const { page, team } = await portal.openOwner();
     const member = await team.join('viewer');
     const theirs = await portal.open(member);
@@ -69,7 +69,7 @@ describe('The team', () => {
     );
   });
 
-  test('helps a member who lost the password by a link, which works once', async () => {
+  test('gives a member who lost the password a link, which works once', async () => {
     const { page, team } = await portal.openOwner();
     const member = await team.join('developer');
     await visit(page, 'team', 'Team');
@@ -121,7 +121,7 @@ describe('The team', () => {
     }
   });
 
-  test('loses a member, who is signed out at once', async () => {
+  test('removes a member, who is signed out at once', async () => {
     const { page, team } = await portal.openOwner();
     const theirs = await portal.open(await team.join('developer'));
     await visit(theirs, 'keys', 'API keys');
@@ -137,7 +137,7 @@ describe('The team', () => {
     await see(theirs.getByRole('heading', { name: 'Sign in' })).toBeVisible();
   });
 
-  test('loses an admin, whose keys are revoked unless they are kept', async () => {
+  test('removes an admin, whose keys are revoked unless kept', async () => {
     const { page, team } = await portal.openOwner();
     const admin = await team.join('admin');
     for (const name of ['Zapier', 'Website form'])
@@ -157,7 +157,7 @@ describe('The team', () => {
     await see(active.filter({ hasText: 'Zapier' })).toHaveCount(0);
   });
 
-  test('is written into the audit log: who did what to whom, and what it was before', async () => {
+  test('has its changes in the audit log: who did what to whom, and the previous state', async () => {
     const { page, team } = await portal.openOwner();
     const member = await team.join('viewer');
     await team.owner.browser.ask('PATCH', `/team/members/${member.id}`, { role: 'admin' });

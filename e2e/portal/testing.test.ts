@@ -18,7 +18,7 @@ const open = async () => {
 };
 
 describe('A test delivery', () => {
-  test('of a sample shows what came back and exactly what was sent, as a command that can be run', async () => {
+  test('of a sample shows the response and the exact request, with a command that repeats it', async () => {
     const { page, subscriber, subscription } = await open();
     receiver.trust(subscription.signingSecret);
     await visit(page, 'test', 'Test delivery');
@@ -50,7 +50,7 @@ describe('A test delivery', () => {
     expect(again?.headers['x-webhook-signature']).toBe(arrived?.headers['x-webhook-signature']);
   });
 
-  test('of a receiver that fails says what happened and what to do', async () => {
+  test('to a failing receiver says what happened and what to do', async () => {
     const { page, subscriber } = await open();
     subscriber.behave('status=401');
     await visit(page, 'test', 'Test delivery');
@@ -62,7 +62,7 @@ describe('A test delivery', () => {
     await see(page.getByRole('tabpanel')).toContainText(/ms/);
   });
 
-  test('of one’s own JSON marks what differs from the schema, refuses what is none, and sends it as it is', async () => {
+  test('of custom JSON marks differences from the schema, refuses invalid JSON, and sends it unchanged', async () => {
     const { page, subscriber } = await open();
     await visit(page, 'test?type=client.created', 'Test delivery');
     await page.getByRole('radio', { name: 'Own JSON' }).check();
@@ -87,7 +87,7 @@ describe('A test delivery', () => {
     expect(subscriber.received()).toHaveLength(1);
   });
 
-  test('is sent by keyboard alone, and the editor does not catch the keyboard', async () => {
+  test('is sent with the keyboard alone, and the editor does not trap the focus', async () => {
     const { page, subscriber } = await open();
     await visit(page, '', 'Overview');
     await command(page, 'test delivery');

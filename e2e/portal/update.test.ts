@@ -4,7 +4,7 @@ import { openPortal, see, visit } from './support/portal.ts';
 
 const portal = await openPortal();
 
-/** As after a release: the next so many times the file is asked for, it is not there. */
+/** Simulates a release: the file is missing for the next `times` requests. */
 const takeAway = async (page: Page, file: RegExp, times: number): Promise<void> => {
   await page.route(file, (route) => route.fulfill({ status: 404, body: 'not found' }), { times });
 };
@@ -12,7 +12,7 @@ const mayLog = /404|dynamically imported module/;
 const always = 1000;
 
 describe('A page that was open during a release', () => {
-  test('loads itself anew, once, when the code of the next page is gone', async () => {
+  test('reloads once when the code of the next page is missing', async () => {
     const { page } = await portal.openOwner({ mayLog });
     await visit(page, '', 'Overview');
     let loads = 0;
@@ -23,7 +23,7 @@ describe('A page that was open during a release', () => {
     expect(loads).toBe(1);
   });
 
-  test('says so when the code is gone for good, and offers another try', async () => {
+  test('says so when the code stays missing, and offers a retry', async () => {
     const { page } = await portal.openOwner({ mayLog });
     await visit(page, '', 'Overview');
     let loads = 0;
@@ -37,7 +37,7 @@ describe('A page that was open during a release', () => {
     await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
   });
 
-  test('does so for a part of a page too', async () => {
+  test('does the same for a part of a page', async () => {
     const { page } = await portal.openOwner({ mayLog });
     await visit(page, 'keys', 'API keys');
     await takeAway(page, /\/assets\/command-menu-/, 1);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { unicode } from '../testing/unicode.ts';
 import { addressProblem, hostProblem } from './addresses.ts';
 
-/** The blocks as numbers, apart from the guard's own way of looking them up: first and last address. */
+/** The blocks as numbers, independent of the guard's own look-up: first and last address. */
 const reserved4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -33,7 +33,7 @@ const isReserved = (number: number): boolean =>
   });
 
 const anywhere = fc.nat(2 ** 32 - 1);
-/** Close to where a block begins or ends. */
+/** Addresses close to the start or end of a block. */
 const edge = fc
   .tuple(fc.constantFrom(...reserved4), fc.boolean(), fc.integer({ min: -2, max: 2 }))
   .map(([[first, bits], end, by]) => toNumber(first) + (end ? 2 ** (32 - bits) : 0) + by)
@@ -46,7 +46,7 @@ const spell = (part: number, way: number): string =>
 const spellings = fc
   .tuple(number4, fc.nat(3), fc.array(fc.nat(2), { minLength: 4, maxLength: 4 }), fc.constantFrom('', '.'))
   .map(([number, cut, ways, end]) => {
-    // The last part holds all the bytes that are left: 127.1, 2130706433.
+    // The last part holds all remaining bytes: 127.1, 2130706433.
     const head = Array.from({ length: cut }, (_, at) => Math.floor(number / 2 ** (24 - 8 * at)) % 256);
     const rest = number % 2 ** (32 - 8 * cut);
     const parts = [...head, rest].map((part, at) => spell(part, ways[at]!));
@@ -54,7 +54,7 @@ const spellings = fc
   });
 
 describe('an IPv4 address', () => {
-  test('is reached exactly where it is in none of the special blocks', () => {
+  test('is allowed exactly if it is in no special block', () => {
     fc.assert(
       fc.property(number4, (number) => {
         expect(addressProblem(toDotted(number)) !== undefined).toBe(isReserved(number));
@@ -63,7 +63,7 @@ describe('an IPv4 address', () => {
     );
   });
 
-  test('is judged alike however a URL spells it', () => {
+  test('is judged the same in every spelling of a URL', () => {
     fc.assert(
       fc.property(spellings, ({ number, text }) => {
         expect(hostProblem(text)).toBe(addressProblem(toDotted(number)));
@@ -72,7 +72,7 @@ describe('an IPv4 address', () => {
     );
   });
 
-  test('is judged alike when it is mapped into IPv6, and never reached when otherwise carried', () => {
+  test('is judged the same when mapped into IPv6, and blocked when embedded otherwise', () => {
     const carriers = fc.constantFrom('64:ff9b::', '::', '2002:', '::ffff:0:', '2606:4700::5efe:');
     fc.assert(
       fc.property(number4, carriers, (number, carrier) => {
@@ -93,7 +93,7 @@ const groups = fc.array(fc.oneof(fc.nat(0xffff), fc.constantFrom(0, 0, 0xffff, 0
 });
 
 describe('an IPv6 address', () => {
-  test('is judged alike in its long and its short form, in capitals and in brackets', () => {
+  test('is judged the same in its long and short form, in capitals and in brackets', () => {
     fc.assert(
       fc.property(groups, (parts) => {
         const long = parts.map((part) => part.toString(16).padStart(4, '0')).join(':');
@@ -107,7 +107,7 @@ describe('an IPv6 address', () => {
     );
   });
 
-  test('is reached only in 2000::/3, or where it is an IPv4 address that is', () => {
+  test('is allowed only in 2000::/3, or as an allowed IPv4 address', () => {
     fc.assert(
       fc.property(groups, (parts) => {
         const address = parts.map((part) => part.toString(16)).join(':');
@@ -121,7 +121,7 @@ describe('an IPv6 address', () => {
   });
 });
 
-test('whatever a URL reads as an address is judged as that address; nothing makes the guard throw', () => {
+test('a host that URLs read as an address is judged as that address, and the guard never throws', () => {
   const near = fc.string({
     unit: fc.constantFrom(...'0123456789abcdefx.:[]%。．@/\\ ', '１', 'ℓ', '\u00ad'),
     maxLength: 24,
@@ -139,7 +139,7 @@ test('whatever a URL reads as an address is judged as that address; nothing make
       const verdict = hostProblem(text);
       const url = URL.parse(`https://${text}/hook`);
       if (verdict !== undefined || url === null) return;
-      // It was let through, so what a connection would be made to must be fit to be reached.
+      // The host passed, so the address that a connection would use must be allowed.
       expect([url.username, url.password, url.port]).toEqual(['', '', '']);
       const name = url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(name) !== 0) expect(addressProblem(name)).toBeUndefined();

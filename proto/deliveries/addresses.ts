@@ -2,13 +2,13 @@ import { BlockList, isIP } from 'node:net';
 
 /**
  * Why an address is blocked, or undefined if deliveries may go there. Only unicast addresses of the public internet
- * are allowed (IANA's special-purpose registries, plus the metadata addresses of clouds). An IPv6 address must be of
- * 2000::/3, the only block that is assigned to anybody. Whatever carries an IPv4 address in an IPv6 one (NAT64, 6to4,
- * Teredo, ISATAP, SIIT) is refused, also around a public address: a translator on the way decides where such a packet
- * ends. IPv4-mapped is the exception, as it is the IPv4 address for the socket.
+ * are allowed (IANA's special-purpose registries, plus the metadata addresses of clouds). An IPv6 address must be in
+ * 2000::/3, the only block that is assigned. IPv6 addresses that embed an IPv4 address (NAT64, 6to4, Teredo, ISATAP,
+ * SIIT) are blocked even if that address is public, because a translator on the way decides where the packet ends.
+ * IPv4-mapped addresses are the exception: the socket treats them as IPv4.
  *
  * @param address as text, without brackets.
- * @returns words that fit after "resolves to", without the address: that may be known inside only.
+ * @returns words that fit after "resolves to". They never contain the address, which callers must not learn.
  */
 export const addressProblem = (address: string): string | undefined => {
   const family = isIP(address);
@@ -18,7 +18,7 @@ export const addressProblem = (address: string): string | undefined => {
   const groups = groupsOf(address);
   const [a, b, c, d, e, f, g, h] = groups as Groups;
   if ((a | b | c | d | e) === 0 && f === 0xffff) return addressProblem(dotted(g, h));
-  // ISATAP (RFC 5214) takes any prefix; its interface identifier tells it.
+  // ISATAP (RFC 5214) works under any prefix; only its interface identifier gives it away.
   if ((e === 0 || e === 0x200) && f === 0x5efe) return carriesIpv4;
   const problem = blocked(forbidden6, address, 'ipv6');
   if (problem !== undefined) return problem;
@@ -26,9 +26,9 @@ export const addressProblem = (address: string): string | undefined => {
 };
 
 /**
- * Why a URL's host is blocked, or undefined if it may be resolved. It is read as a URL reads it (WHATWG), so that
- * `2130706433`, `0x7f.1`, `１２７.0.0.1` and `127.0.0.1.` are all seen to be loopback. A name that passes says nothing
- * yet of where it leads: that is for `addressProblem`, on every address it resolves to.
+ * Why a URL's host is blocked, or undefined if it may be resolved. The host is parsed as URL parsers do (WHATWG), so
+ * that `2130706433`, `0x7f.1`, `１２７.0.0.1` and `127.0.0.1.` are all recognised as loopback. A name that passes may
+ * still resolve to a blocked address: check each of its addresses with `addressProblem`.
  *
  * @param host with or without the brackets of IPv6, without a port.
  * @returns words that fit after "The host is".
@@ -41,7 +41,7 @@ export const hostProblem = (host: string): string | undefined => {
   const labels = name.split('.');
   if (name.length > 253 || labels.some((label) => !/^[\w-]{1,63}$/.test(label))) return 'not a host name';
   if (labels.at(-1) === 'localhost') return 'a loopback name';
-  // "intranet", "kubernetes": such a name leads where the machine's own search list says.
+  // The machine's DNS search list decides what a name such as "intranet" or "kubernetes" resolves to.
   if (labels.length === 1) return 'a name without a domain, which only a local network knows';
   return localSuffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
     ? 'a name of a local network'
@@ -51,7 +51,7 @@ export const hostProblem = (host: string): string | undefined => {
 const carriesIpv4 = 'an IPv6 address that carries an IPv4 address';
 
 const ranges4: readonly (readonly [problem: string, ...prefixes: string[]])[] = [
-  // 168.63.129.16 is public, and Azure's answer to its own machines.
+  // 168.63.129.16 is a public address, on which Azure serves its own machines.
   ['a metadata address', '169.254.169.254/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
   ['an unspecified address', '0.0.0.0/8'],
   ['a private address', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
@@ -75,7 +75,7 @@ const ranges6: typeof ranges4 = [
   ['a discard address', '100::/64', '100:0:0:1::/64'],
   ['a documentation address', '2001:db8::/32', '3fff::/20'],
   ['a benchmarking address', '2001:2::/48'],
-  // Anycast of protocols, ORCHID, AS112: no receiver lives there.
+  // Protocol anycast, ORCHID and AS112: no receiver has such an address.
   ['a reserved address', '2001::/23'],
   ['a segment routing address', '5f00::/16'],
   ['a private address', 'fc00::/7', 'fec0::/10'],
@@ -84,7 +84,7 @@ const ranges6: typeof ranges4 = [
 ];
 
 const localSuffixes = ['localhost', 'localdomain', 'local', 'internal', 'intranet', 'private', 'corp', 'home']
-  // RFC 8375, RFC 7686, and what routers call their networks.
+  // RFC 8375, RFC 7686, and the default domain of many routers.
   .concat('lan', 'home.arpa', 'onion');
 
 type Family = 'ipv4' | 'ipv6';
@@ -122,9 +122,9 @@ const groupsOf = (address: string): readonly number[] => {
 const dotted = (high: number, low: number): string =>
   [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 
-/** The host as a URL has it, lower case and without a last dot; undefined when a URL cannot have it. */
+/** The host as a URL parser writes it, in lower case and without trailing dots; undefined if no URL can have it. */
 const canonical = (host: string): string | undefined => {
-  // What would end the host inside a URL: then the rest is read as something else, and not judged.
+  // These characters end the host inside a URL, so what follows them would go unchecked.
   if (/[\s/\\?#@]/.test(host) || /:/.test(host.replace(/^\[[^[\]]*\]$/, ''))) return undefined;
   const bare = host.replace(/(?:[.\u3002\uff0e\uff61]|%2e)+$/i, '');
   try {

@@ -3,7 +3,7 @@ import { addressProblem, hostProblem } from './addresses.ts';
 
 const carried = 'an IPv6 address that carries an IPv4 address';
 
-/** Every address that the guards of other webhook senders and egress proxies are tested with, and the edges of each block. */
+/** The addresses from tests of other webhook senders and egress proxies, and the edges of each block. */
 const refused: Readonly<Record<string, readonly string[]>> = {
   'a metadata address': [
     ...['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192', '::ffff:169.254.169.254'],
@@ -42,7 +42,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   'a reserved address': [
     ...['192.0.0.0', '192.0.0.8', '192.0.0.255', '240.0.0.0', '240.240.240.240', '250.10.20.30'],
     ...['255.255.255.254', '1::1', '0:0:0:1::1', 'ff:ffff::1', '64:ff9c::1', '100:0:0:2::1', '200::1'],
-    // Not of ::ffff:0:0/96, which one group more to the right would make it.
+    // Not in ::ffff:0:0/96: that would need the group one place to the right.
     '0:0:0:ffff::1',
     ...['1fff:ffff::1', '4000::1', '8000::1', 'c000::1', 'e000::1', '2001:1::1', '2001:1::2', '2001:3::1'],
     ...['2001:4:112::1', '2001:10::1', '2001:20::1', '2001:2f::1', '2001:1ff::1'],
@@ -84,7 +84,7 @@ const allowed = [
   ...['3fff:1000::1', '3ffe::1', '2400:cb00:2048:1::c629:d7a2', '2606:4700:4700:0:0:0:1.1.1.1'],
 ];
 
-describe('an address that is never delivered to', () => {
+describe('a blocked address', () => {
   const rows = Object.entries(refused).flatMap(([why, list]) =>
     list.map((address) => [address, why] as const),
   );
@@ -93,7 +93,7 @@ describe('an address that is never delivered to', () => {
 
 test.each(allowed)('%s may be delivered to', (address) => expect(addressProblem(address)).toBeUndefined());
 
-test('an IPv4-mapped address is judged as the IPv4 address that it is, whichever way it is written', () => {
+test('an IPv4-mapped address is judged as its IPv4 address, in every spelling', () => {
   for (let at = 0; at < 4096; at += 1) {
     const bits = Math.imul(at, 0x9e3779b1) >>> 0;
     const [high, low] = [bits >>> 16, bits & 0xffff];
@@ -105,14 +105,14 @@ test('an IPv4-mapped address is judged as the IPv4 address that it is, whichever
   }
 });
 
-test('outside of 2000::/3 no IPv6 address is delivered to', () => {
+test('IPv6 addresses outside 2000::/3 are blocked', () => {
   for (let first = 0; first <= 0xffff; first += 1) {
     if (first >> 13 === 1) continue;
     expect(addressProblem(`${first.toString(16)}:1:2:3:4:5:6:7`)).toBeDefined();
   }
 });
 
-describe('a host that is never delivered to', () => {
+describe('a blocked host', () => {
   const loopback = [
     ...['127.0.0.1', '127.1', '127.0.1', '0x7f.1', '0x7f000001', '0X7F.0.0.1', '017700000001', '0177.0.0.1'],
     ...[
@@ -163,7 +163,7 @@ describe('a host that is never delivered to', () => {
     ],
     ...['printer.home.arpa', 'wiki.intranet', 'x.private', 'abc.onion', 'metadata.google。internal'],
   ];
-  test.each(localNames)('%s is of a local network', (host) => {
+  test.each(localNames)('%s is a name of a local network', (host) => {
     expect(hostProblem(host)).toBe('a name of a local network');
   });
   test.each([
@@ -227,4 +227,4 @@ test.each([
     'mylocal.dev',
   ],
   ...['localhost.example.com', 'internal.example.com', '127.0.0.1.example.com', '2606:4700:4700::1111'],
-])('%s may be looked up', (host) => expect(hostProblem(host)).toBeUndefined());
+])('%s may be resolved', (host) => expect(hostProblem(host)).toBeUndefined());

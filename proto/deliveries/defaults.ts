@@ -2,7 +2,7 @@
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000] as const;
 
-/** The waits before the retries of a delivery, each counted from the attempt before it. */
+/** The backoff before each retry of a delivery, counted from the previous attempt. */
 export const retryScheduleMs: readonly number[] = [
   5 * second,
   15 * second,
@@ -19,11 +19,11 @@ export const retryScheduleMs: readonly number[] = [
 /** Time limit for a whole attempt. */
 export const attemptTimeoutMs = 10 * second;
 
-/** The least time between two attempts to a failing subscription. */
+/** Minimum time between two attempts to a failing subscription. */
 export const probeIntervalMs = second;
 
-/** Whole days for which events, deliveries and attempts are kept. */
+/** Retention of events, deliveries and attempts, in whole days. */
 export const retentionDays = 30;
 
-/** Deliveries of one company that may wait at a time (contract, "Quotas"). */
+/** Maximum number of waiting deliveries of one company (contract, "Quotas"). */
 export const waitingDeliveriesQuota = 1_000_000;

@@ -1,20 +1,20 @@
 /** The ports that deliveries may go to. */
 export type DeliveryPorts = ReadonlySet<number> | 'any';
 
-/** The ports of an installation that names none: 443, and any where plain http or private addresses are allowed. */
+/** The configured ports. The default is 443, or any port if plain http or private addresses are allowed. */
 export const deliveryPorts = (
-  named: DeliveryPorts | undefined,
+  configured: DeliveryPorts | undefined,
   { allowHttp, allowPrivate }: { readonly allowHttp: boolean; readonly allowPrivate: boolean },
-): DeliveryPorts => named ?? (allowHttp || allowPrivate ? 'any' : new Set([443]));
+): DeliveryPorts => configured ?? (allowHttp || allowPrivate ? 'any' : new Set([443]));
 
-/** The port that a URL of http or https leads to. */
+/** The port of an http or https URL. */
 export const portOf = ({ port, protocol }: URL): number => {
   if (port !== '') return Number(port);
   return protocol === 'http:' ? 80 : 443;
 };
 
 /**
- * Why a URL's port is never delivered to, or undefined when it may be.
+ * Why deliveries may not go to a URL's port, or undefined if they may.
  * @returns words that fit after "The port is" or "the port is".
  */
 export const portProblem = (url: URL, ports: DeliveryPorts): string | undefined => {

@@ -3,7 +3,7 @@ import { deliveryPorts, portOf, portProblem } from './ports.ts';
 
 const strict = { allowHttp: false, allowPrivate: false };
 
-test('an installation that names no ports delivers to 443, and in development to any', () => {
+test('without configured ports deliveries go to 443, and in development to any port', () => {
   expect(deliveryPorts(undefined, strict)).toEqual(new Set([443]));
   expect(deliveryPorts(undefined, { ...strict, allowHttp: true })).toBe('any');
   expect(deliveryPorts(undefined, { ...strict, allowPrivate: true })).toBe('any');
@@ -16,11 +16,11 @@ test.each([
   ['http://a.example/', 80],
   ['https://a.example:8443', 8443],
   ['https://a.example:0', 0],
-])('%s leads to port %i', (url, port) => {
+])('%s has port %i', (url, port) => {
   expect(portOf(new URL(url))).toBe(port);
 });
 
-test('a port that is not among them is refused in words that name those that are', () => {
+test('a port that is not allowed is refused with the allowed ones', () => {
   const ports = new Set([8443, 443]);
   expect(portProblem(new URL('https://a.example'), ports)).toBeUndefined();
   expect(portProblem(new URL('https://a.example:8443'), ports)).toBeUndefined();

@@ -9,7 +9,7 @@ const ringOf = (...names: readonly string[]) =>
 const ring = ringOf('new', 'old');
 const id = fc.maxSafeNat();
 
-test('a sealed secret opens to what it was, under the key that its bytes name', () => {
+test('a sealed secret decrypts with the key that its bytes name', () => {
   fc.assert(
     fc.property(id, fc.string({ unit: unicode, maxLength: 80 }), (company, secret) => {
       const sealed = sealSecret(ring, company, secret);
@@ -20,7 +20,7 @@ test('a sealed secret opens to what it was, under the key that its bytes name', 
   );
 });
 
-test('a sealed secret does not open for another company, with a changed bit, cut, or lengthened', () => {
+test('a sealed secret does not decrypt for another company, with a changed bit, truncated or lengthened', () => {
   fc.assert(
     fc.property(id, id, fc.nat(9999), fc.nat(3), (company, other, place, way) => {
       const sealed = sealSecret(ring, company, 'whsec_secret');
@@ -40,7 +40,7 @@ test('a sealed secret does not open for another company, with a changed bit, cut
   );
 });
 
-test('bytes of anywhere are no sealed secret', () => {
+test('arbitrary bytes are not a sealed secret', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
       expect(() => openSecret(ring, 1, bytes)).toThrow();
@@ -49,7 +49,7 @@ test('bytes of anywhere are no sealed secret', () => {
   );
 });
 
-test('a key ring is read or refused in a sentence that tells nothing of a key', () => {
+test('a key ring is parsed, or refused with a sentence that reveals no key', () => {
   const key = randomBytes(32).toString('base64');
   const part = fc.oneof(
     fc.constantFrom(`a:${key}`, `b:${key}`, ' ', 'a', ':', key),

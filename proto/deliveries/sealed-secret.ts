@@ -1,21 +1,21 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /**
- * How signing secrets lie in the database: AES-256-GCM under one of the keys of a ring, with the key's name in
- * front, so that keys can be replaced one after the other. The company is authenticated data: a secret that
- * was copied to another company's row does not open.
+ * The keys that encrypt signing secrets in the database (AES-256-GCM). Each secret starts with the name of its key,
+ * so that keys can be rotated. The company is authenticated data: a secret that was copied to another company's row
+ * does not decrypt.
  *
  * Layout: version (1 byte, 1), length of the key's name (1 byte), name, nonce (12), tag (16), ciphertext.
  */
 export interface KeyRing {
-  /** The name of the key that seals. */
+  /** The name of the key that encrypts new secrets. */
   readonly sealsWith: string;
   readonly keys: ReadonlyMap<string, Buffer>;
 }
 
 /**
- * Reads `name:key,name:key`, each key 32 bytes in base64; the first seals, all open.
- * @throws Error, in one sentence that never repeats a key.
+ * Reads `name:key,name:key`, each key 32 bytes in base64. The first encrypts new secrets; all decrypt.
+ * @throws Error whose message never contains a key.
  */
 export const parseKeyRing = (text: string): KeyRing => {
   const keys = new Map<string, Buffer>();
@@ -38,7 +38,7 @@ export const sealSecret = (ring: KeyRing, companyId: number, secret: string): Bu
   return Buffer.concat([Buffer.from([version, name.length]), name, nonce, cipher.getAuthTag(), text]);
 };
 
-/** @throws Error when the ring lacks the key, or the bytes are not what `sealSecret` made for this company. */
+/** @throws Error if the ring lacks the key, or `sealSecret` did not make these bytes for this company. */
 export const openSecret = (ring: KeyRing, companyId: number, sealed: Uint8Array): string => {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   const nonceAt = 2 + (bytes[1] ?? 0);
@@ -51,7 +51,7 @@ export const openSecret = (ring: KeyRing, companyId: number, sealed: Uint8Array)
   return decipher.update(bytes.subarray(textAt), undefined, 'utf8') + decipher.final('utf8');
 };
 
-/** The name of the key a secret was sealed with. */
+/** The name of the key that encrypted a secret. */
 export const sealedWith = (sealed: Uint8Array): string =>
   Buffer.from(sealed.buffer, sealed.byteOffset + 2, sealed[1]).toString();
 

@@ -3,8 +3,8 @@ import type { ReplayKind } from '../portal/replays.ts';
 import type { DeliveryState, ErrorClass } from './states.ts';
 
 /**
- * The rows that `webhooks` and `dispatcher` share (services/webhooks/migrations), as they are read. The tables
- * are their contract: what has to happen is a row with a due time, whoever wrote it and whoever acts on it.
+ * Rows of the tables that `webhooks` and `dispatcher` share (services/webhooks/migrations), as they are read. The
+ * tables are the interface between the two: pending work is a row with a due time.
  */
 export interface SubscriptionRow {
   readonly company_id: number;
@@ -17,11 +17,11 @@ export interface SubscriptionRow {
   readonly managed_by: string | null;
   readonly disabled_reason: string | null;
   readonly disabled_utc: Date | null;
-  /** Whether the service switched it off by itself. */
+  /** Whether the service disabled it automatically. */
   readonly auto_disabled: number;
   /**
-   * Null: no challenge is needed. Else it is disabled until its receiver echoes one: `pending` is enabled then,
-   * `required` was disabled by choice (contract, "Endpoint verification").
+   * Null: no challenge is needed. Otherwise the subscription is disabled until its receiver echoes one. `pending`:
+   * the echo enables it. `required`: it was disabled by choice (contract, "Endpoint verification").
    */
   readonly verification: 'pending' | 'required' | null;
   /** When the result of the last challenge came; null before the first and after success. */
@@ -40,9 +40,9 @@ export interface DeliveryQueueRow {
   readonly subscription_id: number;
   readonly next_due_utc: Date | null;
   readonly consecutive_failures: number;
-  /** Failed attempts since the last success, also those that are not counted. */
+  /** Failed attempts since the last success, including those that do not count as consecutive failures. */
   readonly failed_attempts: number;
-  /** At most a few too many until `count_held_utc`, when the rows are counted. */
+  /** May be a few too high until `count_held_utc`, when the rows are counted. */
   readonly held_deliveries: number;
   readonly count_held_utc: Date | null;
 }
@@ -66,7 +66,7 @@ export interface DeliveryRow extends DeliveryKey {
   readonly updated_utc: Date;
 }
 
-/** A header as it went over the wire. */
+/** A header as sent or received. */
 export type HeaderPair = readonly [name: string, value: string];
 
 /** The facts of one attempt, as stored and shown. */
@@ -96,7 +96,7 @@ export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly next_attempt_utc: Date | null;
 }
 
-/** An event that is still to be fanned out, or whose first attempts are under way; crm writes it with the event. */
+/** An event that waits for its fan-out, or whose first attempts are under way. crm writes it with the event. */
 export interface EventOutboxRow {
   readonly company_id: number;
   readonly event_id: number;

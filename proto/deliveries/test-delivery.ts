@@ -2,14 +2,17 @@ import type { EventType } from '../events.ts';
 import type { challengeType } from './challenge.ts';
 import type { AttemptFacts } from './tables.ts';
 
-/** A test delivery or a verification challenge, as `webhooks` asks a dispatcher for it (NATS request to `testDeliverySubject`, JSON). */
+/**
+ * A test delivery or a verification challenge, which `webhooks` requests from a dispatcher (NATS request to
+ * `testDeliverySubject`, JSON).
+ */
 export interface TestDelivery {
   readonly companyId: number;
   readonly subscriptionId: number;
-  /** Goes into `X-Webhook-Id`; the body has the same. */
+  /** The value of `X-Webhook-Id`, and the `id` in the body. */
   readonly eventId: number;
   readonly eventType: EventType | typeof challengeType;
-  /** The whole envelope, as it is sent. */
+  /** The whole envelope, as sent. */
   readonly body: string;
 }
 
@@ -21,5 +24,5 @@ export type TestDeliveryAnswer =
         readonly response_body: string | null;
       };
     }
-  /** No attempt could be made: the subscription is gone, or its secret cannot be opened. */
+  /** No attempt was possible: the subscription was deleted, or its secret cannot be decrypted. */
   | { readonly error: string };

@@ -1,22 +1,25 @@
 import type { DeliveryKey } from './tables.ts';
 
-/** How long a process leases a delivery: longer than an attempt can take, waiting included. Then it is due again. */
+/**
+ * The lease of a delivery: longer than an attempt can take, including its waits. When it expires, the delivery is due
+ * again.
+ */
 export const leaseMs = 30_000;
 
-/** Deliveries that one wake names at most, unless they are one event's. */
+/** Maximum number of deliveries in one wake, unless a single event has more. */
 export const maxWakeDeliveries = 64;
 
-/** An event, and the subscriptions that it may be delivered to at once. Their deliveries have no rows yet. */
+/** An event, and the subscriptions to which it can be delivered at once. Their deliveries have no rows yet. */
 export interface AnnouncedEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' | 'created_utc'> {
   readonly subscription_ids: readonly number[];
-  /** The W3C trace context of its fan-out, where that is recorded. */
+  /** The W3C trace context of its fan-out, if the fan-out is traced. */
   readonly traceparent?: string | undefined;
 }
 
 /**
- * A message of the work queue: first attempts that may be made, all under the lease that the events' outbox rows were
- * given. A wake promises nothing: the dispatcher that takes it reads these rows, and makes an attempt only if a row
- * still has exactly this `dueMs` and the attempt can end before it.
+ * A message of the work queue: first attempts to make, all under the lease of the events' outbox rows. A wake is only
+ * a hint. The dispatcher that takes it reads these rows, and makes an attempt only if a row still has exactly this
+ * `dueMs` and the attempt can end before it.
  */
 export interface DeliveryWake {
   readonly dueMs: number;

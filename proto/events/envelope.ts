@@ -1,25 +1,25 @@
 import type { challengeType } from '../deliveries/challenge.ts';
 import type { EventType } from '../events.ts';
 
-/** An event as its row has it. */
+/** An event as stored. */
 export interface StoredEvent {
   readonly event_id: number;
   readonly company_id: number;
   readonly type: EventType;
   readonly created_utc: Date;
-  /** Compact JSON in UTF-8, written once and never parsed again on its way. */
+  /** Compact JSON in UTF-8, serialized once and never parsed again before delivery. */
   readonly payload: Buffer;
 }
 
 /**
  * The bytes of a payload, as they are stored, signed and delivered: compact JSON in UTF-8. They must never change for
- * a given payload, which golden bytes hold (`envelope.unit.test.ts`).
+ * a given payload; `envelope.unit.test.ts` compares them with recorded bytes.
  */
 export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload));
 
 /**
- * The bytes that every delivery of an event carries, in the order `id, type, createdUtc, companyId, payload`
- * (contract, "Events"). They depend on the row alone, so they are the same in every attempt, whoever makes it.
+ * The bytes that every delivery of an event carries, with the fields in the order `id, type, createdUtc, companyId,
+ * payload` (contract, "Events"). They depend on the row alone, so every attempt sends the same bytes.
  */
 export const encodeEnvelope = ({
   event_id,

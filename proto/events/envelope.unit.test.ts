@@ -4,8 +4,8 @@ import { keyOperations } from '../operations.ts';
 import { parseBody } from '../parse.ts';
 import { encodeEnvelope, encodePayload } from './envelope.ts';
 
-// Golden bytes: from what a caller sends to what a receiver checks the signature of. A change of serializer that
-// changes one of these breaks the signatures of stored events, and receivers that keep bodies.
+// Recorded bytes, from the request of a caller to the body whose signature a receiver checks. A serializer that
+// changes one of them breaks the signatures of stored events, and receivers that keep bodies.
 
 const createTestEvent = keyOperations.find(({ id }) => id === 'createTestEvent')!;
 
@@ -39,7 +39,7 @@ test.each([
     '{"a":[9007199254740992,9007199254740991]}',
     '{"a":[9007199254740992,9007199254740991]}',
   ],
-  ['numbers in other spellings', '{"a":[1.0,1e2,0.1,1E-7,1e21]}', '{"a":[1,100,0.1,1e-7,1e+21]}'],
+  ['numbers in other notations', '{"a":[1.0,1e2,0.1,1E-7,1e21]}', '{"a":[1,100,0.1,1e-7,1e+21]}'],
   [
     'white space and the order of names',
     '{ "b" : 1 ,\n "a":2, "10":3, "9":4 }',
@@ -49,7 +49,7 @@ test.each([
   expect(envelopeOf(sent).toString()).toBe(`${head}${stored}}`);
 });
 
-test('all of them together have the signature that receivers computed for them before', () => {
+test('their combined bytes have the recorded signature', () => {
   const payload =
     '{"first_name":"Zoë 🎉","note":"\\u2028<&>\\u0001","zero":-0,"big":9007199254740992,"rate":0.1}';
   const signed = createHmac('sha256', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=')

@@ -6,7 +6,7 @@ import { encodeEnvelope } from './envelope.ts';
 const now = new Date('2026-01-15T09:30:00.123Z');
 
 describe.each(eventTypes)('%s', (type) => {
-  test('has a sample that is exactly what its schema says', () => {
+  test('has a sample with exactly the fields of its schema', () => {
     const sample = samplePayload(type, now);
     const schema = eventDefinitions[type].payload.strict();
     expect(schema.parse(sample)).toEqual(sample);
@@ -23,7 +23,7 @@ test('the contract names each event type, and each only once', () => {
   expect(named.toSorted()).toEqual(eventTypes.toSorted());
 });
 
-test("client.created has the interface's fields in their order", () => {
+test('client.created has the fields of the interface specification, in order', () => {
   expect(Object.keys(samplePayload('client.created', now))).toEqual([
     'client_id',
     'first_name',

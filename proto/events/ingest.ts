@@ -5,12 +5,12 @@ import { recordId } from '../schemas/fields.ts';
 import { optionalText } from '../schemas/text.ts';
 import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
 
-/** For how long a `dedupeKey` stands for the event it was first sent with. */
+/** How long a `dedupeKey` refers to the first event that was sent with it. */
 export const dedupeWindowMs = 24 * 3600 * 1000;
 
 /**
- * How the CRM's other modules add an event: a request to `ingestSubject` with this as JSON (contract,
- * "Events"). It is answered when the event is durable, with `IngestAnswer`.
+ * How other modules of the CRM add an event: a NATS request to `ingestSubject` with this JSON (contract, "Events").
+ * The answer, an `IngestAnswer`, is sent once the event is durable.
  */
 export const ingestEvent = {
   body: z
@@ -18,9 +18,9 @@ export const ingestEvent = {
       companyId: recordId,
       type: knownEventType,
       payload: eventPayload,
-      /** The same key within `dedupeWindowMs` answers the first event's id and adds nothing. */
+      /** Within `dedupeWindowMs`, a request with the same key gets the first event's id and adds no event. */
       dedupeKey: optionalText({ max: 200 }),
-      /** Asked for by `POST /events/test`, whose payload may be any object. */
+      /** Set by `POST /events/test`, whose payload may be any object. */
       isTest: z.boolean().optional(),
     })
     .check(
@@ -37,13 +37,13 @@ export const ingestEvent = {
     ),
 } as const;
 
-/** Receivers rely on the published schema of a type, so what breaks it is refused before it is an event. */
+/** Receivers rely on the published schema of a type, so a payload that breaks it is refused. */
 const payloadProblems = (type: EventType, payload: object): readonly z.core.$ZodIssue[] =>
   eventDefinitions[type].payload.safeParse(payload, { error: explain }).error?.issues ?? [];
 
 export type IngestBody = z.output<typeof ingestEvent.body>;
 
-/** The event's id, or what was wrong; `retry` says that the same request may succeed later. */
+/** The event's id, or an error. `retry`: the same request may succeed later. */
 export type IngestAnswer =
   | { readonly id: number; readonly duplicate: boolean }
   | {

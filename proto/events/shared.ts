@@ -1,23 +1,21 @@
 import { z } from 'zod';
 import { id, instant } from '../schemas/values.ts';
 
-/** What several event types share: fields of payloads, and placeholder values of samples. */
+/** Parts that several event types share: payload fields, and placeholder values of samples. */
 
 export const text = z.string();
 export const textOrNone = text.nullable();
 export const amount = z.number().meta({ description: 'In units of the currency, such as 129.5.' });
 export const currency = text.meta({ description: 'ISO 4217, such as `USD`.' });
-export const employeeOrNone = id
-  .nullable()
-  .meta({ description: 'ID of the employee who did it, where known.' });
+export const employeeOrNone = id.nullable().meta({ description: 'ID of the employee who did it, if known.' });
 
-/** The fields of a new lead or client, in the order of the interface's own sample. */
+/** The fields of a new lead or client, in the order of the sample in the interface specification. */
 export const personCreated = z.object({
   client_id: id,
   first_name: text,
   last_name: text,
   email: text,
-  phone: text.meta({ description: 'Empty where the record has none.' }),
+  phone: text.meta({ description: 'Empty if the record has none.' }),
   status: text,
   created_date: instant,
 });

@@ -10,8 +10,8 @@ export const pascal = (id: string): string =>
   id.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * The schemas that several operations share. Each stands once under `components.schemas`, so that a generated
- * client has one type for it; every use refers to it.
+ * Schemas that several operations share. Each is defined once under `components.schemas` and referenced by every use,
+ * so that a generated client has one type for it.
  */
 const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['EventType', w.eventTypeAnswer, w.knownEventType],
@@ -31,12 +31,12 @@ const nameOf: ReadonlyMap<z.core.$ZodType, string> = new Map(
   shared.flatMap(([name, ...schemas]) => schemas.map((schema) => [schema, name] as const)),
 );
 
-/** Collects `components.schemas` while the document is written. */
+/** Collects `components.schemas` while the document is generated. */
 export interface Components {
   readonly schemas: Json;
   /** A reference to the schema, under its shared name if it has one, else under `name`. */
   refer(name: string, schema: z.ZodType): Json;
-  /** The schema itself, with references to what it shares. */
+  /** The schema itself, with references to shared schemas. */
   inline(schema: z.ZodType): Json;
 }
 
@@ -45,7 +45,10 @@ export const createComponents = (initial: Json): Components => {
 
   const convert = (schema: z.ZodType): Json => jsonSchema(schema, (inner) => nameOf.get(inner));
 
-  /** Replaces marked nodes by references; what a use adds, such as a description, stays beside its reference. */
+  /**
+   * Replaces marked nodes with references. Keywords that a use adds, such as a description, stay beside the
+   * reference.
+   */
   const lift = (node: unknown, isRoot = false): unknown => {
     if (Array.isArray(node)) return node.map((item) => lift(item));
     if (typeof node !== 'object' || node === null) return node;
@@ -57,7 +60,7 @@ export const createComponents = (initial: Json): Components => {
     return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(own) };
   };
 
-  // In order, so that a later one can hold an earlier one.
+  // In order: a later schema can contain an earlier one.
   for (const [name, schema] of shared) schemas[name] = lift(convert(schema!), true);
 
   return {
@@ -72,7 +75,7 @@ export const createComponents = (initial: Json): Components => {
 };
 
 /**
- * Describes a property's default in words: generators such as openapi-typescript take a property with a `default` as
+ * Describes a property's default in words. Generators such as openapi-typescript treat a property with a `default` as
  * always present, and would require it in requests.
  */
 const describeDefaults = (schema: Json): Json => {
@@ -86,5 +89,5 @@ const describeDefaults = (schema: Json): Json => {
   return { ...schema, properties: Object.fromEntries(properties) };
 };
 
-/** Set by `jsonSchema` on what is a component; never in the document. */
+/** `jsonSchema` marks components with it; it never appears in the document. */
 const marker = 'x-component';

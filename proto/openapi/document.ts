@@ -8,7 +8,7 @@ import { headers, onCounted } from './headers.ts';
 import type { Json } from './json-schema.ts';
 import { webhooks } from './webhooks.ts';
 
-/** The interface as an OpenAPI 3.1 document, made from the same table that serves it. */
+/** The interface as an OpenAPI 3.1 document, generated from the table of operations that serves it. */
 export const openApiDocument = (): Json => {
   const components = createComponents(errorSchemas);
   const paths: Record<string, Json> = {};
@@ -36,7 +36,7 @@ export const openApiDocument = (): Json => {
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
-          description: '`<prefix>_<company id>_<secret>`, shown once when the key is made.',
+          description: '`<prefix>_<company id>_<secret>`, shown once, when the key is created.',
         },
       },
       headers,
@@ -94,7 +94,7 @@ const parametersOf = ({ params, query }: KeyOperation, components: Components): 
     name,
     in: 'path',
     required: true,
-    description: `${text} Anything but a positive integer is a 404.`,
+    description: `${text} Anything but a positive integer gets 404.`,
     schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' },
   }));
   const { properties = {}, required = [] } = (query ? components.inline(query) : {}) as {

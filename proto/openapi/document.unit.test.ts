@@ -48,7 +48,7 @@ const described = (id: string): Described => {
 const resolved = (response: Response): Response =>
   response.$ref ? document.components.responses[response.$ref.split('/').at(-1)!]! : response;
 
-/** Checks each example of a content against the schema it is shown under. */
+/** Checks each example of a content against its schema. */
 const checkExamples = (content: Content): number => {
   const examples = [
     ...('example' in content ? [content.example] : []),
@@ -72,19 +72,19 @@ test('it is plain JSON, and the same every time', () => {
   expect(openApiDocument()).toEqual(document);
 });
 
-test('its examples would be noticed if they did not fit', () => {
+test('an example that does not fit its schema is detected', () => {
   expect(ajv.getSchema('document#/components/schemas/CreateLeadRequest')!({ first_name: 7 })).toBe(false);
   expect(ajv.getSchema('document#/components/schemas/LookupError')!({ error: 'x' })).toBe(false);
 });
 
-test('every shared answer shows examples that fit its schema', () => {
+test('every shared answer has examples that fit its schema', () => {
   for (const response of Object.values(document.components.responses))
     expect(checkExamples(response.content!['application/json'])).toBeGreaterThan(0);
 });
 
-test('the errors of every code are shown in the document', () => {
+test('the document has an example of every error code', () => {
   const text = JSON.stringify(document);
-  // 400, 403 and 500 are each operation's own; 501 is what a service says that is older than its gateway.
+  // 400, 403 and 500 belong to single operations; 501 comes from a service that is older than its gateway.
   for (const { message } of Object.values(errorCodes).filter(
     ({ status }) => ![400, 403, 409, 500, 501].includes(status),
   ))
@@ -102,7 +102,7 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
     });
   });
 
-  test('lists every error that any request may meet, in the shape of its family', () => {
+  test('lists the errors that every request may get, in the shape of the operation', () => {
     for (const status of ['400', '401', '403', '404', '405', '413', '429', '500', '503', '504']) {
       const response = resolved(entry.responses[status]!);
       const family = operation.errorShape === 'lookup' ? /\/Lookup/ : /\/(Error|RateLimitExceeded)$/;
@@ -122,7 +122,7 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
     }
   });
 
-  test('shows an example of every success, and nothing in it that is not declared', () => {
+  test('has an example of every success, with declared fields only', () => {
     for (const [status, { schema, example }] of Object.entries(operation.answers)) {
       const response = entry.responses[status]!;
       for (const name of ['Limit', 'Remaining', 'Reset', 'Window', 'Policy'])
@@ -137,7 +137,7 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
     }
   });
 
-  test('shows a request that the parser takes', () => {
+  test('has an example request that the parser accepts', () => {
     if (!operation.body) return expect(entry.requestBody).toBeUndefined();
     const content = entry.requestBody!.content['application/json'];
     expect(checkExamples(content)).toBe(1);
@@ -199,7 +199,7 @@ test('operation ids are unique, those of deliveries included', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('what several operations share stands once, and is referred to', () => {
+test('shared schemas are defined once, and referenced', () => {
   const { schemas } = document.components;
   expect(Object.keys(schemas)).toEqual(
     expect.arrayContaining(['Event', 'EventType', 'Subscription', 'SubscriptionWithSecret', 'Error']),
@@ -213,11 +213,11 @@ test('what several operations share stands once, and is referred to', () => {
   });
 });
 
-test('no boolean is a constant: generators write it as a name', () => {
+test('no boolean is a constant, which generators mistake for a name', () => {
   expect(JSON.stringify(document)).not.toMatch(/"const":(true|false)/);
 });
 
-test('a property of a request that has a default is not required, and its default is told in words', () => {
+test('a request property with a default is not required, and its description states the default', () => {
   expect(document.components.schemas).toMatchObject({
     CreateSubscriptionRequest: {
       required: ['url', 'eventTypes'],
@@ -228,7 +228,7 @@ test('a property of a request that has a default is not required, and its defaul
   expect(JSON.stringify(requests)).not.toMatch(/"default":/);
 });
 
-test('the bounds of fields are said so that a validator can hold them', () => {
+test('the bounds of fields are keywords that a validator can check', () => {
   const { schemas } = document.components;
   const takes = (name: string, value: unknown): boolean =>
     ajv.getSchema(`document#/components/schemas/${name}`)!(value) as boolean;

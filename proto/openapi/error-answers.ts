@@ -4,7 +4,7 @@ import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
 import { alsoOn, ifCounted, onCounted, onEvery } from './headers.ts';
 import type { Json } from './json-schema.ts';
 
-/** The error answers of an operation: those that all share, by reference, and its own. */
+/** The error answers of an operation: the shared ones by reference, then its own. */
 export const errorAnswers = (operation: KeyOperation): Json => {
   const { errorShape, errors } = operation;
   const answers: Record<string, Json> = {};
@@ -36,7 +36,7 @@ export const errorAnswers = (operation: KeyOperation): Json => {
   return answers;
 };
 
-/** What every operation may answer, in both shapes, under `components.responses`. */
+/** Errors that every operation may answer, in both shapes, under `components.responses`. */
 export const sharedAnswers = (): Json => {
   const shapes: readonly ErrorShape[] = ['general', 'lookup'];
   return Object.fromEntries(
@@ -54,45 +54,45 @@ const shared: readonly SharedAnswer[] = [
     status: 401,
     name: 'Unauthorized',
     description:
-      'The key is missing, malformed, unknown or revoked. All of these read the same, and none is counted.',
+      'The key is missing, malformed, unknown or revoked. All of these get the same answer, and none is counted.',
     codes: ['unauthorized'],
   },
   {
     status: 404,
     name: 'NotFound',
-    description: 'There is no such path.',
+    description: 'The path does not exist.',
     codes: ['not_found'],
   },
   {
     status: 405,
     name: 'MethodNotAllowed',
-    description: 'The path does not take this method.',
+    description: 'The path does not have this method.',
     codes: ['method_not_allowed'],
   },
   {
     status: 413,
     name: 'PayloadTooLarge',
-    description: 'The request body is over 1 MiB. The request was counted.',
+    description: 'The request body exceeds 1 MiB. The request was counted.',
     codes: ['payload_too_large'],
   },
   {
     status: 429,
     name: 'RateLimitExceeded',
     description:
-      'The limit of the window is used up: the key’s (`policy` reads `read:60/1m`), or the ceiling over all keys of its company (`company-read:1200/1m`). The window is the UTC minute; try again when it has ended.',
+      'The limit of the window is used up: the key’s (`policy` reads `read:60/1m`), or the ceiling over all keys of its company (`company-read:1200/1m`). The window is the UTC minute; retry when it has ended.',
     codes: ['rate_limit_exceeded'],
   },
   {
     status: 500,
     name: 'InternalError',
-    description: 'An unexpected failure. `requestId` names it in the logs.',
+    description: 'An unexpected failure. `requestId` identifies it in the logs.',
     codes: ['internal_error'],
   },
   {
     status: 503,
     name: 'Unavailable',
     description:
-      'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), or the service is not there (`service_unavailable`; only then the request was counted and the answer has the rate-limit headers). Not a rate-limit violation: try again after 1-2 seconds.',
+      'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), or the service is not available (`service_unavailable`; only then was the request counted, and the answer has the rate-limit headers). This is not a rate-limit violation: retry after 1-2 seconds.',
     codes: ['lock_timeout', 'keys_unavailable', 'service_unavailable'],
   },
   {
@@ -118,7 +118,7 @@ const unknownParameter: ProblemFacts = {
   details: [{ field: 'foo', message: 'unknown query parameter: foo' }],
 };
 
-/** Examples are rendered by the code that renders real answers, so that they cannot differ. */
+/** Renders examples with the code that renders real answers, so that they cannot differ. */
 const exampleOf = (shape: ErrorShape, code: ErrorCode): unknown => {
   if (code === 'rate_limit_exceeded') return JSON.parse(renderLimitExceeded(shape, exceeded).body);
   return bodyOf(shape, code === 'method_not_allowed' ? methodNotAllowed('GET, HEAD') : problem(code));
@@ -132,7 +132,7 @@ const badRequest = ({ query, body, errors }: KeyOperation): string =>
     errors[400]?.description,
     query
       ? 'A query parameter is unknown, repeated or not valid.'
-      : 'A query parameter was sent; none is known.',
+      : 'A query parameter was sent; the operation has none.',
     body && 'The body is not a JSON object in UTF-8, or a field of it is missing, unknown or not valid.',
     'Everything that is wrong is listed in `details`.',
   ]

@@ -3,7 +3,7 @@ import type { Json } from './json-schema.ts';
 
 const details = {
   type: 'array',
-  description: 'With 400: every problem of the request. The first one is also the text above.',
+  description: 'With 400: every problem of the request. The first one is also the main text.',
   items: {
     type: 'object',
     properties: { field: { type: 'string' }, message: { type: 'string' } },
@@ -43,7 +43,7 @@ export const errorSchemas: Json = {
       previousSecretUntil: {
         type: 'string',
         format: 'date-time',
-        description: 'With 409 of a rotation: until when the previous secret signs too.',
+        description: 'With 409 of a rotation: until when the previous secret also signs.',
       },
     },
     required: ['error'],

@@ -1,8 +1,8 @@
 import type { Json } from './json-schema.ts';
 
-/** The headers of answers, under `components.headers` (contract, "Rate limits"). */
+/** Response headers, under `components.headers` (contract, "Rate limits"). */
 
-/** `required`: every answer that lists it has it. */
+/** `required`: always present on answers that list it. */
 const header = (description: string, schema: Json, example: unknown): Json => ({
   description,
   required: true,
@@ -14,7 +14,7 @@ const integer = { type: 'integer' };
 
 export const headers: Json = {
   'X-Request-Id': header(
-    'Names this request in logs: the caller’s own id if it sent a sane one, else a new one.',
+    'Identifies this request in logs: the caller’s own ID if it sent a valid one, otherwise a new one.',
     text,
     '7f1c2a9e5b6d4c38',
   ),
@@ -27,11 +27,11 @@ export const headers: Json = {
     text,
     'read:60/1m',
   ),
-  'RateLimit-Policy': header('The same policy, as the IETF draft has it.', text, '"read";q=60;w=60'),
+  'RateLimit-Policy': header('The same policy, in the format of the IETF draft.', text, '"read";q=60;w=60'),
   RateLimit: header('Requests left, and seconds until the window ends.', text, '"read";r=59;t=34'),
-  'Retry-After': header('Seconds to wait before the next try.', integer, 1),
+  'Retry-After': header('Seconds to wait before the next attempt.', integer, 1),
   'WWW-Authenticate': header('The way to authenticate.', text, 'ApiKey header="X-Api-Key"'),
-  Allow: header('The methods that the path takes.', text, 'GET, HEAD'),
+  Allow: header('The methods that the path has.', text, 'GET, HEAD'),
 };
 
 const refer = (...names: readonly string[]): Json =>
@@ -53,7 +53,7 @@ const rateLimit = [
 /** On every answer to a request that was counted, whatever its status (contract, "Rate limits"). */
 export const onCounted = refer('X-Request-Id', ...rateLimit);
 
-/** Where a status is also answered to requests that were not counted. */
+/** For statuses that uncounted requests can get too. */
 export const ifCounted: Json = {
   ...onEvery,
   ...Object.fromEntries(rateLimit.map((name) => [name, { ...(headers[name] as Json), required: false }])),

@@ -3,9 +3,10 @@ import { z } from 'zod';
 export type Json = { [name: string]: unknown };
 
 /**
- * A zod schema as OpenAPI 3.1 has it (JSON Schema 2020-12), as its sender sees it: before defaults and
- * transformations. Answers are left open, so that a client generated today takes a field added tomorrow.
- * @param componentOf the name of a schema that stands under `components.schemas`; it is set as `x-component`.
+ * Converts a zod schema to JSON Schema 2020-12, as OpenAPI 3.1 uses it. It describes what a sender writes, before
+ * defaults and transformations. Answers allow unknown fields, so that clients generated today accept fields added
+ * later.
+ * @param componentOf the name under `components.schemas` of a shared schema; it is set as `x-component`.
  */
 export const jsonSchema = (
   schema: z.ZodType,
@@ -25,12 +26,12 @@ interface Converted {
   readonly jsonSchema: Json;
 }
 
-/** Drops what zod adds for its own exactness, names 64-bit integers, and restores a default that zod leaves out. */
+/** Removes redundant keywords that zod adds, marks 64-bit integers, and restores a default that zod leaves out. */
 const simplify = (zodSchema: z.core.$ZodType, node: Json): void => {
   if (node.format === 'date-time' || node.format === 'email') delete node.pattern;
   if (node.type === 'object') delete node.propertyNames;
   if (node.enum) delete node.minLength;
-  // Generators write `const: true` as an identifier or a text; a boolean with one value they know.
+  // Generators mistake `const: true` for an identifier or a string, but they know a boolean with one value.
   if (node.type === 'boolean' && 'const' in node) {
     node.enum = [node.const];
     delete node.const;

@@ -25,7 +25,7 @@ const delivery = (type: EventType, components: Components): Json => {
     tags: ['Deliveries'],
     summary: `A delivery of ${type}`,
     description,
-    // The signature proves who sent it; there is no key.
+    // The signature authenticates the sender; there is no API key.
     security: [],
     parameters,
     requestBody: {
@@ -86,9 +86,9 @@ const challenge = (components: Components): Json => ({
 });
 
 const challengeDescription = `
-A company may require endpoint verification. A subscription that is created then, or gets another URL, is disabled until its receiver has echoed a challenge: this POST, signed like a delivery. Answer it with a status of 200 to 299 within ${attemptTimeoutMs / 1000} seconds and the JSON \`{"challenge": "<payload.challenge>"}\`.
+A company may require endpoint verification. A subscription that is then created, or gets another URL, is disabled until its receiver has echoed a challenge: this POST, signed like a delivery. Answer it with a status of 200 to 299 within ${attemptTimeoutMs / 1000} seconds and the JSON \`{"challenge": "<payload.challenge>"}\`.
 
-It is sent right after the create or the change, and again whenever somebody enables the subscription: with \`enabled: true\`, which answers 409 if the receiver does not echo it, or in the portal. The first one may come before you have stored the signing secret of the create's answer. A receiver that refuses it for that reason gets another when you enable the subscription.
+Causeway sends the challenge right after the create or the change, and again whenever somebody enables the subscription: with \`enabled: true\`, which answers 409 if the receiver does not echo it, or in the portal. The first challenge may arrive before you have stored the signing secret from the answer of the create. If your receiver refuses it for that reason, enable the subscription to get another one.
 `.trim();
 
 const challengeEcho = z.object({ challenge: z.string() });
@@ -98,7 +98,7 @@ const challengeEnvelope = envelope.extend({
 });
 const challengeExample = 'q1Zy0gXr7b9m4D2sVw8LkT5uPc3hNfEjQaRiOxGtBzM';
 
-const spoken = (ms: number): string => {
+const durationText = (ms: number): string => {
   const units: readonly (readonly [number, string])[] = [
     [3_600_000, 'h'],
     [60_000, 'min'],
@@ -111,17 +111,17 @@ const spoken = (ms: number): string => {
 const seconds = (ms: number): string => `${ms / 1000} seconds`;
 
 const description = `
-A POST of the event to the URL of every enabled subscription of its company that lists its type. The same event may arrive more than once: \`id\` is the same each time. Order is not promised.
+A POST of the event to the URL of every enabled subscription of its company that lists its type. The same event may arrive more than once: \`id\` is the same each time. The order of events is not guaranteed.
 
-**Signature.** \`X-Webhook-Signature\` is \`sha256=\` and the lowercase hex HMAC-SHA256 of \`<X-Webhook-Timestamp>.<raw body>\`, keyed with the signing secret as it is shown, \`whsec_\` included. While a replaced secret is still valid there are two, separated by a comma. Compare in constant time, and refuse timestamps older than 5 minutes. \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow the Standard Webhooks specification.
+**Signature.** \`X-Webhook-Signature\` is \`sha256=\` and the lowercase hex HMAC-SHA256 of \`<X-Webhook-Timestamp>.<raw body>\`, keyed with the signing secret as shown, \`whsec_\` included. While a replaced secret is still valid, there are two signatures, separated by a comma. Compare in constant time, and refuse timestamps older than 5 minutes. \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\` follow the Standard Webhooks specification.
 
 **Success** is a final status of 200 to 299 within ${seconds(attemptTimeoutMs)}. A redirect is a failure. \`410\` disables the subscription at once.
 
-**Retries.** A failed delivery is tried again up to ${retryScheduleMs.length} times, after ${retryScheduleMs.map(spoken).join(', ')}, each ±10 %, unless the installation sets another schedule. \`Retry-After\` of a 429 or 503 is honoured up to 8 h. Each attempt has a new timestamp and signature over the same bytes.
+**Retries.** A failed delivery is retried up to ${retryScheduleMs.length} times, after ${retryScheduleMs.map(durationText).join(', ')}, each ±10 %, unless the installation has another schedule. \`Retry-After\` of a 429 or 503 is honoured up to 8 h. Each attempt sends the same body with a new timestamp and signature.
 
-**Auto-disable.** ${failuresUntilDisabled} counted failures in a row disable the subscription. From the ${failuresUntilProbing}th on it gets one attempt at a time, at least ${seconds(probeIntervalMs)} apart; attempts that were already under way then are not counted. Its waiting deliveries are held, until they are released or discarded.
+**Auto-disable.** ${failuresUntilDisabled} counted failures in a row disable the subscription. From the ${failuresUntilProbing}th on, it gets one attempt at a time, at least ${seconds(probeIntervalMs)} apart; attempts that were already under way are then not counted. The waiting deliveries of a disabled subscription are held until they are released or discarded.
 
-**Retention.** Events and attempts are kept ${retentionDays} days unless the installation sets another number. A payload is at most ${maxPayloadBytes} bytes.
+**Retention.** Events and attempts are kept for ${retentionDays} days, unless the installation has another number. A payload is at most ${maxPayloadBytes} bytes.
 `.trim();
 
 const header = (name: string, text: string, example: unknown, required = true): Json => ({
@@ -157,6 +157,6 @@ const responses: Json = {
   '2XX': {
     description: 'Received. The body is kept for the delivery log, up to 16 KiB, and not interpreted.',
   },
-  '410': { description: 'No longer wanted: the subscription is disabled at once.' },
-  default: { description: 'Failed: the delivery is tried again. `Retry-After` of a 429 or 503 is honoured.' },
+  '410': { description: 'Gone: the subscription is disabled at once.' },
+  default: { description: 'Failed: the delivery is retried. `Retry-After` of a 429 or 503 is honoured.' },
 };

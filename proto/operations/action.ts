@@ -1,4 +1,4 @@
-/** What every record action has in common (contract, "Identifiers, keys, scopes"). */
+/** Settings that all record actions share (contract, "Identifiers, keys, scopes"). */
 export const action = {
   audience: 'key',
   service: 'crm',

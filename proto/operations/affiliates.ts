@@ -20,7 +20,7 @@ export const createAffiliate = defineOperation({
   tag: 'Affiliates',
   summary: 'Create an affiliate',
   description:
-    'A new affiliate is not approved yet. Where an affiliate with the same external_id exists, the sent fields are applied to it instead.',
+    'A new affiliate is not approved. If an affiliate with the same external_id exists, the sent fields are applied to it instead.',
   params: {},
   body: z.strictObject({
     email: f.email,
@@ -40,7 +40,7 @@ export const createAffiliate = defineOperation({
     affiliate_company_name: 'Meitner & Co',
   },
   answers: {
-    201: { description: 'The affiliate was made.', schema: r.affiliateCreated, example: createdExample },
+    201: { description: 'The affiliate was created.', schema: r.affiliateCreated, example: createdExample },
     200: {
       description: 'An affiliate with this external_id existed and was updated.',
       schema: r.affiliateCreated,

@@ -13,7 +13,7 @@ export const createClient = defineOperation({
   tag: 'Clients',
   summary: 'Create a client',
   description:
-    "Without `status` the client gets the company's default client status. Where a record with the same external_id exists, the sent fields are applied to it instead; if it is a lead, it becomes a client.",
+    "Without `status` the client gets the company's default client status. If a record with the same external_id exists, the sent fields are applied to it instead, and a lead becomes a client.",
   params: {},
   body: z.strictObject({
     first_name: f.personName,
@@ -35,7 +35,7 @@ export const createClient = defineOperation({
   },
   answers: {
     201: {
-      description: 'The client was made.',
+      description: 'The client was created.',
       schema: r.personCreated,
       example: r.personCreatedExample('Client - Active'),
     },
@@ -70,15 +70,15 @@ export const updateClientStatus = defineOperation({
   method: 'PATCH',
   path: '/integrations/clients/{client_id}/status',
   tag: 'Clients',
-  summary: 'Change the status of a client, or make a client of a lead',
+  summary: 'Change the status of a client, or convert a lead to a client',
   description:
-    'Takes any status that is not a lead status, by ID or name; given both, they must agree. On a lead this is its conversion. Setting the status the client already has answers 200 and changes nothing.',
+    'Takes any status that is not a lead status, by ID or name; if both are sent, they must agree. A lead is converted to a client. Setting the status the client already has answers 200 and changes nothing.',
   params: r.clientPath,
   body: r.changeStatus,
   bodyExample: { new_status_id: 20, changed_by_employee_id: 7 },
   answers: {
     200: {
-      description: 'The status before and now.',
+      description: 'The previous and the new status.',
       schema: r.statusChanged,
       example: {
         previous_status: 'Lead - Contacted',
@@ -100,13 +100,13 @@ export const addClientNote = defineOperation({
   path: '/integrations/clients/{client_id}/notes',
   tag: 'Clients',
   summary: 'Add a note to a lead or client',
-  description: 'Where a note with the same external_id exists, it is updated instead.',
+  description: 'If a note with the same external_id exists, it is updated instead.',
   params: r.clientPath,
   body: r.noteBody,
   bodyExample: { text: 'Prefers to be called in the morning.', note_type: 'call' },
   answers: {
     201: {
-      description: 'The note was made.',
+      description: 'The note was created.',
       schema: r.noteCreated,
       example: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' },
     },

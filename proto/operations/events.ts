@@ -23,7 +23,7 @@ export const listEvents = defineOperation({
   bucket: 'read',
   summary: 'List events',
   description:
-    'In the order asked for, the newest first by default. Walking `order=asc` with the last `nextCursor`, at any time, never skips an event. To start such a walk now, send `order=asc&cursor=latest`: an empty page whose `nextCursor` stands at the end of the log. A page can hold fewer events than `limit`, or none, where they are large or of a rare type: `hasMore` tells whether there are more now.',
+    'Lists events, newest first by default. Polling `order=asc` with the last `nextCursor`, at any time, never skips an event. To start from now, send `order=asc&cursor=latest`: the answer is an empty page whose `nextCursor` is at the end of the log. A page can have fewer events than `limit`, or none, if events are large or of a rare type: `hasMore` says whether there are more now.',
   params: {},
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
@@ -32,7 +32,7 @@ export const listEvents = defineOperation({
       .regex(/^[\w-]{1,200}$/, badCursor)
       .optional()
       .meta({
-        description: 'The `nextCursor` of an earlier answer, which is opaque; or `latest` with `order=asc`.',
+        description: 'The opaque `nextCursor` of an earlier answer, or `latest` with `order=asc`.',
       }),
     type: knownEventType.optional(),
     order: z.enum(['desc', 'asc'], { error: 'order must be asc or desc' }).default('desc'),
@@ -40,12 +40,12 @@ export const listEvents = defineOperation({
   body: null,
   answers: {
     200: {
-      description: 'The events, and where to go on.',
+      description: 'The events, and the cursor of the next page.',
       schema: z.object({
         events: z.array(envelope).max(100),
         nextCursor: z.string().nullable().meta({
           description:
-            'Where to go on. Descending, null at the end; ascending, where to look for new events later.',
+            'Cursor of the next page. Descending: null at the end. Ascending: never null, since new events may follow.',
         }),
         hasMore: z.boolean(),
       }),
@@ -77,16 +77,16 @@ export const createTestEvent = defineOperation({
   path: '/events/test',
   scope: 'admin',
   bucket: 'admin',
-  summary: 'Make a test event',
+  summary: 'Create a test event',
   description:
-    'A real event of the company, delivered to all enabled subscriptions of its type. Without `payload` the type’s sample is used.',
+    'Creates a real event of the company, delivered to all enabled subscriptions of its type. Without `payload`, the sample payload of the type is used.',
   params: {},
   query: null,
   body: z.strictObject({ type: knownEventType, payload: eventPayload.optional() }),
   bodyExample: { type: 'client.created' },
   answers: {
     202: {
-      description: 'The event, and how many subscriptions it goes to.',
+      description: 'The event, and the number of subscriptions it is delivered to.',
       schema: envelope.extend({ subscriptionCount: z.int().min(0) }),
       example: { ...envelopeExample, subscriptionCount: 2 },
     },

@@ -48,14 +48,14 @@ const find = {
   body: null,
   errors: {
     400: {
-      description: 'No parameter, an unknown one, or one that is not valid.',
+      description: 'No parameter was sent, or a parameter is unknown or not valid.',
       example: { error: oneOf, details: [{ field: 'email', message: oneOf }] },
     },
   },
 } as const;
 
 const rules =
-  'Emails are compared case-insensitively, phones by their digits, the rest exactly. All parameters given must match. At most 25 are answered, the newest first.';
+  'Emails are compared case-insensitively, phones by their digits, the rest exactly. A record must match all given parameters. Returns at most 25 records, newest first.';
 
 const answer = z.object({
   clients: z.array(personFound).max(25),
@@ -67,7 +67,7 @@ export const findClients = defineOperation({
   id: 'findClients',
   path: '/integrations/clients/find',
   summary: 'Find clients',
-  description: `Finds clients (not leads) by what is known of them. ${rules}`,
+  description: `Finds clients (not leads) by email, phone, external_id or client_id. ${rules}`,
   answers: {
     200: {
       description: 'The clients found.',
@@ -82,10 +82,10 @@ export const findLeads = defineOperation({
   id: 'findLeads',
   path: '/integrations/leads/find',
   summary: 'Find leads',
-  description: `Finds leads (not clients) by what is known of them. ${rules}`,
+  description: `Finds leads (not clients) by email, phone, external_id or client_id. ${rules}`,
   answers: {
     200: {
-      description: 'The leads found, under the same name as clients are.',
+      description: 'The leads found, in the field `clients`.',
       schema: answer,
       example: { clients: [{ ...example, status: 'Lead - New', is_lead: true }], count: 1 },
     },

@@ -12,7 +12,7 @@ export const createLead = defineOperation({
   tag: 'Leads',
   summary: 'Create a lead',
   description:
-    'The lead starts as `Lead - New`. Where a record with the same external_id exists, the sent fields are applied to it instead; the status of that record stays.',
+    'The lead starts as `Lead - New`. If a record with the same external_id exists, the sent fields are applied to it instead, and its status does not change.',
   params: {},
   body: z.strictObject({
     first_name: f.personName,
@@ -34,7 +34,7 @@ export const createLead = defineOperation({
   },
   answers: {
     201: {
-      description: 'The lead was made.',
+      description: 'The lead was created.',
       schema: r.personCreated,
       example: r.personCreatedExample('Lead - New'),
     },
@@ -71,13 +71,13 @@ export const updateLeadStatus = defineOperation({
   tag: 'Leads',
   summary: 'Change the status of a lead',
   description:
-    'Takes a lead status, by ID or name; given both, they must agree. Setting the status the lead already has answers 200 and changes nothing.',
+    'Takes a lead status, by ID or name; if both are sent, they must agree. Setting the status the lead already has answers 200 and changes nothing.',
   params: r.clientPath,
   body: r.changeStatus,
   bodyExample: { new_status: 'Lead - Contacted', status_note: 'Called back.' },
   answers: {
     200: {
-      description: 'The status before and now.',
+      description: 'The previous and the new status.',
       schema: r.statusChanged,
       example: {
         previous_status: 'Lead - New',

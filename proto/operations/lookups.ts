@@ -24,7 +24,7 @@ export const listEmployees = defineOperation({
   id: 'listEmployees',
   path: '/integrations/lookups/employees',
   summary: 'List employees',
-  description: 'The active employees, affiliates excluded, by full name.',
+  description: 'Active employees, without affiliates, sorted by full name.',
   answers: {
     200: {
       description: 'The employees.',
@@ -48,7 +48,7 @@ export const listAffiliates = defineOperation({
   id: 'listAffiliates',
   path: '/integrations/lookups/affiliates',
   summary: 'List affiliates',
-  description: 'The active and approved affiliates, by full name.',
+  description: 'Active and approved affiliates, sorted by full name.',
   answers: {
     200: {
       description: 'The affiliates.',
@@ -72,7 +72,7 @@ export const listClientStatuses = defineOperation({
   path: '/integrations/lookups/client-statuses',
   summary: 'List lead and client statuses',
   description:
-    'The valid and active statuses. Lead statuses are the global ones; the others are global and the company’s own. The company’s own come first, then by name.',
+    'Valid and active statuses. Lead statuses are global; other statuses are global or the company’s own. The company’s own come first, each group sorted by name.',
   answers: {
     200: {
       description: 'The statuses.',
@@ -107,10 +107,10 @@ export const listClientStatuses = defineOperation({
   },
 });
 
-/** Below this a text that is not an id is refused (contract, "Client search"). */
+/** Minimum length of a search text that is not an ID (contract, "Client search"). */
 const minSearchCharacters = 2;
 
-/** As the person who types counts: an accent is part of its letter (contract, "Client search"). */
+/** Counts characters as the person who types does: an accent is part of its letter (contract, "Client search"). */
 const searchCharacters = (q: string): number => codePoints(q.normalize('NFC').replace(/\p{M}/gu, ''));
 
 export const searchClients = defineOperation({

@@ -40,7 +40,7 @@ export const createSubscription = defineOperation({
   bucket: 'admin',
   summary: 'Subscribe a URL to event types',
   description:
-    'The signing secret is in this answer and never again. Where the company requires endpoint verification, the answer has `enabled: false`, and the receiver is sent a challenge at once.',
+    'The signing secret is shown in this answer only. If the company requires endpoint verification, the answer has `enabled: false`, and Causeway sends the receiver a challenge at once.',
   params: {},
   body: z.strictObject({
     url: w.targetUrl,
@@ -66,7 +66,8 @@ export const createSubscription = defineOperation({
   errors: {
     400: {
       ...actionInvalid('eventTypes', 'at least one event type is required'),
-      description: 'Or the company has reached its quota of subscriptions: then with `quota` and `limit`.',
+      description:
+        'The company has reached its quota of subscriptions (the error then has `quota` and `limit`).',
     },
   },
 });
@@ -114,7 +115,7 @@ export const updateSubscription = defineOperation({
   deadlineMs: enablingDeadlineMs,
   summary: 'Change a subscription',
   description:
-    'Only the sent fields change. On disabling, waiting deliveries are held; on enabling, the failure count is reset, and held deliveries stay held until they are released or discarded. A subscription that is managed by a tool cannot be edited. Where the company requires endpoint verification, a new URL needs it again, and `enabled: true` on a subscription that is not verified sends a challenge and answers 409 if the receiver does not echo it.',
+    'Only the sent fields change. Disabling holds the waiting deliveries. Enabling resets the failure count; held deliveries stay held until they are released or discarded. A subscription that is managed by a tool cannot be edited. If the company requires endpoint verification, a new URL must be verified again, and `enabled: true` on a subscription that is not verified sends a challenge and answers 409 if the receiver does not echo it.',
   params: path,
   body: z
     .strictObject({
@@ -131,7 +132,7 @@ export const updateSubscription = defineOperation({
   bodyExample: { eventTypes: ['client.created'], enabled: false },
   answers: {
     200: {
-      description: 'The subscription as it is now.',
+      description: 'The updated subscription.',
       schema: w.subscription,
       example: { ...w.subscriptionExample, eventTypes: ['client.created'], enabled: false },
     },
@@ -147,7 +148,7 @@ export const rotateSubscriptionSecret = defineOperation({
   bucket: 'admin',
   summary: 'Replace the signing secret',
   description:
-    'Without `overlapHours` the old secret ends at once. With it, deliveries carry the signatures of both secrets for that long. While an earlier overlap lasts this answers 409, so that no secret ends before its announced time; `overlapHours: 0` always succeeds and ends every earlier secret at once.',
+    'Without `overlapHours` the old secret ends at once. With it, deliveries carry the signatures of both secrets for that long. While an earlier overlap lasts, the answer is 409, so that no secret ends before its announced time; `overlapHours: 0` always succeeds and ends every earlier secret at once.',
   params: path,
   body: z.strictObject({
     overlapHours: z
@@ -185,7 +186,7 @@ const cannotDiscard = {
 };
 const heldCount = {
   202: {
-    description: 'How many deliveries were held when this began; 0 where there was nothing to do.',
+    description: 'Number of deliveries that were held at the start; 0 if there was nothing to do.',
     schema: z.object({ count: z.int().min(0) }),
     example: { count: 310 },
   },
@@ -199,7 +200,7 @@ export const releaseHeldDeliveries = defineOperation({
   bucket: 'admin',
   summary: 'Release held deliveries',
   description:
-    'Delivers what was held while the subscription was disabled, the oldest first and beside live traffic. Enable the subscription first. `heldDeliveries` of the subscription falls to 0 as they are released. Works for a subscription that is managed by a tool too.',
+    'Sends the deliveries that were held while the subscription was disabled, oldest first and alongside live traffic. Enable the subscription first. `heldDeliveries` of the subscription falls to 0 as they are released. Also works for a subscription that is managed by a tool.',
   params: path,
   body: null,
   answers: heldCount,
@@ -214,7 +215,7 @@ export const discardHeldDeliveries = defineOperation({
   bucket: 'admin',
   summary: 'Discard held deliveries',
   description:
-    'Gives up what was held while the subscription was disabled, whether it is enabled now or not. The events stay in the event log, and the portal can replay them. Works for a subscription that is managed by a tool too.',
+    'Discards the deliveries that were held while the subscription was disabled, whether or not it is enabled now. The events stay in the event log, and the portal can replay them. Also works for a subscription that is managed by a tool.',
   params: path,
   body: null,
   answers: heldCount,
@@ -228,7 +229,7 @@ export const deleteSubscription = defineOperation({
   path: '/webhooks/subscriptions/{id}',
   bucket: 'write',
   summary: 'Delete a subscription',
-  description: 'Also one that is managed by a tool.',
+  description: 'Also works for a subscription that is managed by a tool.',
   params: path,
   body: null,
   answers: { 204: { description: 'Deleted. No body.', schema: null } },
@@ -245,18 +246,18 @@ export const testSubscription = defineOperation({
   deadlineMs: 15_000,
   summary: 'Send a test delivery',
   description:
-    'Signed and sent exactly like a real delivery, with `metadata` added to the envelope. Answers 200 whatever the receiver did. Never touches the failure counter or the event log; a disabled subscription can be tested too.',
+    'Signed and sent exactly like a real delivery, with `metadata` added to the envelope. Answers 200 whatever the receiver answers. Never changes the failure count or the event log. A disabled subscription can be tested too.',
   params: path,
   body: z
     .strictObject({
       eventType: optionalText({
         max: 100,
-        description: "One of the subscription's event types; its first when absent.",
+        description: "One of the subscription's event types; the first one by default.",
       }),
       useSamplePayload: z.boolean().default(true),
       samplePayload: w.eventPayload
         .optional()
-        .meta({ description: 'Sent as it is, in place of a generated one.' }),
+        .meta({ description: 'Sent unchanged, instead of a generated sample.' }),
       statusOverride: optionalText({ max: 100, description: 'Becomes `metadata.status`.' }),
     })
     .check(
@@ -273,24 +274,24 @@ export const testSubscription = defineOperation({
   bodyExample: { eventType: 'client.created', statusOverride: 'Client - Active' },
   answers: {
     200: {
-      description: 'What the receiver did.',
+      description: 'The result of the attempt.',
       schema: z.object({
-        success: z.boolean().meta({ description: 'True when the receiver answered 2xx within the timeout.' }),
-        statusCode: z.int().nullable().meta({ description: 'null when there was no answer.' }),
+        success: z.boolean().meta({ description: 'True if the receiver answered 2xx within the timeout.' }),
+        statusCode: z.int().nullable().meta({ description: 'null if there was no answer.' }),
         elapsedMs: z.int().min(0),
         responseBodyTruncated: z.boolean(),
         responseBody: z.string(),
         targetUrlUsed: z.string().meta({
-          description: 'The URL that was called: normalised, with the host in ASCII and without a fragment.',
+          description: 'The URL that was called, normalised: with the host in ASCII and without a fragment.',
         }),
         error: z.enum(errorClasses).nullable().meta({
           description:
-            'Why it failed; null after a 2xx. `dns`: the host does not resolve to an address that deliveries can go to; `connect`: no connection; `tls`: no secure connection; `timeout`: no answer in time; `reset`: the connection ended early or did not speak HTTP; `redirect`: a 3xx, which is not followed; `blocked_address`: the URL is not delivered to; `status`: any other status.',
+            'Why it failed; null after a 2xx. `dns`: the host does not resolve to an address that deliveries can go to; `connect`: no connection; `tls`: no secure connection; `timeout`: no answer in time; `reset`: the connection ended early or did not speak HTTP; `redirect`: a 3xx, which is not followed; `blocked_address`: deliveries may not go to this URL; `status`: any other status.',
         }),
         message: z
           .string()
           .nullable()
-          .meta({ description: 'The same in one sentence, for people; null after a 2xx.' }),
+          .meta({ description: 'The reason as a sentence for people; null after a 2xx.' }),
       }),
       example: {
         success: true,

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { isReadOnly } from './read-only.ts';
 
-/** What the reading of a body or query has to know of its fields, by their names. */
+/** The names of a schema's fields, by the kinds that parsing treats differently. */
 export interface FieldKinds {
   readonly names: readonly string[];
-  /** Texts that may be left out, and those that may be null. */
+  /** Text fields that may be absent, and text fields that may be null. */
   readonly optionalTexts: ReadonlySet<string>;
   readonly nullableTexts: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
 }
 
-/** Empty for a schema that is no plain object, such as a union of several shapes. */
+/** Empty for a schema that is not a plain object, such as a union of several shapes. */
 export const fieldKinds = (schema: z.ZodType | null): FieldKinds => {
   if (!(schema instanceof z.ZodObject)) return none;
   const kinds = known.get(schema) ?? kindsOf(schema.shape as Shape);
@@ -40,7 +40,7 @@ const kindsOf = (shape: Shape): FieldKinds => {
   };
 };
 
-/** Whether it takes texts, below all that is wrapped around it. */
+/** Whether the schema accepts strings, under all its wrappers. */
 const isText = (schema: z.core.$ZodType): boolean => {
   const { def } = schema._zod as z.core.$ZodTypes['_zod'];
   switch (def.type) {

@@ -4,12 +4,11 @@ import { echo, fieldName } from '../schemas/text.ts';
 import { maxDetails } from './scan-json.ts';
 
 /**
- * The sentence for what a schema has no sentence of its own for. Given to zod in place of its own texts,
- * as callers read these.
+ * The message of an issue whose schema has no message of its own. Replaces zod's messages, because callers read them.
  */
 export const explain = (issue: z.core.$ZodRawIssue): string => `${fieldName} ${predicate(issue)}`;
 
-/** Everything zod found, in our words, with the field that each is about. */
+/** All issues that zod found, as details of a problem. */
 export const details = (error: z.ZodError, unknown: string): Detail[] =>
   error.issues
     .slice(0, maxDetails)
@@ -27,7 +26,7 @@ export const details = (error: z.ZodError, unknown: string): Detail[] =>
     })
     .slice(0, maxDetails);
 
-/** Further fields of the body that a schema's check asked for. */
+/** Additional fields of the error body that a schema's check set. */
 export const extraOf = (error: z.ZodError): Record<string, unknown> | undefined => {
   for (const issue of error.issues)
     if (issue.code === 'custom' && issue.params?.extra) return issue.params.extra as Record<string, unknown>;
@@ -53,7 +52,7 @@ const predicate = (issue: z.core.$ZodRawIssue): string => {
   }
 };
 
-/** Of the field that tells which of several shapes an object has; the issue's input is the whole object. */
+/** The message for an object whose discriminator has no known value. The input of the issue is the whole object. */
 const ofKinds = ({ input, discriminator, options }: z.core.$ZodRawIssue): string => {
   const given = (input as Readonly<Record<string, unknown>>)[discriminator as string];
   if (given === undefined) return 'is required';

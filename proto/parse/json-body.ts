@@ -3,19 +3,19 @@ import { scanJson } from './scan-json.ts';
 
 export interface JsonBody {
   readonly value: Readonly<Record<string, unknown>>;
-  /** What is wrong with the text itself, whatever it is sent to. */
+  /** Problems of the text itself, independent of its operation. */
   readonly problems: readonly Detail[];
 }
 
 /**
- * Reads a JSON object. No bytes at all stand for an empty one.
- * @throws Problem where the bytes are not UTF-8 or not a JSON object, and where they exceed the bounds of
- * `scanJson`: then nothing else in them can be judged.
+ * Reads a JSON object. An empty body counts as an empty object.
+ * @throws Problem if the bytes are not UTF-8, not a JSON object, or exceed the bounds of `scanJson`: then nothing
+ * else can be checked.
  */
 export const readJsonObject = (bytes: Uint8Array): JsonBody => {
   if (bytes.byteLength === 0) return empty;
   const text = decode(bytes);
-  // Before the parser, which takes long over very many keys.
+  // Runs before the parser, which is slow on very many keys.
   const { problems, stopped } = scanJson(text);
   if (stopped) throw invalid(problems);
   const value = parseJson(text);

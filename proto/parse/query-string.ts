@@ -7,8 +7,8 @@ export interface QueryString {
 }
 
 /**
- * Reads `a=1&b=two+words`. A name without `=` has the empty value; empty parts are passed over.
- * @throws Problem where it is not percent-encoded UTF-8, or has a NUL: then nothing in it can be named.
+ * Reads `a=1&b=two+words`. A name without `=` has the empty value; empty parts are skipped.
+ * @throws Problem if it is not percent-encoded UTF-8 or contains a NUL: then no parameter can be named.
  */
 export const readQueryString = (raw: string): QueryString => {
   if (raw === '') return none;

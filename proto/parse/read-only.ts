@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Detail } from '../errors.ts';
 
 /**
- * Fields that a record's answers show and a request cannot set. A body may carry them, so that a record can be
- * read, edited and sent back whole, if they equal what is stored (contract, "Requests and errors"). What is
- * stored only the handler knows, so it asks `readOnlyProblems`.
+ * Fields that answers show and requests cannot set. A body may carry them, so that a record can be read, edited and
+ * sent back whole, if they equal what is stored (contract, "Requests and errors"). Only the handler knows what is
+ * stored, so it calls `readOnlyProblems`.
  */
 export const readOnly = <const Name extends string>(...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, field])) as Record<Name, typeof field>;
@@ -12,14 +12,14 @@ export const readOnly = <const Name extends string>(...names: readonly Name[]) =
 const field = z
   .unknown()
   .optional()
-  .meta({ readOnly: true, description: 'Ignored if it equals what is stored; otherwise an error.' });
+  .meta({ readOnly: true, description: 'Ignored if it equals the stored value; otherwise an error.' });
 
 export const isReadOnly = (schema: z.ZodType): boolean => schema === field;
 
-/** Under it a parsed body keeps the read-only fields it came with, out of the way of those to be set. */
+/** The key under which a parsed body keeps its read-only fields, apart from the fields to set. */
 const carried = Symbol('read-only fields');
 
-/** Moves the read-only fields of a parsed body aside. */
+/** Moves the read-only fields of a parsed body under `carried`. */
 export const setAside = (body: Record<string, unknown>, names: ReadonlySet<string>): void => {
   const fields: Record<string, unknown> = {};
   for (const name of names)
@@ -30,11 +30,11 @@ export const setAside = (body: Record<string, unknown>, names: ReadonlySet<strin
   if (Object.keys(fields).length > 0) Object.defineProperty(body, carried, { value: fields });
 };
 
-/** Whether there is anything to ask `readOnlyProblems` about. */
+/** Whether a parsed body has read-only fields to check. */
 export const hasReadOnly = (body: object): boolean => carried in body;
 
 /**
- * What is wrong with the read-only fields of a parsed body.
+ * Problems of the read-only fields of a parsed body.
  * @param stored the record's fields as its answers show them; times may be dates.
  */
 export const readOnlyProblems = (body: object, stored: Readonly<Record<string, unknown>>): Detail[] =>
@@ -42,7 +42,7 @@ export const readOnlyProblems = (body: object, stored: Readonly<Record<string, u
     .filter(([name, value]) => !equals(value, stored[name]))
     .map(([name]) => ({ field: name, message: `${name} cannot be changed here` }));
 
-/** Times are equal however they are written, as many clients write them in their own way. */
+/** Compares times by value, because clients write them in different formats. */
 const equals = (given: unknown, stored: unknown): boolean =>
   stored instanceof Date
     ? typeof given === 'string' && Date.parse(given) === stored.getTime()

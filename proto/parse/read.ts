@@ -9,15 +9,15 @@ import { readQueryString } from './query-string.ts';
 import { setAside } from './read-only.ts';
 import { maxDetails } from './scan-json.ts';
 
-/** A query or body as far as it is right; where it is not, `value` is absent. */
+/** The result of reading a query or body. `value` is absent if there are problems. */
 export interface Read<Value> {
   readonly value?: Value;
-  /** Everything that is wrong with it, each field once. */
+  /** All problems, at most one for each field. */
   readonly problems: readonly Detail[];
-  /** Further fields for the body of the answer. */
+  /** Additional fields for the body of the answer. */
   readonly extra?: Problem['extra'];
-  /** The fields that are right by themselves. */
-  readonly right: () => Partial<Value>;
+  /** The valid fields. */
+  readonly valid: () => Partial<Value>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -30,14 +30,14 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   return whole(() => {
     const { values, problems } = readQueryString(raw);
     const given: Record<string, unknown> = { ...values };
-    // A blank parameter counts as absent, also one that is not a text (contract, "Requests and errors").
+    // A blank parameter counts as absent, whatever its type (contract, "Requests and errors").
     for (const name of fieldKinds(schema).names)
       if (typeof given[name] === 'string' && isBlank(given[name])) delete given[name];
     return read<QueryOf<O>>(schema, given, problems, 'unknown query parameter');
   });
 };
 
-/** What is needed of an operation to read its body. Those of the command line have no method. */
+/** The part of an operation that reading its body needs. Operations of the command line have no method. */
 export type WithBody = Pick<Operation, 'body'> &
   Partial<Pick<Operation, 'params'>> & { readonly method?: Method };
 
@@ -60,7 +60,7 @@ export const readBody = <O extends WithBody>(
           told.push({ field: name, message: `${name} must equal the one in the path` });
         delete given[name];
       }
-    // A schema would look at every item, and tell of each.
+    // The schema would check every item and report each of them.
     for (const [name, items] of Object.entries(given))
       if (Array.isArray(items) && items.length > maxItems) {
         told.push({ field: echo(name), message: `${echo(name)} must have at most ${maxItems} items` });
@@ -77,8 +77,8 @@ export const readBody = <O extends WithBody>(
   });
 };
 
-/** The query of a call without one, or the body of an operation that takes none. */
-const nothingToRead: Read<object> = { value: Object.freeze({}), problems: [], right: () => ({}) };
+/** For an operation without a query or body. */
+const nothingToRead: Read<object> = { value: Object.freeze({}), problems: [], valid: () => ({}) };
 
 const read = <Value>(
   schema: z.ZodType | null,
@@ -88,27 +88,27 @@ const read = <Value>(
 ): Read<Value> => {
   const result = (schema ?? nothing).safeParse(given, { error: explain });
   if (result.success && before.length === 0)
-    return { value: result.data as Value, problems: [], right: () => result.data as Value };
+    return { value: result.data as Value, problems: [], valid: () => result.data as Value };
   const problems = once([...before, ...(result.error ? details(result.error, unknown) : [])]);
   const extra = result.error && extraOf(result.error);
   return {
     problems: unknownFirst(problems).slice(0, maxDetails),
     ...(extra && { extra }),
-    right: () => rightFields(schema, given, problems) as Partial<Value>,
+    valid: () => validFields(schema, given, problems) as Partial<Value>,
   };
 };
 
-/** Of an array that is a field itself; no field takes as many. Those within a payload are not looked at. */
+/** Maximum length of an array field, above what any field allows. Arrays within a payload are not checked. */
 const maxItems = 1_000;
 
-/** What cannot be read at all is one problem. */
+/** Returns the problem of input that cannot be read at all. */
 const whole = <Value>(readIt: () => Read<Value>): Read<Value> => {
   try {
     return readIt();
   } catch (error) {
     if (!(error instanceof Problem) || !error.details) throw error;
     const { details: problems, extra } = error;
-    return { problems, ...(extra && { extra }), right: () => ({}) };
+    return { problems, ...(extra && { extra }), valid: () => ({}) };
   }
 };
 
@@ -123,7 +123,7 @@ const once = (problems: readonly Detail[]): readonly Detail[] => {
   });
 };
 
-/** A misspelt name explains the missing one, so it comes first. */
+/** Puts unknown fields first: a misspelt name explains a missing one. */
 const unknownFirst = (problems: readonly Detail[]): readonly Detail[] => [
   ...problems.filter(isUnknown),
   ...problems.filter((problem) => !isUnknown(problem)),
@@ -132,15 +132,15 @@ const unknownFirst = (problems: readonly Detail[]): readonly Detail[] => [
 const isUnknown = ({ message }: Detail): boolean =>
   message.startsWith('unknown query parameter: ') || message.startsWith('unknown field: ');
 
-const rightFields = (schema: z.ZodType | null, given: Fields, problems: readonly Detail[]): Fields => {
-  const right: Record<string, unknown> = {};
-  if (!(schema instanceof z.ZodObject)) return right;
+const validFields = (schema: z.ZodType | null, given: Fields, problems: readonly Detail[]): Fields => {
+  const valid: Record<string, unknown> = {};
+  if (!(schema instanceof z.ZodObject)) return valid;
   for (const [name, field] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
     if (problems.some((problem) => problem.field === name || problem.field.startsWith(`${name}.`))) continue;
     const result = field.safeParse(given[name]);
-    if (result.success && result.data !== undefined) right[name] = result.data;
+    if (result.success && result.data !== undefined) valid[name] = result.data;
   }
-  return right;
+  return valid;
 };
 
 const nothing = z.strictObject({});

@@ -6,7 +6,7 @@ const problemsOf = (text: string) =>
   scanJson(text).problems.map(({ field, message }) => `${field}: ${message}`);
 
 describe('a scan of JSON', () => {
-  test('finds nothing wrong with what JSON.stringify writes', () => {
+  test('finds no problem in what JSON.stringify writes', () => {
     const key = fc.string({ unit: 'grapheme', maxLength: 5 }).filter((text) => text !== '__proto__');
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -29,7 +29,7 @@ describe('a scan of JSON', () => {
     );
   });
 
-  test('tells the place of each key that occurs twice, however it is written', () => {
+  test('reports the path of each duplicate key, in any spelling', () => {
     type Node =
       | number
       | readonly Node[]
@@ -77,7 +77,7 @@ describe('a scan of JSON', () => {
     );
   });
 
-  test('ends whatever the text is', () => {
+  test('ends for any text', () => {
     const piece = fc.constantFrom(
       '"',
       '\\',
@@ -108,21 +108,21 @@ describe('a scan of JSON', () => {
     ['{"payload":{"ids":[1,12345678901234567890]}}', 'payload.ids[1]'],
     ['{"a":1e-400}', 'a'],
     ['{"a":0.1234567890123456789}', 'a'],
-  ])('of %s tells the number that would be altered', (text, field) => {
+  ])('of %s reports the number that would be altered', (text, field) => {
     const message = `${field} cannot be stored exactly as a number; send it as a string`;
     expect(scanJson(text).problems).toEqual([{ field, message }]);
   });
 
-  test('tells a nested key __proto__, which JavaScript would lose', () => {
+  test('reports a nested key __proto__, which JavaScript would lose', () => {
     expect(problemsOf('{"payload":{"a":[{"__proto__":1}]}}')).toEqual([
       'payload.a[0].__proto__: payload.a[0].__proto__ is not an allowed key',
     ]);
     expect(problemsOf('{"payload":{"\\u005f_proto__":1}}')).toHaveLength(1);
-    // On the outside it is an unknown field like any other.
+    // At the top level it is an unknown field like any other.
     expect(problemsOf('{"__proto__":1,"payload":"__proto__"}')).toEqual([]);
   });
 
-  test('stops at too many keys and at too many levels, and tells no more than a bounded number of problems', () => {
+  test('stops at too many keys and at too many levels, and reports a bounded number of problems', () => {
     const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
     expect(scanJson(keys(maxKeys)).stopped).toBe(false);
     // Neither text that looks like a key nor blanks before a colon change the count.
@@ -138,7 +138,7 @@ describe('a scan of JSON', () => {
   });
 });
 
-test('a number is held exactly where its shortest text has the value that was written', () => {
+test('a number is exact if its shortest text has the written value', () => {
   /** Digits × 10^exponent as an exact fraction. */
   const fractionOf = (text: string): readonly [bigint, bigint] => {
     const [, sign, whole = '', fraction = '', power = '0'] =

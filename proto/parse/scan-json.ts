@@ -1,14 +1,17 @@
 import type { Detail } from '../errors.ts';
 import { codePoints, echo } from '../schemas/text.ts';
 
-/** MySQL's JSON type ends at 100 levels; an event puts its payload below two of its own. */
+/** Maximum nesting. MySQL's JSON type allows 100 levels, and an event nests its payload two levels deep. */
 export const maxDepth = 64;
-/** Keys of all objects in one body together. Few payloads of 262144 bytes have a key every 13 bytes. */
+/**
+ * Maximum number of keys in a body, over all its objects. A payload of 262144 bytes reaches it only with a key every
+ * 13 bytes.
+ */
 export const maxKeys = 20_000;
-/** Problems reported of one request. */
+/** Maximum number of problems that one answer reports. */
 export const maxDetails = 100;
 
-/** What `JSON.parse` does not tell about a text. */
+/** What `JSON.parse` does not report about a text. */
 export interface JsonScan {
   readonly problems: readonly Detail[];
   /** The text exceeds a bound, and must not be parsed at all. */
@@ -16,11 +19,11 @@ export interface JsonScan {
 }
 
 /**
- * Finds what `JSON.parse` passes over in silence: keys that occur twice, numbers that a double does not hold
- * as written, nested keys `__proto__`, NUL characters and unpaired surrogates; and stops at too many keys or
- * levels, before anything is built of them. One pass, which allocates little more than the keys.
+ * Finds problems that `JSON.parse` ignores: duplicate keys, numbers that a double cannot hold exactly, nested keys
+ * `__proto__`, NUL characters and unpaired surrogates. Stops at too many keys or levels, before any object is built.
+ * It makes one pass and allocates little more than the keys.
  *
- * It takes valid JSON for granted. Of anything else it may say anything: the parser's verdict comes first.
+ * The text must be valid JSON. For other text the result means nothing, and the error of the parser counts.
  */
 export const scanJson = (text: string): JsonScan => {
   if (hasTooManyKeys(text)) {
@@ -56,7 +59,7 @@ export const scanJson = (text: string): JsonScan => {
         const value = isEscaped ? decoded(raw) : raw;
         if (isKey && level) {
           isKey = false;
-          // What is wrong with a key is told of its object.
+          // A problem of a key is reported for its object.
           if (isEscaped) tellText(value, () => placeOf(levels, depth - 1), tell);
           level.key = value;
           if (isRepeated(level, value)) tell(placeHere(), 'must be given only once');
@@ -102,7 +105,7 @@ export const scanJson = (text: string): JsonScan => {
       case 57: {
         const start = at;
         while (isNumeric(text.charCodeAt(at + 1))) at++;
-        // Any decimal of up to 15 digits survives the way to a double and back.
+        // Any decimal of up to 15 digits survives the conversion to a double and back.
         if (at - start >= 15 || hasExponent(text, start, at)) {
           if (!isHeldExactly(text.slice(start, at + 1)))
             tell(placeHere() || 'body', 'cannot be stored exactly as a number; send it as a string');
@@ -140,7 +143,7 @@ interface Level {
   key: string | undefined;
   index: number;
   readonly names: string[];
-  /** In place of `names` once there are many. */
+  /** Replaces `names` once there are many. */
   seen: Set<string> | undefined;
 }
 
@@ -183,7 +186,7 @@ const decoded = (raw: string): string => {
   }
 };
 
-/** The place of the current value: `payload.items[3].price`. Keys come from the caller and are cut. */
+/** The path of the current value: `payload.items[3].price`. Keys come from the caller and are truncated. */
 const placeOf = (levels: readonly Level[], depth: number): string => {
   let place = '';
   for (let at = 0; at <= depth; at++) {
@@ -207,7 +210,7 @@ const hasExponent = (text: string, start: number, end: number): boolean => {
   return false;
 };
 
-/** Whether the shortest text of the double has the value that was written. `1.0` and `-0` have. */
+/** Whether a double holds the written number exactly. It does for `1.0` and `-0`. */
 export const isHeldExactly = (written: string): boolean => {
   const number = Number(written);
   if (!Number.isFinite(number)) return false;

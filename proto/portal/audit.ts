@@ -7,7 +7,7 @@ import { cursorParameter, instantParameter } from './fields.ts';
 const auditActorKinds = ['user', 'key', 'operator', 'system'] as const;
 export type AuditActorKind = (typeof auditActorKinds)[number];
 
-/** What the log tells of; verbs in the past, after the kind of thing. */
+/** Actions in the audit log: the kind of target, then a verb in the past tense. */
 const auditActions = [
   'session.started',
   'session.ended',

@@ -12,7 +12,7 @@ export const listEventTypes = defineOperation({
   path: '/event-types',
   role: 'viewer',
   deadlineMs: 5000,
-  summary: 'Every event type in plain words, with the schema of its payload and a sample',
+  summary: 'List the event types with a description, the schema of the payload and a sample',
   params: {},
   query: null,
   body: null,

@@ -20,11 +20,11 @@ const deliveries = {
   params: {},
 } as const;
 
-/** What names a delivery in a path. */
+/** Path parameters of a delivery. */
 const one = {
   eventId: 'ID of the event.',
   subscriptionId: 'ID of the subscription.',
-  replayId: 'ID of the replay that made it; 0 for the event’s own delivery.',
+  replayId: 'ID of the replay that created it; 0 for the event’s own delivery.',
 } as const;
 const missing = recordMissing('delivery');
 const number = z.int().min(0);
@@ -50,12 +50,14 @@ const delivery = z.object({
   eventType: eventTypeAnswer,
   eventCreatedUtc: instant,
   state: z.enum(deliveryStates),
-  attempts: number.meta({ description: 'Attempts that were made.' }),
-  dueUtc: instant.nullable().meta({ description: 'While it waits: when it is tried, at the latest.' }),
+  attempts: number.meta({ description: 'Number of attempts made.' }),
+  dueUtc: instant
+    .nullable()
+    .meta({ description: 'While it waits: when its next attempt is due, at the latest.' }),
   lastStatusCode: z.int().nullable(),
   lastErrorClass: z.enum(errorClasses).nullable(),
   updatedUtc: instant,
-  /** As it is now; null: it was deleted. */
+  /** Its current state; null if it was deleted. */
   subscription: z.object({ name: z.string().nullable(), url: z.string(), enabled: z.boolean() }).nullable(),
 });
 
@@ -81,7 +83,7 @@ const attemptSummary = z.object({
   elapsedMs: number,
   statusCode: z.int().nullable(),
   errorClass: z.enum(errorClasses).nullable(),
-  error: z.string().nullable().meta({ description: 'In words, for people.' }),
+  error: z.string().nullable().meta({ description: 'A sentence for people.' }),
   nextAttemptUtc: instant.nullable(),
 });
 
@@ -108,7 +110,7 @@ export const listDeliveries = defineOperation({
   answers: {
     200: {
       description:
-        'The deliveries, and where to go on. Looking for rare ones ends after a while: then there are fewer than asked for, perhaps none, and `hasMore` says that it goes on.',
+        'The deliveries, and the cursor of the next page. A search for rare deliveries stops after a while: the page then has fewer than requested, perhaps none, and `hasMore` is true.',
       schema: z.object({
         deliveries: z.array(delivery).max(100),
         nextCursor: z.string().nullable(),
@@ -132,7 +134,7 @@ export const getDelivery = defineOperation({
       description: 'The delivery.',
       schema: delivery.extend({
         history: z.array(attemptSummary).meta({ description: 'The first attempt first.' }),
-        /** The same event’s other deliveries to the subscription: resent and replayed ones. */
+        /** Other deliveries of the same event to the same subscription: resent and replayed ones. */
         others: z.array(delivery).max(100),
       }),
       example: {
@@ -197,13 +199,13 @@ export const getAttempt = defineOperation({
         nextAttemptUtc: instant.nullable(),
         request: testAttempt.shape.request.extend({
           body: z.string().nullable().meta({
-            description: 'Byte for byte what was signed and sent; null: the event is kept no longer.',
+            description: 'Byte for byte what was signed and sent; null if the event is no longer kept.',
           }),
-          signedBefore: z
-            .object({ hex: z.string(), standard: z.string() })
-            .meta({ description: 'What each kind of signature is made over: this, then the body’s bytes.' }),
+          signedBefore: z.object({ hex: z.string(), standard: z.string() }).meta({
+            description: 'The start of the signature input of each kind; the bytes of the body follow.',
+          }),
         }),
-        masked: z.boolean().meta({ description: 'Bodies are masked, and so are not what was signed.' }),
+        masked: z.boolean().meta({ description: 'Bodies are masked, so they differ from what was signed.' }),
       }),
       example: attemptExample,
     },
@@ -261,14 +263,14 @@ export const getDeliveryStats = defineOperation({
         untilUtc: instant,
         stepMinutes: z.int().min(1),
         total: z.object(outcome),
-        /** One for each step of the range, in its order, also where nothing happened. */
+        /** One for each step of the range, in order, including empty ones. */
         points: z.array(z.object({ utc: instant, ...outcome })),
-        /** Those that there are or that had attempts, failing ones first. */
+        /** Existing subscriptions, and deleted ones with attempts in the range; failing ones first. */
         subscriptions: z.array(
           z.object({
             id,
             name: z.string().nullable(),
-            /** Null: it was deleted. */
+            /** Null if it was deleted. */
             url: z.string().nullable(),
             enabled: z.boolean(),
             consecutiveFailures: number,

@@ -1,23 +1,23 @@
 import type { Bucket } from '../operation.ts';
 import type { ActorUser } from '../portal.ts';
 
-/** What the gateway asks `access` by itself, over its lane, beside the operations of the table. */
+/** The gateway's own request to `access`, over its lane. It is not in the table of operations. */
 export const resolveSessionOperation = 'resolveSession';
 
 export interface ResolveSession {
-  /** As the cookie has it. */
+  /** The value of the session cookie. */
   readonly token: string;
-  /** A look that is no use of the session: its idle time goes on. */
+  /** The request does not extend the session: its idle time continues. */
   readonly passive: boolean;
 }
 
 /**
- * With this header, of any value, a GET is a page's own doing, as when it renews what it shows: no use of the
- * session, whose idle time goes on.
+ * Marks a GET, with any value, as a background request of a page, such as a refresh. It does not extend the session:
+ * the idle time continues.
  */
 export const passiveHeader = 'x-passive';
 
-/** The answer with status 200; a token that is nobody's gets 401. */
+/** The answer with status 200. An unknown token gets 401. */
 export interface ResolvedSession {
   readonly companyId: number;
   readonly user: ActorUser;
@@ -26,12 +26,12 @@ export interface ResolvedSession {
 }
 
 /**
- * By this header of an answer over the lane `access` hands a new session's token to the gateway, which makes a
- * cookie of it; empty: the cookie is to be taken back. It never leaves the gateway.
+ * In this header of a lane answer, `access` hands a new session's token to the gateway, which sets it as a cookie. An
+ * empty value removes the cookie. The header never leaves the gateway.
  */
 export const sessionTokenHeader = 'Session-Token';
 
-/** Likewise the cookie by which the browser is known as a device of the member's from now on. */
+/** Likewise for the cookie that marks the browser as a known device of the member. */
 export const deviceHeader = 'Device';
 
 /** What a gateway counted for one key in one bucket in one minute (Unix time in minutes), since its last report. */
@@ -44,6 +44,6 @@ export type RequestCount = readonly [
   limited: number,
   failed: number,
 ];
-/** JSON, at most this many a message. */
+/** A report, as JSON: at most `maxRequestCounts` counts. */
 export type RequestReport = readonly RequestCount[];
 export const maxRequestCounts = 2000;

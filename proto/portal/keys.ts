@@ -17,7 +17,7 @@ const apiKey = z.object({
   createdUtc: instant,
   revokedUtc: instant.nullable(),
   lastUsedUtc: instant.nullable().meta({ description: 'To the minute.' }),
-  /** Requests a minute; null: as the company. */
+  /** Requests per minute; null: the limit of the company. */
   limits: z.object({
     read: z.int().nullable(),
     write: z.int().nullable(),
@@ -78,7 +78,7 @@ export const createApiKey = defineOperation({
   method: 'POST',
   path: '/keys',
   deadlineMs: 10_000,
-  summary: 'Create an API key; it works as soon as this is answered',
+  summary: 'Create an API key; it works once this is answered',
   body: z.strictObject({ name: text({ min: 1, max: 100, oneLine: true }), scopes: keyScopes }),
   answers: {
     201: {

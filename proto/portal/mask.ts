@@ -1,12 +1,12 @@
 /**
- * Payloads as a viewer sees them (portal, "Roles"). It masks by default: only fields whose names are known to hold no
+ * Masks payloads for viewers (portal, "Roles"). It masks by default: only fields whose names are known to hold no
  * personal data stay readable, so an unknown field is masked.
  */
 export const masked = '•••';
 
 export const maskPayload = (value: unknown): unknown => maskValue('', value);
 
-/** The text of a body: JSON is masked as a payload, anything else whole. */
+/** Masks the text of a body: JSON as a payload, anything else as a whole. */
 export const maskText = (text: string): string => {
   if (text.trim() === '') return text;
   try {
@@ -16,13 +16,13 @@ export const maskText = (text: string): string => {
   }
 };
 
-/** Ids and codes of the business, states, kinds, money and times. */
+/** Field names that stay readable: IDs and codes of the business, states, kinds, money and times. */
 const plain =
   /^(?:id|type|event|currency|status|state|success|ok|error_code|code|reason|content_type|payment_method|invoice_number|affiliate_code|package_keyword|previous_status|new_status|failure_reason|.*_(?:id|status|type|utc|date|at|currency|count)|.*(?:Id|Status|Type|Utc|Date|At|Currency|Count))$/;
-/** Where a number tells of a person. */
+/** Field names whose numbers are personal data. */
 const personal = /phone|mobile|fax|zip|postal|ssn|tax|birth|account|iban|card/i;
 const instant = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
-/** What stands under a harmless name can still be somebody's address. */
+/** Values that look like an email address or a phone number are masked under any name. */
 const telling = /@|^\+?[\d ()./-]{7,}$/;
 
 const maskValue = (name: string, value: unknown): unknown => {
@@ -30,7 +30,7 @@ const maskValue = (name: string, value: unknown): unknown => {
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [
-        // A name that is itself data (`{"katherine@example.com": …}`) is not a field's.
+        // A key that is itself data (`{"katherine@example.com": …}`) is not a field name.
         /^[\w.-]{1,64}$/.test(key) ? key : masked,
         maskValue(key, inner),
       ]),
@@ -43,8 +43,8 @@ const maskValue = (name: string, value: unknown): unknown => {
 };
 
 /**
- * A receiver's URL as a viewer sees it: scheme, host, port, and the words of its path. What can be a token is taken out:
- * user info, other parts of the path, the values of the query, and the fragment.
+ * Masks a receiver's URL for viewers. Scheme, host, port and the words of the path stay. Everything that can be a
+ * token is masked: user info, other parts of the path, the values of the query, and the fragment.
  */
 export const maskUrl = (text: string): string => {
   const url = URL.parse(text);
@@ -66,10 +66,10 @@ export const maskUrl = (text: string): string => {
   return `${url.protocol}//${user}${url.host}${path}${query.length > 0 ? `?${query.join('&')}` : ''}${url.hash ? `#${masked}` : ''}`;
 };
 
-/** Words as people write them, and versions. A token has digits or capitals in it, or is long. */
+/** Path parts that stay readable: lower-case words, and versions. A token has digits or capitals, or is long. */
 const plainPart = /^(?:v\d{1,2}|(?=.{1,32}$)[a-z]{1,16}(?:[-_.][a-z]{1,16})*)$/;
 
-/** Headers of a delivery and of its answer as a viewer sees them: only those that are known to hold no token. */
+/** Masks the headers of a delivery or its answer for viewers; only headers that are known to hold no token stay. */
 export const maskHeaders = (
   headers: readonly (readonly [name: string, value: string])[],
 ): (readonly [string, string])[] =>
@@ -79,8 +79,8 @@ const plainHeaders =
   /^(?:accept(?:-encoding|-ranges)?|age|allow|cache-control|connection|content-(?:encoding|language|length|type)|date|expires|host|keep-alive|last-modified|retry-after|server|transfer-encoding|user-agent|vary|x-webhook-(?:attempt|event|id|signature|timestamp)|webhook-(?:id|signature|timestamp))$/i;
 
 /**
- * An answer of the portal as a viewer sees it: every member `url` and `headers`, however deep, so that an operation that
- * is added later is masked too. Payloads and bodies are masked where they are read (`maskPayload`).
+ * Masks an answer of the portal for viewers: every field `url` and `headers`, however deep, so that operations added
+ * later are masked too. Payloads and bodies are masked where they are read (`maskPayload`).
  */
 export const maskTargets = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(maskTargets);

@@ -4,7 +4,7 @@ import { masked, maskHeaders, maskPayload, maskTargets, maskText, maskUrl } from
 
 const now = new Date('2026-01-15T09:30:00.000Z');
 
-test('a client shows its id, status and time, and nothing of the person', () => {
+test('a client shows its id, status and time, and no personal data', () => {
   expect(maskPayload(samplePayload('client.created', now))).toEqual({
     client_id: 1042,
     first_name: masked,
@@ -16,12 +16,12 @@ test('a client shows its id, status and time, and nothing of the person', () => 
   });
 });
 
-test.each(eventTypes)('no name, address or number of a person is left in a sample of %s', (type) => {
+test.each(eventTypes)('no name, address or number of a person remains in a sample of %s', (type) => {
   const text = JSON.stringify(maskPayload(samplePayload(type, now)));
   expect(text).not.toMatch(/Katherine|Johnson|Meitner|Lise|@|555/);
 });
 
-test('a field nobody has thought of is masked, however deep', () => {
+test('an unknown field is masked at any depth', () => {
   expect(
     maskPayload({ custom: { nickname: 'Kit', tags: ['a', 'b'], n: 5 }, status_note: 'call Kit' }),
   ).toEqual({
@@ -30,7 +30,7 @@ test('a field nobody has thought of is masked, however deep', () => {
   });
 });
 
-test('a harmless name does not let an address or a number through', () => {
+test('an email address or phone number is masked under a harmless name', () => {
   expect(
     maskPayload({ status: 'kit@example.com', client_id: '+1 555 010 4477', phone: 15550104477 }),
   ).toEqual({
@@ -41,7 +41,7 @@ test('a harmless name does not let an address or a number through', () => {
   expect(maskPayload({ 'kit@example.com': 1 })).toEqual({ [masked]: 1 });
 });
 
-test('a text is masked as JSON where it is JSON, and whole where it is not', () => {
+test('JSON text is masked as JSON, other text as a whole', () => {
   expect(maskText('{"ok":true,"message":"Hello Kit"}')).toBe(`{"ok":true,"message":"${masked}"}`);
   expect(maskText('Hello Kit')).toBe(masked);
   expect(maskText('"Kit"')).toBe(`"${masked}"`);
@@ -65,7 +65,7 @@ test.each([
   expect(maskUrl(url)).toBe(shown);
 });
 
-test('a viewer sees the values of headers that hold no token, and of no others', () => {
+test('a viewer sees only the values of headers that hold no token', () => {
   const headers = [
     ['Content-Type', 'application/json'],
     ['Authorization', 'Bearer s3cret'],
@@ -82,7 +82,7 @@ test('a viewer sees the values of headers that hold no token, and of no others',
   ]);
 });
 
-test('URLs and headers of an answer are masked wherever they stand', () => {
+test('URLs and headers of an answer are masked at any depth', () => {
   expect(
     maskTargets({
       list: [{ url: 'https://example.com/?a=1', n: 1, url2: null }],

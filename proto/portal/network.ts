@@ -1,7 +1,7 @@
 /**
- * The network that limits on anonymous clients count by: an IPv4 address itself, or the /64 of an IPv6 address,
- * because every household has a whole one.
- * @param address as the gateway writes it: IPv4 addresses mapped into IPv6 are IPv4 already.
+ * The network by which limits count anonymous clients: an IPv4 address itself, or the /64 of an IPv6 address, because
+ * every household has a whole /64.
+ * @param address as the gateway writes it, with IPv4-mapped addresses as plain IPv4.
  */
 export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address;

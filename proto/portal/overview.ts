@@ -14,18 +14,18 @@ const overview = {
 } as const;
 
 const counts = {
-  /** Let through, whatever the service then answered. */
+  /** Requests within the limit, whatever the service answered. */
   answered: count,
-  /** Refused with 429. */
+  /** Requests refused with 429. */
   limited: count,
-  /** Of those let through: ended with 5xx. */
+  /** Answered requests with a 5xx. */
   failed: count,
 };
 const ofBucket = {
   bucket: z.enum(buckets),
   limitPerMinute: z.int().min(1),
   ...counts,
-  /** Requests of the busiest minute of one key: what the limit is about. */
+  /** Requests of one key in its busiest minute, to compare with the limit. */
   peakPerMinute: count,
 };
 const example = {
@@ -56,11 +56,11 @@ export const getUsage = defineOperation({
         buckets: z.array(
           z.object({
             ...ofBucket,
-            /** One for each step of the range, in its order, also where nothing happened. */
+            /** One for each step of the range, in order, including empty ones. */
             points: z.array(z.object({ utc: instant, ...counts })),
           }),
         ),
-        /** Those with requests in the range, the busiest first. */
+        /** Keys with requests in the range, the busiest first. */
         keys: z.array(
           z.object({
             id,
@@ -88,7 +88,7 @@ export const getUsage = defineOperation({
   },
 });
 
-/** When each step was first taken; null: not yet. */
+/** When the step was first taken; null: not yet. */
 const step = instant.nullable();
 
 export const getFirstSteps = defineOperation({

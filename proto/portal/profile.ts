@@ -53,11 +53,11 @@ export const startTotp = defineOperation({
   id: 'startTotp',
   method: 'POST',
   path: '/profile/totp',
-  summary: 'Get a new secret for an authenticator app; it counts once it has been confirmed',
+  summary: 'Get a new secret for an authenticator app; it takes effect once confirmed',
   body: z.strictObject({ password: f.password }),
   answers: {
     200: {
-      description: 'The secret, to be scanned or typed. Shown in this answer only.',
+      description: 'The secret, to scan or type. Shown in this answer only.',
       schema: z.object({
         secret: z.string().meta({ description: 'Base32.' }),
         uri: z.string().meta({ description: '`otpauth://totp/…`, for a QR code.' }),
@@ -94,13 +94,13 @@ export const confirmTotp = defineOperation({
       },
     },
     409: {
-      description: 'No secret has been asked for.',
+      description: 'No secret was requested.',
       example: { error: 'ask for a new secret first', reason: 'conflict' },
     },
   },
 });
 
-/** The second factor is never worth less than itself: the password alone neither ends it nor makes codes for it. */
+/** Changing the second factor needs the password and the factor itself. */
 const passwordAndFactor = z
   .strictObject({
     password: f.password,

@@ -22,21 +22,21 @@ const missing = recordMissing('replay');
 const subscriptionMissing = recordMissing('subscription');
 const number = z.int().min(0);
 
-/** `release` and `drop` are about what was held; the others make deliveries again. */
+/** `release` and `drop` act on held deliveries; the others deliver events again. */
 const replayKinds = ['resend', 'failed', 'missed', 'filter', 'release', 'drop'] as const;
 export type ReplayKind = (typeof replayKinds)[number];
 
-/** Deliveries that can be made again by state. What waits is on its way; what is held can be released. */
+/** States whose deliveries can be replayed. Waiting deliveries are on their way; held ones can be released. */
 const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
 
-/** More than this is asked for in parts. */
+/** Maximum number of deliveries of one replay; larger ones must be split. */
 export const maxReplayDeliveries = 100_000;
 
 export const replay = z.object({
   id,
   subscriptionId: id,
   kind: z.enum(replayKinds),
-  /** As it was asked for; what is absent does not narrow it. */
+  /** The filter as requested; an absent field does not narrow it. */
   filter: z.object({
     eventId: id.optional(),
     since: instant.optional(),
@@ -47,9 +47,9 @@ export const replay = z.object({
   }),
   state: z.enum(['running', 'done', 'cancelled']),
   total: number.meta({ description: 'Counted when the replay started.' }),
-  made: number.meta({ description: 'Deliveries made, released or dropped so far.' }),
+  made: number.meta({ description: 'Deliveries created, released or discarded so far.' }),
   succeeded: number.meta({ description: 'Of those, delivered.' }),
-  failed: number.meta({ description: 'Of those, failed or dropped.' }),
+  failed: number.meta({ description: 'Of those, failed or discarded.' }),
   createdBy: z.string().nullable(),
   createdUtc: instant,
   finishedUtc: instant.nullable(),
@@ -77,11 +77,12 @@ const when = { until: instantParameter, types: list(knownEventType) };
 const since = instantParameter.unwrap();
 const request = { subscriptionId: id };
 
-/** Times are those of the events; `until` is excluded, and now unless given. */
+/** Times are those of the events; `until` is exclusive and defaults to now. */
 const replayBody = z.discriminatedUnion('kind', [
   // Deliveries that have failed for good.
   z.strictObject({ ...request, kind: z.literal('failed'), since, ...when }),
-  // Events of the subscription's types that no attempt was made for, as it was off or not there yet.
+  // Events of the subscription's types without an attempt, because the subscription was disabled or did not exist
+  // yet.
   z.strictObject({ ...request, kind: z.literal('missed'), since, ...when }),
   z.strictObject({
     ...request,
@@ -117,10 +118,12 @@ export const previewReplay = defineOperation({
   body: replayBody,
   answers: {
     200: {
-      description: 'Nothing was done.',
+      description: 'The estimate. Nothing was changed.',
       schema: z.object({
         count: number,
-        estimateSeconds: number.meta({ description: 'At a pace that does not delay live traffic.' }),
+        estimateSeconds: number.meta({
+          description: 'Estimated at a pace that does not delay live traffic.',
+        }),
       }),
       example: { count: 1204, estimateSeconds: 13 },
     },
@@ -232,10 +235,10 @@ export const releaseHeld = defineOperation({
   errors: { 404: subscriptionMissing, 409: busy },
 });
 
-export const dropHeld = defineOperation({
+export const discardHeld = defineOperation({
   audience: 'member',
   ...replays,
-  id: 'dropHeld',
+  id: 'discardHeld',
   method: 'POST',
   path: '/subscriptions/{id}/held/drop',
   params: ofSubscription,

@@ -28,7 +28,7 @@ export const sessionFacts = z.object({
     recoveryCodesLeft: count,
   }),
   company: z.object({ id, name: z.string() }),
-  /** Where the member can switch to without signing in again. */
+  /** Companies that the member can switch to without signing in again. */
   otherCompanies: z.array(
     z.object({
       id,
@@ -36,13 +36,13 @@ export const sessionFacts = z.object({
       role: z.enum(roles),
       codeRequired: z
         .boolean()
-        .meta({ description: 'Switching asks for a code of the second factor that the member has there.' }),
+        .meta({ description: 'Switching requires a code of the second factor that the member has there.' }),
     }),
   ),
   session: z.object({
     id,
     createdUtc: instant,
-    /** It ends then, whatever is done. */
+    /** The session ends at this time, even while it is used. */
     expiresUtc: instant,
     idleTimeoutMs: z.int().min(1).meta({ description: 'It also ends after this time without a request.' }),
   }),
@@ -51,7 +51,7 @@ export const sessionFacts = z.object({
   limits: z.object({ read: limit, write: limit, admin: limit, lookup: limit.nullable() }),
   features: z.object({
     allowHttp: z.boolean().meta({ description: 'Subscriptions may have plain http URLs.' }),
-    allowPrivate: z.boolean().meta({ description: 'Subscriptions may lead to private addresses.' }),
+    allowPrivate: z.boolean().meta({ description: 'Subscriptions may have private addresses.' }),
   }),
   settings: z.object({
     retentionDays: z.int().min(1).meta({ description: 'How long events and deliveries are kept.' }),
@@ -88,7 +88,7 @@ export const sessionExample = {
   baseUrl: null,
 };
 
-/** A second factor is shown by a code of the app or by a recovery code, never by both. */
+/** A second factor is either a code of the app or a recovery code. */
 export const oneFactor = rule(({ totp, recoveryCode }) =>
   totp === undefined || recoveryCode === undefined
     ? undefined
@@ -108,7 +108,7 @@ export const signIn = defineOperation({
   path: '/session',
   role: null,
   summary:
-    'Sign in to every company in which this address has this password. With `mfaRequired` the same is sent again, with `totp` or `recoveryCode`.',
+    'Sign in to every company in which this address has this password. If the answer has `mfaRequired`, send the same again with `totp` or `recoveryCode`.',
   body: z
     .strictObject({
       email: z
@@ -186,7 +186,7 @@ export const switchCompany = defineOperation({
     .check(oneFactor),
   answers: {
     200: {
-      description: 'The session there, in a new cookie; the one before no longer works.',
+      description: 'The session there, in a new cookie; the previous one no longer works.',
       schema: sessionFacts,
       example: sessionExample,
     },

@@ -40,7 +40,7 @@ export const updateSubscriptionSettings = defineOperation({
   method: 'PATCH',
   role: 'admin',
   summary:
-    'Turn endpoint verification on or off; off, subscriptions that wait for it stay disabled and need it no longer',
+    'Turn endpoint verification on or off; when off, subscriptions that wait for it stay disabled but no longer need it',
   body: z.strictObject(fields),
   answers: record,
 });

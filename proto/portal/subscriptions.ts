@@ -22,7 +22,7 @@ const subscriptions = {
 const one = { id: 'ID of the subscription.' } as const;
 const missing = recordMissing('subscription');
 const toolManaged = {
-  description: 'The subscription is managed by a tool: only switching, testing and deleting it are possible.',
+  description: 'The subscription is managed by a tool: it can only be enabled, disabled, tested and deleted.',
   example: {
     error: 'the subscription is managed by zapier and cannot be edited here',
     managed_by: 'zapier',
@@ -35,7 +35,7 @@ const badUrl = actionInvalid('url', 'invalid URL');
 export const portalSubscription = w.subscription.extend({
   /** When it was disabled; null while it is enabled. */
   disabledUtc: instant.nullable(),
-  /** Whether the service switched it off by itself, after failures. */
+  /** Whether the service disabled it automatically after failures. */
   autoDisabled: z.boolean(),
   /** Null: no challenge is needed to deliver to it. `required`: disabled by choice, and enabling sends a challenge. */
   verification: z
@@ -46,9 +46,9 @@ export const portalSubscription = w.subscription.extend({
       failure: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
     })
     .nullable(),
-  /** Until when the secret before the present one signs too. */
+  /** Until when the previous secret also signs. */
   previousSecretUntilUtc: instant.nullable(),
-  /** All failed attempts since the last success, also those that `consecutiveFailures` does not count. */
+  /** All failed attempts since the last success, including those that `consecutiveFailures` does not count. */
   failedAttempts: count,
   /** Events it missed because the company reached its quota of waiting deliveries; null if there are none. */
   missed: z.object({ count, sinceUtc: instant }).nullable(),
@@ -138,9 +138,9 @@ export const checkSubscriptionUrl = defineOperation({
   body: z.strictObject({ url: z.string().max(5000) }),
   answers: {
     200: {
-      description: 'What is wrong with it.',
+      description: 'The problem of the URL, if any.',
       schema: z.object({
-        problem: z.string().nullable().meta({ description: 'A sentence; null: nothing.' }),
+        problem: z.string().nullable().meta({ description: 'A sentence; null if the URL is valid.' }),
       }),
       example: { problem: null },
     },
@@ -189,7 +189,7 @@ export const enablePortalSubscription = defineOperation({
   params: one,
   deadlineMs: enablingDeadlineMs,
   summary:
-    'Switch on, also one that a tool manages; what is held stays so until it is released or dropped. One that is not verified is sent a challenge first',
+    'Enable a subscription, including one managed by a tool; held deliveries stay held. If it is not verified, its receiver must echo a challenge first',
   body: null,
   answers: record,
   errors: { 404: missing, 409: w.notEchoed },
@@ -216,7 +216,7 @@ export const rotatePortalSubscriptionSecret = defineOperation({
   path: '/subscriptions/{id}/rotate-secret',
   params: one,
   summary:
-    'Replace the signing secret; with `overlapHours` (1–72) both sign for that long, with 0 every earlier one ends',
+    'Replace the signing secret; with `overlapHours` (1–72) both sign for that long, with 0 every earlier secret ends',
   body: rotateSubscriptionSecret.body,
   answers: { 200: withSecret },
   errors: {
@@ -244,7 +244,7 @@ export const deletePortalSubscription = defineOperation({
 const headerPairs = z.array(z.tuple([z.string(), z.string()]));
 const elapsed = z.int().min(0).nullable();
 
-/** An attempt, whole. */
+/** A complete attempt. */
 export const testAttempt = z.object({
   success: z.boolean(),
   statusCode: z.int().nullable(),
@@ -252,7 +252,7 @@ export const testAttempt = z.object({
   timings: z.object({ dnsMs: elapsed, connectMs: elapsed, tlsMs: elapsed, firstByteMs: elapsed }),
   address: z.string().nullable().meta({ description: 'The address that was connected to.' }),
   errorClass: z.enum(errorClasses).nullable(),
-  error: z.string().nullable().meta({ description: 'In words, for people.' }),
+  error: z.string().nullable().meta({ description: 'A sentence for people.' }),
   request: z.object({
     url: z.string(),
     headers: headerPairs.meta({ description: 'As they were sent, signatures included.' }),
@@ -279,7 +279,7 @@ export const testPortalSubscription = defineOperation({
   path: '/subscriptions/{id}/test',
   params: one,
   deadlineMs: 15_000,
-  summary: 'Send a test delivery and see all of it',
+  summary: 'Send a test delivery and see the request and the response',
   body: testSubscription.body,
   maxBodyBytes,
   answers: {

@@ -61,7 +61,7 @@ const invitationExample = {
 };
 
 const ownersOnly = {
-  description: 'Only an owner may make owners, change them or remove them.',
+  description: 'Only an owner may add, change or remove owners.',
   example: { error: 'this needs the role owner', reason: 'role_required' },
 };
 const lastOwner = {
@@ -176,7 +176,7 @@ export const changeRole = defineOperation({
   params: { id: 'ID of the member.' },
   deadlineMs: 15_000,
   summary:
-    'Change a member’s role from their next request on. A lower role also ends the invitations and reset links that they made, and the keys that they created.',
+    'Change a member’s role from their next request on. A lower role also ends the invitations, reset links and keys that they created.',
   body: z.strictObject({ role, keepKeys: z.array(id).max(1000).default([]).meta(keepKeys) }),
   answers: { 200: { description: 'The member.', schema: member, example: memberExample } },
   errors: { 403: ownersOnly, 404: recordMissing('member'), 409: lastOwner },
@@ -189,8 +189,7 @@ export const offerPasswordReset = defineOperation({
   method: 'POST',
   path: '/team/members/{id}/password-reset',
   params: { id: 'ID of the member.' },
-  summary:
-    'Make a link by which a member who lost the password chooses a new one; it replaces the one before',
+  summary: 'Create a password reset link for a member; it replaces an earlier one',
   body: null,
   answers: {
     201: {
@@ -225,7 +224,7 @@ export const removeMember = defineOperation({
   params: { id: 'ID of the member.' },
   deadlineMs: 15_000,
   summary:
-    'Remove a member. Their sessions end, and with them the invitations and reset links that they made, and the keys that they created.',
+    'Remove a member. Their sessions end, and with them the invitations, reset links and keys that they created.',
   query: z.strictObject({ keepKeys: idList.meta(keepKeys) }),
   body: null,
   answers: { 204: { description: 'Removed.', schema: null } },

@@ -17,17 +17,17 @@ const of = (characters: string, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...characters), maxLength });
 
 describe('an e-mail address', () => {
-  test('of the usual form is taken as it is, also with blanks around it', () => {
+  test('of the usual form is accepted unchanged, without outer blanks', () => {
     fc.assert(
       fc.property(fc.emailAddress({ size: 'small' }), of(' \t\n', 3), (address, blanks) => {
-        // Quoted strings and what else the old rules allow are left out by both.
+        // Neither supports quoted strings and other old forms.
         expect(take(f.email, blanks + address + blanks)).toBe(address);
       }),
       { numRuns: 300 },
     );
   });
 
-  test('that is taken has one @, a domain of two labels or more, no blank, and fits its column', () => {
+  test('that is accepted has one @, a domain of two labels or more, no blank, and fits its column', () => {
     const near = of('ab1.@-_é ,;<>"\\\n\t[]ł', 30);
     fc.assert(
       fc.property(
@@ -57,14 +57,14 @@ describe('an e-mail address', () => {
     );
   });
 
-  test('is judged in time that does not explode with its length', () => {
+  test('is checked in time that does not explode with its length', () => {
     const evil = fc.constantFrom('a', 'a.', '-', 'a-', 'é', '.a', '@a', 'a@');
     fc.assert(
       fc.property(evil, fc.nat(100_000), fc.constantFrom('', '@', '@a', '!', '\n'), (part, times, end) => {
         const before = process.cpuUsage();
         take(f.email, `a@${part.repeat(times)}${end}`);
         take(f.email, part.repeat(times) + end);
-        // Of the processor's time, as others use the machine too.
+        // CPU time, because other processes share the machine.
         expect(process.cpuUsage(before).user / 1000).toBeLessThan(500);
       }),
       { numRuns: 30 },
@@ -88,7 +88,7 @@ test('a phone number is 3 to 32 of its characters with 3 digits or more, and not
 });
 
 describe('a text', () => {
-  test('is trimmed, and taken where its code points are within the bounds', () => {
+  test('is trimmed, and accepted if its number of code points is within the bounds', () => {
     const bounds = fc.tuple(fc.nat(3), fc.nat(10)).map(([min, more]) => ({ min, max: min + more }));
     fc.assert(
       fc.property(
@@ -109,7 +109,7 @@ describe('a text', () => {
     );
   });
 
-  test('is cut at a code point, and repeated as valid Unicode', () => {
+  test('is truncated at a code point, and repeated as valid Unicode', () => {
     const units = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)), maxLength: 30 });
     fc.assert(
       fc.property(fc.oneof(units, anyText), fc.nat(30), (given, most) => {
@@ -120,7 +120,7 @@ describe('a text', () => {
     );
   });
 
-  test('is counted in code points, halves of pairs one each', () => {
+  test('is counted in code points; unpaired surrogates count one each', () => {
     const units = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)), maxLength: 30 });
     fc.assert(
       fc.property(units, (given) => {
@@ -141,7 +141,7 @@ test('a commission rate is a number from 0 to 100 whose decimal text has at most
   );
 });
 
-test('a status is an id or a name, whichever way it is written, and its text is kept', () => {
+test('a status is parsed as an id or a name, and its text is kept', () => {
   fc.assert(
     fc.property(fc.oneof(fc.maxSafeNat(), of('0123456789', 18), anyText), (given) => {
       const taken = take(f.statusReference, given) as { id: number } | { name: string } | typeof refused;
@@ -172,7 +172,7 @@ describe('a parameter', () => {
     );
   });
 
-  test('of an id is a number that JavaScript can hold, in its one spelling', () => {
+  test('of an id is an integer that JavaScript can hold, in one spelling', () => {
     fc.assert(
       fc.property(near, (given) => {
         const taken = take(idParameter, given);
@@ -185,7 +185,7 @@ describe('a parameter', () => {
 });
 
 describe('the URL of a subscription', () => {
-  test('of the web is taken as it is', () => {
+  test('with http or https is accepted unchanged', () => {
     const scheme = fc.constantFrom('https://', 'http://', 'HTTPS://');
     const port = fc.constantFrom('', ':8443', ':80');
     const rest = of('abcXYZ019-._~%2F/&=+,;:@é東😀', 60).map((text) => `/${text}?${text}#${text}`);
@@ -198,7 +198,7 @@ describe('the URL of a subscription', () => {
     );
   });
 
-  test('that is taken leads to a host by http or https, without user info and without blanks', () => {
+  test('that is accepted has http or https, a host, no user info and no blanks', () => {
     const scheme = fc.constantFrom(
       'https://',
       'http://',

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { fieldName, optionalText, text } from './text.ts';
 
 /**
- * The rules of the fields of leads, clients, notes and affiliates (contract, "Fields"). The plain ones
- * are required attributes; those made with `optionalText` or `nullish` take null for "no value".
+ * Field rules of leads, clients, notes and affiliates (contract, "Fields"). Plain rules are for required fields;
+ * those made with `optionalText` or `nullish` accept null for "no value".
  */
 
-/** Says one sentence about any wrong value, and leaves a missing one to "is required". */
+/** One message for every wrong value. A missing value still gets "is required". */
 const unlessMissing = (sentence: string) => (issue: { readonly input?: unknown }) =>
   issue.input === undefined ? undefined : `${fieldName} ${sentence}`;
 
@@ -20,8 +20,8 @@ export const personName = text({ min: 1, max: 100, oneLine: true }).meta({
   description: 'At least one visible character, no control characters.',
 });
 
-// One address: a dot-atom (RFC 5322, letters of any script as in RFC 6531), and a domain of at least two labels,
-// which may have combining marks and joiners, as scripts of Asia do (RFC 5892).
+// An address has a dot-atom (RFC 5322, letters of any script as in RFC 6531), and a domain of at least two labels,
+// which may have combining marks and joiners, as Asian scripts do (RFC 5892).
 const address =
   /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
 const maxAddressBytes = 254;
@@ -32,7 +32,7 @@ const isEmail = (value: string): boolean =>
   Buffer.byteLength(value.slice(0, value.lastIndexOf('@'))) <= maxLocalPartBytes &&
   address.test(value);
 
-/** Kept as given but for outer blanks; compared case-insensitively by whoever looks it up. */
+/** Stored as given, without outer blanks. Look-ups compare it case-insensitively. */
 export const email = z
   .string()
   .trim()
@@ -45,7 +45,7 @@ export const email = z
 const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
 
 const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
-/** In the syntax that all engines of regular expressions share: no look-ahead. */
+/** Uses only syntax that all regular expression engines share: no look-ahead. */
 const phonePattern = '[ +()./x-]*[0-9][ +()./x-]*[0-9][ +()./x-]*[0-9][0-9 +()./x-]*';
 export const phone = z
   .string()
@@ -66,18 +66,18 @@ export const city = optionalText({ max: 100 });
 export const state = optionalText({ max: 64 });
 export const zip = optionalText({ max: 16 });
 
-/** The optional details that every lead and client may have; a new one is named here for all their operations. */
+/** The optional details of every lead and client. A new detail is added here for all operations. */
 export const personDetails = { city, state, zip };
 
 export const packageKeyword = optionalText({ max: 100 });
 export const externalId = optionalText({
   max: 100,
   description:
-    "The caller's own identifier. A create that meets a record with it updates that record instead of making another.",
+    "The caller's own identifier. A create with the identifier of an existing record updates that record instead.",
 });
 export const affiliateCode = optionalText({
   max: 100,
-  description: 'Unique in the company; 8 characters are generated when it is absent.',
+  description: 'Unique in the company; 8 characters are generated if it is absent.',
 });
 export const affiliateCompanyName = optionalText({ max: 200 });
 
@@ -94,13 +94,13 @@ export const flag = z.boolean();
 
 export const statusNote = optionalText({ max: 2000 });
 export const noteText = text({ min: 1, max: 10_000 });
-export const noteType = optionalText({ max: 50, description: 'Any label; `general` when absent.' });
-export const visibility = optionalText({ max: 50, description: 'Any label; `internal` when absent.' });
+export const noteType = optionalText({ max: 50, description: 'Any label; `general` if absent.' });
+export const visibility = optionalText({ max: 50, description: 'Any label; `internal` if absent.' });
 
 /** A status by its id, or by its name (compared case-insensitively). */
 export type StatusReference = { readonly id: number } | { readonly name: string };
 
-/** No status name is all digits, so a text of digits is an id that a tool sent as text. */
+/** No status name is all digits, so a text of digits is an ID that a tool sent as text. */
 export const statusReference = z
   .union([z.int().min(1), text({ min: 1, max: 100 })], {
     error: `${fieldName} must be a status ID or a status name`,

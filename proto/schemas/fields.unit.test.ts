@@ -105,7 +105,7 @@ const table: readonly [name: string, schema: z.ZodType, good: readonly unknown[]
   ];
 
 describe.each(table)('%s', (_, schema, good, bad) => {
-  test.each(good.map((value) => [value]))('takes %j', (value) => {
+  test.each(good.map((value) => [value]))('accepts %j', (value) => {
     expect(accepts(schema, value)).toBe(true);
   });
   test.each(bad.map((value) => [value]))('refuses %j', (value) => {
@@ -113,12 +113,12 @@ describe.each(table)('%s', (_, schema, good, bad) => {
   });
 });
 
-test('every rate of at most two decimals is taken', () => {
+test('every rate with at most two decimals is accepted', () => {
   for (let cents = 0; cents <= 10_000; cents++)
     expect(accepts(f.commissionRate, cents / 100), String(cents)).toBe(true);
 });
 
-test('texts are trimmed, and a blank optional one is no value', () => {
+test('texts are trimmed, and a blank optional text means no value', () => {
   expect(f.personName.parse(' Ada Mary ')).toBe('Ada Mary');
   expect(f.city.parse('   ')).toBeNull();
   expect(f.email.parse(' Ada@Example.com ')).toBe('Ada@Example.com');

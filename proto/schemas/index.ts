@@ -1,4 +1,4 @@
-/** The siblings' door to the field rules, for what is not an operation of the interface. */
+/** Exports the field rules to code outside the operations. */
 export * from './fields.ts';
 export * from './query.ts';
 export * from './text.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fieldName } from './text.ts';
 
-/** Query parameters: text in, values out. What is documented is the value (`meta`), not its text. */
+/** Query parameters. They parse text into values; the documentation (`meta`) describes the value. */
 
 interface Range {
   readonly min: number;
@@ -9,7 +9,7 @@ interface Range {
   readonly otherwise: number;
 }
 
-/** How many to answer, with a default. */
+/** The maximum number of items to return, with a default. */
 export const limitParameter = ({ min, max, otherwise }: Range) =>
   z
     .string()
@@ -29,7 +29,7 @@ export const limitParameter = ({ min, max, otherwise }: Range) =>
       minimum: min,
       maximum: max,
       default: otherwise,
-      description: 'How many to answer at most.',
+      description: 'Maximum number of items to return.',
     });
 
 /** The id of a record as a query parameter. */

@@ -4,7 +4,7 @@ import * as f from './fields.ts';
 import { rule } from './rule.ts';
 import { id, instant } from './values.ts';
 
-/** Parts that the bodies and answers of the record actions share (contract, "Leads and clients"). */
+/** Shared parts of the bodies and answers of record actions (contract, "Leads and clients"). */
 
 /** An update may repeat the id of its path; `parseBody` compares the two and drops it. */
 export const pathId = f.recordId.optional().meta({ description: 'May be repeated if it equals the path’s.' });
@@ -12,7 +12,7 @@ export const pathId = f.recordId.optional().meta({ description: 'May be repeated
 export const clientPath = { client_id: 'ID of the lead or client.' } as const;
 export const affiliatePath = { employee_id: "The affiliate's employee ID." } as const;
 
-/** Refuses an update without a field. */
+/** Refuses an update that sets no field. */
 export const setsSomething = rule((body) =>
   Object.values(body).some((value) => value !== undefined)
     ? undefined
@@ -30,7 +30,7 @@ export const updatePerson = z
     employee_id: f.optionalRecordId,
     affiliate_id: f.optionalRecordId,
     external_id: f.externalId,
-    // What the finds show besides, and what updates answer.
+    // Other fields that finds and updates return.
     ...readOnly('status', 'is_lead', 'created_utc', 'updated_utc'),
   })
   .check(setsSomething)
@@ -126,18 +126,18 @@ const invalid = (sentence: string, field: string) => ({
   details: [{ field, message: sentence }],
 });
 
-/** The 400 of an action, shown with the problem that is likeliest there. */
+/** The 400 of an action, with its most likely problem as the example. */
 export const actionInvalid = (field: string, sentence = `${field} is required`) => ({
-  description: 'The request does not follow the rules of its fields.',
+  description: 'A field breaks a rule.',
   example: invalid(sentence, field),
 });
 
 export const recordMissing = (what: string) => ({
-  description: `There is no such ${what} in the company of the key.`,
+  description: `The company of the key has no such ${what}.`,
   example: { error: `${what} not found` },
 });
 
 export const externalIdTaken = {
-  description: 'Among the rest: the external_id belongs to another record.',
+  description: 'A field breaks a rule, or the external_id belongs to another record.',
   example: invalid('external_id is already in use', 'external_id'),
 };

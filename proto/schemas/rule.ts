@@ -6,16 +6,16 @@ interface Checked {
 }
 
 interface Fault {
-  /** The field that the problem is told of; none for the body as a whole. */
+  /** The field of the problem; absent for the body as a whole. */
   readonly field?: string;
   readonly message: string;
-  /** Further fields of the answer. */
+  /** Additional fields of the answer. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * A rule about several fields of an object. It is checked beside whatever is wrong with single fields, which
- * then hold what was sent, so that a caller learns of everything at once.
+ * A rule about several fields of an object. It is checked even if single fields are invalid (they then hold what was
+ * sent), so that a caller learns of all problems at once.
  */
 export const rule = (faultOf: (value: Readonly<Record<string, unknown>>) => Fault | undefined) =>
   z.core._check(

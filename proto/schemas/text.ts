@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * In every text of a schema, `{field}` stands for the path of the value it is about; `parse.ts` fills it
- * in, so that one rule serves fields of any name.
+ * In messages of schemas, `{field}` stands for the path of the value. `parse.ts` fills it in, so that one rule serves
+ * fields of any name.
  */
 export const fieldName = '{field}';
 
@@ -15,7 +15,7 @@ interface TextRule {
   readonly description?: string;
 }
 
-/** A trimmed text. A blank one where at least one character is asked for reads as a missing one. */
+/** A trimmed text. If at least one character is required, a blank text counts as missing. */
 export const text = ({ min = 0, max, oneLine = false, description }: TextRule) =>
   z
     .string()
@@ -38,7 +38,7 @@ export const codePoints = (value: string): number => {
   return count;
 };
 
-/** The beginning of a text, never half a character. */
+/** Truncates a text without splitting a character. */
 export const cut = (value: string, maxCodePoints: number): string => {
   if (value.length <= maxCodePoints) return value;
   let end = 0;
@@ -47,14 +47,14 @@ export const cut = (value: string, maxCodePoints: number): string => {
   return value.slice(0, end);
 };
 
-/** What an answer repeats of a name that the caller made up: so much of it, and always valid Unicode. */
+/** A caller's own name as an error repeats it: truncated, and always valid Unicode. */
 export const echo = (name: string): string => {
   const start = cut(name, maxEchoed);
   return (start.length < name.length ? `${start}…` : name).toWellFormed();
 };
 const maxEchoed = 100;
 
-/** Without a character that shows, such as one of zero-width spaces. */
+/** Whether a text has no visible character; zero-width spaces are not visible. */
 export const isBlank = (value: string): boolean => !visible.test(value);
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Shapes of answers: what the services promise, used for types, the OpenAPI document and tests. */
+/** Parts of answers, used for types, the OpenAPI document and tests. */
 
 export const id = z.int().min(1);
 export const count = z.int().min(0).meta({ description: 'Number of items in this answer.' });

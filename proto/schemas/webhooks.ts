@@ -8,8 +8,8 @@ import { id, instant } from './values.ts';
 export const maxUrlCharacters = 500;
 
 /**
- * An absolute http or https URL without user info. Whether plain http and private hosts are allowed is a
- * setting of the service, which checks that itself.
+ * An absolute http or https URL without user info. The service itself checks whether plain http and private hosts are
+ * allowed, because that is configured.
  */
 export const targetUrl = z
   .string()
@@ -21,7 +21,7 @@ export const targetUrl = z
     format: 'uri',
     maxLength: maxUrlCharacters,
     description:
-      'Absolute and https (http only where the installation allows it), with a host, without user info and backslashes; not port 0.',
+      'Absolute and https (http only where the installation allows it), with a host, and without user info, backslashes or port 0.',
   });
 
 function urlProblem(value: string): string | undefined {
@@ -38,8 +38,8 @@ function urlProblem(value: string): string | undefined {
 }
 
 /**
- * Scheme, `//`, and an authority up to the path. The WHATWG parser repairs what does not match: it drops line
- * breaks, reads a backslash as a slash, and skips slashes before the host. Such a URL is not what its writer meant.
+ * Scheme, `//`, and an authority up to the path. The WHATWG parser repairs other URLs: it drops line breaks, reads a
+ * backslash as a slash, and skips slashes before the host. The result is not the URL that its writer meant.
  */
 const urlShape = /^https?:\/\/([^/?#\\\s\p{Cc}]+)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 
@@ -109,15 +109,15 @@ export const subscription = z.object({
   disabledReason: z.string().nullable(),
   consecutiveFailures: z.int().min(0).meta({
     description:
-      'Counted failed attempts in a row, over all events; a success sets it to 0, and 20 disable the subscription. From 5 on there is one attempt at a time, and each counts; attempts that were already under way then count no further than 5, so more attempts may have failed than are counted.',
+      'Consecutive failed attempts, over all events. A success resets it to 0, and 20 disable the subscription. From 5 on, attempts are made one at a time, and each counts. Attempts that were already under way at that point do not raise the count above 5, so more attempts may have failed than are counted.',
   }),
   heldDeliveries: z.int().min(0).meta({
     description:
-      'Deliveries that are held since the subscription was disabled, until they are released or discarded. May be a few too many for a minute after disabling, until attempts that were under way have ended.',
+      'Deliveries that are held since the subscription was disabled, until they are released or discarded. May be slightly too high for a minute after disabling, until attempts that were under way have ended.',
   }),
 });
 
-/** What the record shows beside what an update can set. */
+/** Fields that the record shows and an update cannot set. */
 const { id: _, name, url, eventTypes: __, enabled, description, ...readOnlyShape } = subscription.shape;
 export const subscriptionReadOnly = Object.keys(readOnlyShape) as (keyof typeof readOnlyShape)[];
 
@@ -140,7 +140,7 @@ export const subscriptionExample = {
   heldDeliveries: 0,
 };
 
-/** In the order in which the bytes of a delivery have them. */
+/** In the order of the bytes of a delivery. */
 export const envelope = z.object({
   id,
   type: eventTypeAnswer,

@@ -8,7 +8,7 @@ await world.startAccess();
 const ask = operatorOf(await world.openBus('operator'));
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 
-test('what is over is thrown away, and what is not stays', async () => {
+test('expired rows are removed, and others stay', async () => {
   const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
   const owner = await ask('createPortalOwner', {
     company_id,
@@ -42,7 +42,7 @@ test('what is over is thrown away, and what is not stays', async () => {
        VALUES (?, ?, RANDOM_BYTES(32), UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL ? MINUTE)`,
       [company_id, user, minutes],
     );
-  // More than go in one statement.
+  // More than one statement removes.
   await query('SET SESSION cte_max_recursion_depth = 5000');
   await query(
     `INSERT INTO request_minutes (company_id, minute_utc, key_id, bucket)

@@ -23,7 +23,7 @@ import { createDevices } from './sessions/devices.ts';
 import { createGate } from './sessions/gate.ts';
 import { createRefusals } from './sessions/refusals.ts';
 import { resolveSession } from './sessions/resolve-session.ts';
-import { createSigner } from './sessions/signer.ts';
+import { createTokenSigner } from './sessions/signer.ts';
 import { recordRequests } from './usage/record.ts';
 
 export interface AccessService {
@@ -56,10 +56,10 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       strangers: createGate({ atOnce: 1, maxPerKey: 8, maxWaiting: 64 }),
       members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
     },
-    sessionTokens: createSigner(portal.keyRing, 'session tokens'),
+    sessionTokens: createTokenSigner(portal.keyRing, 'session tokens'),
     sessionProofs,
     cursors: openCursors(portal.keyRing),
-    devices: createDevices({ signer: createSigner(portal.keyRing, 'devices'), now, random }),
+    devices: createDevices({ signer: createTokenSigner(portal.keyRing, 'devices'), now, random }),
     now,
     random,
   };

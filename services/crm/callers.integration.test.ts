@@ -19,19 +19,19 @@ test('a call with a key of its company is answered', async () => {
   expect(await send(await callers.key(mine))).toBe(200);
 });
 
-test("a gateway that was taken over gets nothing in a company's name without a key of it", async () => {
+test('a compromised gateway cannot act for a company without one of its keys', async () => {
   expect(await send(undefined)).toBe(401);
   expect(await send({ proof: hashKeyValue('made up'), address })).toBe(401);
   expect(await send(await callers.key(theirs))).toBe(401);
-  // Every gateway can read the names of the key table.
+  // Every gateway can read the entry names of the key table.
   expect(await send({ proof: keyEntryName((await callers.key(mine)).proof).slice(4), address })).toBe(401);
-  // A member's call, which crm has none of.
+  // A member's call: crm has no operations for members.
   const user = { id: 1, sessionId: 1, email: 'a@example.com', name: 'A', role: 'owner' } as const;
   const actor = { user, address, userAgent: '', proof: callers.session(mine, user) };
   expect(await send(undefined, { actor })).toBe(401);
 });
 
-test('a key speaks for itself alone: under the id of another it is refused', async () => {
+test('a key is refused under the id of another key', async () => {
   expect(await send(await callers.key(mine), { caller: 2 })).toBe(401);
 });
 
@@ -54,6 +54,6 @@ test('in one batch, only the calls without a proof are refused', async () => {
   );
 });
 
-test('a key works at once, however recently it was made', async () => {
+test('a new key works at once', async () => {
   for (let at = 0; at < 20; at++) expect(await send(await callers.key(mine, { version: at + 2 }))).toBe(200);
 });

@@ -9,7 +9,7 @@ test('the table has exactly the operations of the service, each under its own na
   expect(Object.keys(handlers).toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
 });
 
-// The types are the test: without an error under each `@ts-expect-error`, the type check fails.
+// The types are the test: the type check fails without an error under each `@ts-expect-error`.
 const { createLead: _, ...others } = handlers;
 // @ts-expect-error: an operation without a handler.
 export const forgotten: HandlerTable<'crm', ActionsContext> = others;

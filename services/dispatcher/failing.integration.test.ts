@@ -18,7 +18,7 @@ const states = async (subscription: Subscription): Promise<Record<string, number
     ]),
   );
 
-test('a failed delivery is tried again after its wait, over the same body, stamped and signed anew', async () => {
+test('a failed delivery is retried after its wait, with the same body and a new timestamp and signature', async () => {
   const { drain } = await world.start({ scheduleMs: [1_200, 300], random: () => 0.5 });
   const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(receiver.received.length < 3 ? 500 : 204).end();
@@ -45,7 +45,7 @@ test('a failed delivery is tried again after its wait, over the same body, stamp
   await drain();
 });
 
-test('a delivery that has had all its attempts has failed, and is left alone', async () => {
+test('a delivery fails after its last attempt, and is not attempted again', async () => {
   const { drain } = await world.start({ scheduleMs: [50, 50] });
   const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(302, { location: receiver.url }).end();
@@ -61,7 +61,7 @@ test('a delivery that has had all its attempts has failed, and is left alone', a
   await drain();
 });
 
-test('the true schedule: eleven attempts within a tenth of their times, and then it has failed', async () => {
+test('on the default schedule a delivery gets eleven attempts within a tenth of their times, then fails', async () => {
   let clockMs = Date.now();
   const randoms = [0, 0.999, 0.5, 0.25, 0.75, 0.1, 0.9, 0.4, 0.6, 0.33, 0.66];
   let drawn = 0;
@@ -82,7 +82,7 @@ test('the true schedule: eleven attempts within a tenth of their times, and then
     expect(waitMs / planned).toBeGreaterThanOrEqual(0.9);
     expect(waitMs / planned).toBeLessThanOrEqual(1.1);
     expect(waitMs).toBe(Math.round(planned * (0.9 + 0.2 * randoms[at]!)));
-    // A moment too early nothing happens.
+    // Just before the due time nothing happens.
     clockMs += waitMs - 1;
     await sleep(250);
     expect(receiver.received).toHaveLength(at + 1);
@@ -98,7 +98,7 @@ test('the true schedule: eleven attempts within a tenth of their times, and then
   await drain();
 });
 
-test('a Retry-After of a 503 is waited for', async () => {
+test('the retry waits for the Retry-After of a 503', async () => {
   const { drain } = await world.start({ scheduleMs: [100, 100] });
   const receiver = await testReceiver();
   receiver.answer = (response) =>
@@ -110,8 +110,8 @@ test('a Retry-After of a 503 is waited for', async () => {
   await drain();
 });
 
-describe('a subscription is switched off', () => {
-  test('by a 410 at once, with what waits held', async () => {
+describe('a subscription is disabled', () => {
+  test('by a 410 at once, and its waiting deliveries are held', async () => {
     const { drain } = await world.start({ scheduleMs: [100] });
     const receiver = await testReceiver();
     const subscription = await world.subscribe(receiver.url);
@@ -128,12 +128,12 @@ describe('a subscription is switched off', () => {
       next_attempt_utc: null,
     });
     await eventually(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
-    // What was on its way to it is held too, not tried.
+    // Deliveries that were announced to it are held too, not attempted.
     await world.deliver(subscription, 2);
     await eventually(() => states(subscription)).toEqual({ held: 6 });
     expect(receiver.received).toHaveLength(1);
     await drain();
-    // Whoever watches learns that something is held, and since when.
+    // Watchers learn that deliveries are held, and since when.
     const watching = await world.start();
     await eventually(() => watching.metrics.registry.metrics()).toMatch(
       /^dispatcher_waiting_queues\{kind="held"\} 1$/m,
@@ -144,7 +144,7 @@ describe('a subscription is switched off', () => {
     await watching.drain();
   });
 
-  test('but not by a 410 from where it no longer points', async () => {
+  test('but not by a 410 from its previous URL', async () => {
     const { drain } = await world.start({ scheduleMs: [60_000] });
     const [old, fresh] = [await testReceiver(), await testReceiver()];
     const subscription = await world.subscribe(old.url);
@@ -169,7 +169,7 @@ describe('a subscription is switched off', () => {
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 2_000);
     await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(6);
-    // By now whatever was under way when it began to fail has ended.
+    // By now all attempts that were under way when it began to fail have ended.
     receiver.mostAtATime = 0;
     const before = receiver.received.length;
     const failuresBefore = (await world.queue(subscription))!.consecutive_failures;
@@ -208,7 +208,7 @@ describe('a subscription is switched off', () => {
 });
 
 describe('auto-disable counts', () => {
-  /** Begins and ends of attempts, the earliest begun first. */
+  /** Starts and ends of attempts, ordered by start. */
   const spans = async (subscription: Subscription) =>
     (await world.attempts(subscription))
       .map(({ started_utc, elapsed_ms }) => ({
@@ -220,7 +220,7 @@ describe('auto-disable counts', () => {
     (await world.queue(subscription))!.consecutive_failures;
 
   test('a burst over two dispatchers as five, and then fifteen probes one by one', async () => {
-    // Requests wait at the receiver until the test answers them, so that no clock decides what is under way.
+    // The receiver holds requests until the test answers them, so that no clock decides which are under way.
     const options = { timeoutMs: 20_000, probeIntervalMs: 10, scheduleMs: Array(10).fill(10) };
     const dispatchers = [await world.start(options), await world.start(options)];
     const receiver = await testReceiver();
@@ -232,7 +232,7 @@ describe('auto-disable counts', () => {
     };
     const subscription = await world.subscribe(receiver.url);
     const recorded = async () => (await world.attempts(subscription)).length;
-    // Windows grow with successes: the burst shall be larger than it takes to switch a subscription off.
+    // The concurrency grows with successes: the burst must be larger than the number of failures that disables a subscription.
     await world.deliver(subscription, 120);
     await eventually(() => states(subscription)).toEqual({ succeeded: 120 });
     receiver.answer = (response) => void held.push(response);
@@ -248,7 +248,8 @@ describe('auto-disable counts', () => {
       const ended = fail();
       await eventually(async () => (await recorded()) + held.length - receiver.received.length).toBe(0);
       const after = await failures(subscription);
-      // What was under way counts no further than five, however much it is; what counts further is alone.
+      // Attempts under way count no further than five, however many there are; further attempts are made one at a
+      // time.
       if (after > 5) {
         expect([ended, after - counted]).toEqual([1, 1]);
         probes.push(after);
@@ -260,7 +261,7 @@ describe('auto-disable counts', () => {
       enabled: 0,
       disabled_reason: '20 consecutive failures',
     });
-    // `consecutiveFailures` is what counted, and the attempts that failed are more.
+    // `consecutiveFailures` has the counted failures; more attempts failed than that.
     expect(await failures(subscription)).toBe(20);
     expect(receiver.received.length - before).toBe(burst + 15);
     for (const { drain } of dispatchers) await drain();
@@ -304,7 +305,7 @@ describe('auto-disable counts', () => {
   });
 });
 
-test('a receiver’s restart under full traffic switches nothing off, and everything arrives', async () => {
+test('a receiver’s restart under full traffic disables nothing, and everything arrives', async () => {
   const { drain } = await world.start({ scheduleMs: Array(10).fill(400) });
   const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url);
@@ -329,7 +330,7 @@ test('a receiver’s restart under full traffic switches nothing off, and everyt
   await drain();
 });
 
-test('what belongs to a deleted subscription is dropped, and its queue goes', async () => {
+test('deliveries of a deleted subscription are dropped, and its queue is removed', async () => {
   const { drain } = await world.start();
   const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url);
@@ -338,7 +339,7 @@ test('what belongs to a deleted subscription is dropped, and its queue goes', as
   ]);
   await world.deliver(subscription, 1_500, { by: 'queue' });
   await world.deliver(subscription, 3);
-  // Those that were only announced never come to be.
+  // Deliveries that were only announced get no rows.
   await eventually(() => states(subscription)).toEqual({ dropped: 1_500 });
   await eventually(() => world.queue(subscription)).toBeUndefined();
   expect(receiver.received).toEqual([]);
@@ -358,7 +359,7 @@ describe('a replay', () => {
   const counts = async (replayId: number) =>
     (await world.database.query('SELECT succeeded, failed FROM replays WHERE replay_id = ?', [replayId]))[0];
 
-  test('says that it is one, is counted by its replay, and touches no streak', async () => {
+  test('is marked as a replay, counts for its replay, and does not count as a consecutive failure', async () => {
     const { drain } = await world.start({ scheduleMs: [50] });
     const receiver = await testReceiver();
     const subscription = await world.subscribe(receiver.url);
@@ -380,7 +381,7 @@ describe('a replay', () => {
   });
 });
 
-test('a secret that does not open costs the receiver nothing, and its delivery stays', async () => {
+test('a secret that cannot be decrypted causes no request, and its delivery stays', async () => {
   const { drain } = await world.start();
   const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url, { secret: Buffer.from('garbage') });

@@ -27,7 +27,7 @@ const delivered = async (): Promise<number> =>
   (await world.deliveries(subscription)).filter(({ state }) => state === 'succeeded').length;
 const idsReceived = (): number[] => receiver.received.map(({ id }) => Number(id)).sort((a, b) => a - b);
 
-/** A database that is reached through a proxy, which can lose requests. */
+/** A database behind a proxy that can lose requests. */
 const proxiedDatabase = async (verdict: (request: Buffer) => Verdict) => {
   const proxy = await startProxy(parseMysqlUrl(world.database.url), verdict);
   const url = new URL(world.database.url);
@@ -49,7 +49,7 @@ test('two dispatchers share wakes and backlogs, and each delivery is sent once',
   expect(idsReceived()).toEqual(keys.map((key) => key.event_id));
 });
 
-test('a delivery whose holder is gone is due when its lease runs out', async () => {
+test('a delivery whose dispatcher is gone is due when its lease expires', async () => {
   await world.start();
   const dueMs = Date.now() + 800;
   await world.deliver(subscription, 3, { silent: true, dueMs });
@@ -59,7 +59,7 @@ test('a delivery whose holder is gone is due when its lease runs out', async () 
   }
 });
 
-test('a wake whose lease another holds by now, or that has run out, makes nothing happen', async () => {
+test('a wake whose lease has expired or belongs to another dispatcher has no effect', async () => {
   const keys = await world.deliver(subscription, 2, { dueMs: Date.now() + 500 });
   await world.database.query('UPDATE event_outbox SET leased_until = ? WHERE event_id = ?', [
     new Date(Date.now() + 20_000),
@@ -70,7 +70,7 @@ test('a wake whose lease another holds by now, or that has run out, makes nothin
   expect(receiver.received).toEqual([]);
 });
 
-test('what a killed dispatcher had taken is delivered by another when its leases run out', async () => {
+test('deliveries that a killed dispatcher had leased are delivered by another when the leases expire', async () => {
   receiver.answer = () => {};
   const child = await startProcess();
   const keys = await world.deliver(subscription, 20, { by: 'queue' });
@@ -78,16 +78,16 @@ test('what a killed dispatcher had taken is delivered by another when its leases
   await kill(child);
   receiver.answer = (response) => response.end();
   const before = receiver.received.length;
-  // To this one the killed one's leases are over.
+  // For this dispatcher the leases of the killed one have expired.
   const { drain } = await world.start({ now: () => new Date(Date.now() + 31_000) });
   await eventually(delivered).toBe(20);
   expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
-  // Sent twice: only what was under way.
+  // Only deliveries under way were sent twice.
   expect(receiver.received.length - 20).toBeLessThanOrEqual(before);
   await drain();
 });
 
-test('a dispatcher that is drained ends and records what it has begun, and gives the rest back', async () => {
+test('a draining dispatcher finishes and records its attempts, and gives the rest back', async () => {
   receiver.answer = (response) => void setTimeout(() => response.end(), 400);
   const { drain } = await world.start();
   await world.deliver(subscription, 30);
@@ -107,7 +107,7 @@ test('a dispatcher that is drained ends and records what it has begun, and gives
   expect(receiver.received).toHaveLength(30);
 });
 
-test('a dispatcher that is drained while NATS dies still records what it has begun', async () => {
+test('a dispatcher that drains while NATS dies still records its attempts', async () => {
   receiver.answer = (response) => void setTimeout(() => response.end(), 1_500);
   const { drain } = await world.start({ timeoutMs: 10_000 });
   await world.deliver(subscription, 4);
@@ -119,7 +119,7 @@ test('a dispatcher that is drained while NATS dies still records what it has beg
   expect(await delivered()).toBe(4);
 });
 
-test('while MySQL is away results are kept and nothing new is begun; then all is recorded, nothing twice', async () => {
+test('while MySQL is down results are kept and no attempt starts; then everything is recorded exactly once', async () => {
   let away = false;
   const db = await proxiedDatabase(() => (away ? 'drop' : 'pass'));
   receiver.answer = (response) => void setTimeout(() => response.end(), 300);
@@ -143,7 +143,7 @@ test('while MySQL is away results are kept and nothing new is begun; then all is
 
 test('a commit whose answer is lost is written again, and counts nothing twice', async () => {
   let lost = 0;
-  // The commits of recordings: those before which an attempt was inserted on the connection.
+  // The commits that record attempts: those after an insert of an attempt on the connection.
   let recording = false;
   const db = await proxiedDatabase((request) => {
     const text = request.toString('latin1');
@@ -174,15 +174,15 @@ test('without NATS deliveries come through their queues; with a new stream wakes
   await eventually(delivered).toBe(5);
   await world.nats.restart();
   await eventually(() => world.bus.connected()).toBe(true);
-  // In memory, so it is gone.
+  // The stream is in memory, so it is gone.
   await expect((await jetstreamManager(world.bus.nc)).streams.info('DELIVERIES')).rejects.toThrow();
   await makeQueue(world.bus);
   await world.deliver(subscription, 5);
-  // Long before their leases run out.
+  // Long before their leases expire.
   await expect.poll(delivered, { timeout: 10_000 }).toBe(10);
 });
 
-test('a test delivery is one signed attempt that nothing remembers, also of a subscription that is off', async () => {
+test('a test delivery is one signed attempt that is not recorded, even for a disabled subscription', async () => {
   await world.start();
   await world.database.query('UPDATE subscriptions SET enabled = 0');
   receiver.answer = (response) => response.writeHead(418, { 'x-mood': 'short and stout' }).end('teapot');
@@ -224,7 +224,7 @@ test('a test delivery is one signed attempt that nothing remembers, also of a su
   expect(await world.queue(subscription)).toEqual({ next_due_utc: null, consecutive_failures: 0 });
 });
 
-test('attempts are added up by minute, how long they took included', async () => {
+test('attempts are added up by minute, including their durations', async () => {
   const { drain } = await world.start({ scheduleMs: [] });
   await world.deliver(subscription, 6);
   await eventually(delivered).toBe(6);

@@ -30,6 +30,6 @@ export const dispatcherMetrics = declareMetrics({
   dispatcher_slots: { type: 'gauge', help: 'Attempts that may be in flight' },
   dispatcher_too_late_total: { type: 'counter', help: 'Deliveries whose lease was too short for an attempt' },
   dispatcher_unrecorded: { type: 'gauge', help: 'Results that are not recorded yet' },
-  dispatcher_waiting: { type: 'gauge', help: 'Deliveries that wait in memory for their window' },
+  dispatcher_waiting: { type: 'gauge', help: 'Deliveries that wait in memory for their turn' },
   dispatcher_waiting_queues: { type: 'gauge', help: 'Queues with waiting deliveries', labels: ['kind'] },
 });

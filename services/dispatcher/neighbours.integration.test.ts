@@ -3,7 +3,7 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { eventually, openWorld } from './testing/boot.ts';
 
-test('a receiver that hangs with thousands waiting, and one that fails, delay no other', async () => {
+test('a hanging receiver with thousands of waiting deliveries, and a failing one, delay no other', async () => {
   const world = await openWorld();
   await world.start({ slots: 64, timeoutMs: 6_000, scheduleMs: Array(10).fill(500) });
   const [hanging, failing, healthy] = [await testReceiver(), await testReceiver(), await testReceiver()];
@@ -24,9 +24,9 @@ test('a receiver that hangs with thousands waiting, and one that fails, delay no
   }
   await eventually(() => healthy.received.length).toBe(200);
   const lateMs = healthy.received.map(({ id, atMs }) => atMs - sentMs.get(Number(id))!).sort((a, b) => a - b);
-  // One that waited for the hanging receiver would have waited for its deadline.
+  // A delivery behind the hanging receiver would have waited for its deadline.
   expect(lateMs[Math.floor(lateMs.length * 0.95)]).toBeLessThan(5_500);
-  // The hanging one had what a first window takes, and its one at a time once it failed.
+  // The hanging receiver got the first concurrency, then one attempt at a time once it failed.
   expect(hanging.mostAtATime).toBeLessThanOrEqual(4);
 });
 
@@ -70,12 +70,12 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
     const before = slow.received.length;
     await world.deliver(subscription, 1, { by });
     await eventually(async () => (await world.deliveries(subscription)).at(-1)!.state).toBe('succeeded');
-    // 990 were due before it. Those that were begun meanwhile are what a few turns take.
+    // 990 were due before it. The attempts begun meanwhile are those of a few turns.
     expect(slow.received.length - before).toBeLessThan(300);
   }
-  // Alone, a company has half of the places for what comes from queues.
+  // A company alone has half of the places for deliveries from queues.
   expect(slow.mostAtATime).toBeLessThanOrEqual(4);
-  // Its own subscriptions take turns too, none has had all of its five before others had one.
+  // Its own subscriptions take turns too: none got all of its five before the others had one.
   const attempts = await world.database.query<{ n: number }>(
     'SELECT COUNT(*) AS n FROM delivery_attempts WHERE company_id = ? GROUP BY subscription_id',
     [first.company_id],
@@ -84,7 +84,7 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
   await drain();
 });
 
-test('a host gets no more attempts at a time than it may, whoever they are from', async () => {
+test('a host gets no more concurrent attempts than its limit, over all companies', async () => {
   const world = await openWorld();
   const { drain } = await world.start({ maxPerHost: 6 });
   const receiver = await testReceiver();

@@ -11,7 +11,7 @@ beforeEach(async () => {
   subscription = await world.subscribe(receiver.url);
 });
 
-/** Its signing threads are up, so that no attempt takes long for want of one. */
+/** Its signing threads are ready, so that no attempt waits for one. */
 const startWarm = async (options: Parameters<World['start']>[0]): Promise<void> => {
   await world.start(options);
   const other = await world.subscribe((await testReceiver()).url);
@@ -26,7 +26,7 @@ test('an announced event leaves the outbox when all its deliveries are recorded'
   await world.start({ timeoutMs: 10_000 });
   await world.deliver(subscription, 200);
   await eventually(outbox).toBe(0);
-  // What found its window full has a row, and waits in its queue.
+  // A delivery that found no room has a row, and waits in its queue.
   expect(await world.deliveries(subscription)).toHaveLength(200);
   await eventually(() => world.deliveries(subscription)).toMatchObject(
     Array(200).fill({ state: 'succeeded', attempts: 1 }),
@@ -34,7 +34,7 @@ test('an announced event leaves the outbox when all its deliveries are recorded'
   expect(receiver.received).toHaveLength(200);
 });
 
-test('a first attempt that takes long is seen to wait, and its event leaves the outbox meanwhile', async () => {
+test('a slow first attempt gets a row as waiting, and its event leaves the outbox meanwhile', async () => {
   receiver.answer = () => {};
   await startWarm({ timeoutMs: 5_000, scheduleMs: [60_000] });
   const [key] = await world.deliver(subscription, 1);
@@ -48,7 +48,7 @@ test('a first attempt that takes long is seen to wait, and its event leaves the 
   ]);
 });
 
-test('a slow answer that is a success is one, though its row was written before', async () => {
+test('a slow success counts as a success, although its row was written before', async () => {
   receiver.answer = (response) => void setTimeout(() => response.end(), 2_000);
   await world.start({ timeoutMs: 5_000 });
   await world.deliver(subscription, 3);
@@ -60,7 +60,7 @@ test('a slow answer that is a success is one, though its row was written before'
   );
 });
 
-test('an event whose subscription is gone leaves the outbox, and nothing comes of it', async () => {
+test('an event whose subscription was deleted leaves the outbox without a delivery', async () => {
   await world.database.query('DELETE FROM subscriptions');
   await world.start();
   await world.deliver(subscription, 2);
@@ -69,7 +69,7 @@ test('an event whose subscription is gone leaves the outbox, and nothing comes o
   expect(receiver.received).toEqual([]);
 });
 
-test('what fails for a subscription that went meanwhile leaves no delivery that waits for ever', async () => {
+test('a failure for a subscription that was deleted meanwhile leaves no waiting delivery', async () => {
   receiver.answer = async (response) => {
     await world.database.query('DELETE FROM subscriptions');
     await world.database.query('DELETE FROM delivery_queues');

@@ -18,19 +18,19 @@ import { createAttempts } from './attempt/attempts.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
 import { createOutboxCleanup } from './intake/announced.ts';
 import { startIntake } from './intake/intake.ts';
-import { watchSlow } from './intake/slow.ts';
+import { trackSlowAttempts } from './intake/slow-attempts.ts';
 import type { Job } from './job.ts';
 import { dispatcherMetrics } from './metrics.ts';
 import { watchBacklog } from './queues/backlog.ts';
-import { createGivingBack } from './queues/give-back.ts';
+import { createLeaseRelease } from './queues/lease-release.ts';
 import { startPoller } from './queues/poller.ts';
 import { createMinutes } from './record/minutes.ts';
 import { createRecorder } from './record/recorder.ts';
 import { createTail } from './record/tail.ts';
+import { createScheduler } from './scheduling/scheduler.ts';
 import { createSigner } from './sign/signer.ts';
 import type { Tables } from './tables.ts';
 import { serveTestDeliveries } from './test-delivery/serve.ts';
-import { createWindows } from './windows/windows.ts';
 
 export interface Dispatcher {
   /** Takes nothing more; resolves when what is in flight has ended and is recorded, and the rest given back. */
@@ -104,15 +104,15 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     metrics,
     metric: dispatcherMetrics.dispatcher_events_missed_total,
   });
-  const givingBack = createGivingBack({ db, now, waitingQuota, onWritten, onMissed, log, metrics });
-  const slow = watchSlow({ db, now, waitingQuota, onWritten, log });
+  const leaseRelease = createLeaseRelease({ db, now, waitingQuota, onWritten, onMissed, log, metrics });
+  const slow = trackSlowAttempts({ db, now, waitingQuota, onWritten, log });
   const tail = createTail(bus);
   const minutes = createMinutes({ db, log, metrics });
-  const windows = createWindows({
+  const scheduler = createScheduler({
     slots,
     maxPerHost: options.maxPerHost,
     start: (job) => void run(job),
-    giveBack: givingBack.give,
+    giveBack: leaseRelease.release,
     onRoom: () => poller.wake(),
     nowMs: () => performance.now(),
   });
@@ -122,9 +122,9 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     probeIntervalMs: options.probeIntervalMs ?? 1_000,
     waitingQuota,
     onMissed,
-    inStreak: (key) => windows.failuresOf(key) > 0,
+    hasFailures: (key) => scheduler.failuresOf(key) > 0,
     onHealth: (health) => {
-      windows.setFailures(health, health.failures);
+      scheduler.setFailures(health, health.failures);
       const { company_id, subscription_id, disabledReason } = health;
       if (disabledReason) log.warn({ company_id, subscription_id, disabledReason }, 'subscription disabled');
     },
@@ -138,7 +138,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     tracer,
   });
   const run = async (job: Job): Promise<void> => {
-    slow.begun(job);
+    slow.started(job);
     const finished = await attempt(job);
     // One that was not made gets its row in a while, and is due again at the end of its lease.
     if (finished) {
@@ -146,32 +146,32 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
       const succeeded = finished.decision.outcome === 'succeeded';
       recorder.add(finished);
       minutes.add(job, finished.startedMs, finished.result.elapsedMs, succeeded);
-      windows.ended(job, succeeded);
-    } else windows.abandoned(job);
+      scheduler.ended(job, succeeded);
+    } else scheduler.abandoned(job);
     intake.pump();
   };
   // Results that are not recorded yet take room: they must not pile up behind a slow database.
   const mayTake = (): boolean => !recorder.stalled() && recorder.pending() < slots;
-  const shared = { bus, db, windows, now, log, metrics, tracer, mayTake };
+  const shared = { bus, db, scheduler, now, log, metrics, tracer, mayTake };
   const poller = startPoller({ ...shared, leaseMs });
   const intake = startIntake({
     ...shared,
-    giveBack: givingBack.give,
+    giveBack: leaseRelease.release,
     orphaned: outboxCleanup.written,
     lastStartMs,
   });
   const tests = await serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const backlog = watchBacklog({ db, now, log, metrics });
-  metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, windows.inFlight);
+  metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, scheduler.inFlight);
   metrics.gauge(dispatcherMetrics.dispatcher_slots, () => slots);
-  metrics.gauge(dispatcherMetrics.dispatcher_waiting, windows.waiting);
+  metrics.gauge(dispatcherMetrics.dispatcher_waiting, scheduler.waiting);
   metrics.gauge(dispatcherMetrics.dispatcher_unrecorded, recorder.pending);
 
   return {
     drain: async () => {
       await Promise.all([intake.stop(), poller.stop(), tests.drain(), backlog.stop()]);
-      await windows.drain();
-      await Promise.all([slow.stop(), recorder.settle(), givingBack.settle(), minutes.drain()]);
+      await scheduler.drain();
+      await Promise.all([slow.stop(), recorder.settle(), leaseRelease.settle(), minutes.drain()]);
       await outboxCleanup.settle();
       await Promise.all([poster.close(), signer.close()]);
     },

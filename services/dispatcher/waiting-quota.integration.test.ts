@@ -17,7 +17,7 @@ const failingReceiver = async (): Promise<Receiver> => {
 const outbox = async (): Promise<number> =>
   (await world.database.query('SELECT event_id FROM event_outbox')).length;
 
-test('Dispatchers never write more waiting deliveries than the quota; what has no room has failed or is missed', async () => {
+test('Dispatchers never write more waiting deliveries than the quota; deliveries without room fail or are missed', async () => {
   await Promise.all([1, 2].map(() => world.start({ waitingQuota: quota, scheduleMs: [600_000] })));
   const first = await world.subscribe((await failingReceiver()).url);
   const { company_id } = first;
@@ -55,7 +55,7 @@ test('Dispatchers never write more waiting deliveries than the quota; what has n
   await eventually(() => shownFailed.sort()).toEqual(failed.map(({ event_id }) => event_id).sort());
 });
 
-test('The portal’s count of failed attempts has all of them, also those that are not counted', async () => {
+test('The portal’s count of failed attempts includes those that do not count as consecutive failures', async () => {
   await world.start({ scheduleMs: [600_000], probeIntervalMs: 600_000 });
   const receiver = await testReceiver();
   receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 300);

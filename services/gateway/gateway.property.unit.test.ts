@@ -31,12 +31,12 @@ describe.each([
 ] as const)('a path of %s', (_, table, base) => {
   const route = createRouter(table as readonly { method: string; path: string; id: string }[], base);
   const operation = fc.constantFrom(...table.map(({ id, method, path }) => ({ id, method, path })));
-  // What may stand where an id is asked for: anything but nothing and another part.
+  // What may stand in place of an ID: anything that is not empty and not another part.
   const segment = fc.string({ unit: fc.constantFrom(...'abc019{}%.-_~\u00e9'), minLength: 1, maxLength: 8 });
   const filled = fc.tuple(operation, fc.array(segment, { minLength: 4, maxLength: 4 }));
   const fixed = new Set(table.map(({ path }) => base + path));
 
-  test('leads to its operation with what stands in the places of its ids', () => {
+  test('leads to its operation, with the text in place of its ids', () => {
     fc.assert(
       fc.property(filled, ([operation, segments]) => {
         const params: string[] = [];
@@ -56,7 +56,7 @@ describe.each([
     );
   });
 
-  test('leads nowhere with a part more, a part less, an empty part, or in other letters', () => {
+  test('is not found with an additional, missing or empty part, or in another case', () => {
     const spoil = fc.constantFrom(
       (path: string) => `${path}/`,
       (path: string) => `${path}/x/y/z/x/y/z/x`,
@@ -75,7 +75,7 @@ describe.each([
     );
   });
 
-  test('tells the methods that it takes to any other', () => {
+  test('names its methods to any other method', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...table),
@@ -95,7 +95,7 @@ describe.each([
 const address = fc.oneof(fc.ipV4(), fc.ipV6());
 
 describe('the address of a client', () => {
-  test('is the connection’s where no proxy is trusted, whatever headers say', () => {
+  test('is that of the connection if no proxy is trusted, whatever headers say', () => {
     fc.assert(
       fc.property(address, anyText, (from, forwardedFor) => {
         expect(clientAddress(from, forwardedFor, 0)).toBe(clientAddress(from, '', 0));
@@ -120,7 +120,7 @@ describe('the address of a client', () => {
     );
   });
 
-  test('is an address whatever stands in the header', () => {
+  test('is an address for any text in the header', () => {
     const near = fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.[], %'), maxLength: 40 });
     const proxies = fc.integer({ min: 1, max: 4 });
     fc.assert(
@@ -141,7 +141,7 @@ describe('the cookie of a session', () => {
   const token = fc.string({ unit: fc.constantFrom(...'abcXYZ019_-'), minLength: 43, maxLength: 43 });
   const pair = (value: string, secure: boolean) => `${secure ? '__Host-' : ''}causeway=${value}`;
 
-  test('gives the token back, among any other cookies', () => {
+  test('yields the token, among any other cookies', () => {
     const other = fc.tuple(
       fc.constantFrom('a', 'causeway2', 'xcauseway', 'Causeway'),
       fc.string({ unit: fc.constantFrom(...'ab=_% "'), maxLength: 9 }),
@@ -162,14 +162,14 @@ describe('the cookie of a session', () => {
     );
   });
 
-  test('is none where it was planted beside another, or is of another form', () => {
+  test('is ignored if it was planted beside another, or is malformed', () => {
     fc.assert(
       fc.property(client, token, anyText, (who, value, text) => {
         const [own = ''] = tokenCookie(value, who).split(';');
         expect(readToken(`${own}; ${own.split('=')[0]}=${text.replaceAll(';', '')}`, who)).toBe('');
         const read = readToken(text, who);
         expect(read === '' || /^[\w-]{43}$/.test(read)).toBe(true);
-        // Only on this very machine does the plain name count.
+        // Only on this machine is the plain name accepted.
         const isPlain = !own.startsWith('__Host-');
         expect(readToken(pair(value, isPlain), who)).toBe('');
       }),
@@ -178,7 +178,7 @@ describe('the cookie of a session', () => {
   });
 });
 
-test('a change comes through from the portal’s own pages and from nowhere else', () => {
+test('a change is accepted only from the portal’s own pages', () => {
   const hosts = fc.constantFrom(
     'crm.example',
     'crm.example:8443',

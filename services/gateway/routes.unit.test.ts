@@ -13,11 +13,11 @@ test('every operation is found under its own method and path, with its parameter
   }
 });
 
-test('HEAD leads where GET does', () => {
+test('HEAD has the route of GET', () => {
   expect(route('HEAD', '/api/v1/events').match?.operation.id).toBe('listEvents');
 });
 
-test('another method on a known path is answered with the methods it takes', () => {
+test('another method on a known path gets the allowed methods', () => {
   expect(route('DELETE', '/api/v1/events')).toEqual({ match: undefined, allow: 'GET, HEAD' });
   expect(route('PUT', '/api/v1/webhooks/subscriptions/5').allow?.split(', ').toSorted()).toEqual([
     'DELETE',
@@ -37,6 +37,6 @@ test.each([
   '/api/v1/webhooks/subscriptions//test',
   '/api/v1/integrations/leads/5/status/x',
   '/api/v1/__proto__',
-])('%s leads nowhere', (path) => {
+])('%s is not found', (path) => {
   expect(route('GET', path)).toEqual({ match: undefined, allow: undefined });
 });

@@ -6,7 +6,7 @@ import { createMetrics, noMetrics } from './metrics.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A batch whose flushes end when the test says so. */
+/** A batch whose flushes end when the test ends them. */
 const open = (options: Partial<BatchOptions<number>> = {}) => {
   const flushed: number[][] = [];
   const underWay: (() => void)[] = [];
@@ -22,7 +22,7 @@ const open = (options: Partial<BatchOptions<number>> = {}) => {
     ...options,
   });
   const add = (...items: number[]): boolean[] => items.map(batch.add);
-  /** Ends the flush that has been under way for longest. */
+  /** Ends the flush that has been running longest. */
   const endOne = async (): Promise<void> => {
     underWay.shift()!();
     await settle();
@@ -56,7 +56,7 @@ describe('a batch becomes due', () => {
     expect(flushed).toEqual([[1, 2]]);
   });
 
-  test('when the flush before it has ended', async () => {
+  test('when the previous flush has ended', async () => {
     const onFlushed = vi.fn();
     const { batch, add, flushed, endOne } = open({ when: atOnce, onFlushed });
     add(1, 2, 3);
@@ -93,7 +93,7 @@ test('what is added during a flush waits for its own time', async () => {
   expect(flushed).toEqual([[1], [2]]);
 });
 
-test('a second flush starts beside one that has taken long, and no third', () => {
+test('a second flush starts beside a slow one, and no third', () => {
   const { add, flushed } = open({ when: atOnce, maxFlushes: 2, overlapAfterMs: 50 });
   add(1, 2);
   vi.advanceTimersByTime(49);
@@ -112,7 +112,7 @@ test('an item larger than the bytes of a flush goes alone', async () => {
   expect(flushed).toEqual([[4, 6], [1], [30], [10]]);
 });
 
-test('nothing is flushed beyond what is allowed, until more is and the batch is told', async () => {
+test('no more is flushed than allowed, until the batch is told that more is allowed', async () => {
   let allowed = 0;
   const { batch, add, flushed } = open({ allowed: () => allowed, maxFlushes: 9 });
   add(1, 2, 3);
@@ -125,7 +125,7 @@ test('nothing is flushed beyond what is allowed, until more is and the batch is 
   expect(flushed).toEqual([[1, 2], [3]]);
 });
 
-test('a full batch refuses items and tells when it has room', async () => {
+test('a full batch refuses items and reports when it has room', async () => {
   const { batch, add, endOne } = open({ when: atOnce, maxWaiting: 2 });
   expect(add(1, 2, 3, 4)).toEqual([true, true, true, false]);
   const told = vi.fn();
@@ -136,7 +136,7 @@ test('a full batch refuses items and tells when it has room', async () => {
   expect(told).toHaveBeenCalled();
 });
 
-test('a flush that throws is the caller’s to see, and stops no other', () => {
+test('an error of a flush reaches the caller, and stops no other flush', () => {
   const flushed: number[][] = [];
   const { add } = open({
     when: atOnce,
@@ -150,7 +150,7 @@ test('a flush that throws is the caller’s to see, and stops no other', () => {
   expect(flushed).toEqual([[2]]);
 });
 
-test('items that were taken back are not flushed', async () => {
+test('withdrawn items are not flushed', async () => {
   const { batch, add, flushed } = open();
   add(1, 2);
   expect(batch.takeBack()).toEqual([1, 2]);
@@ -246,7 +246,7 @@ test('no item is lost, doubled or out of order, bounds hold and a drain waits, w
           expect(batch.waiting()).toBeLessThanOrEqual(bound.maxWaiting);
           expect(flushed).toEqual(accepted.slice(0, flushed.length));
           expect(flushed.length + batch.waiting()).toBe(accepted.length);
-          // Somebody will come for whatever waits, unless it is not allowed.
+          // A flush is scheduled for the waiting items, unless it is not allowed.
           if (batch.waiting() > 0 && running.length + due.length === 0) expect(allowed).toBe(0);
         }
         allowed = 8;

@@ -10,7 +10,7 @@ cleanUp(() => authority.remove());
 const stranger = makeAuthority();
 cleanUp(() => stranger.remove());
 
-/** A server whose certificate is for `name`, or one that also asks its clients for theirs. */
+/** A server whose certificate is for `name`, or one that also requires client certificates. */
 const serverFor = async (name: string, more: object = {}): Promise<number> => {
   const { certFile, keyFile } = authority.issue(name);
   const nats = await testNats({ tls: { cert_file: certFile, key_file: keyFile, ...more } });
@@ -18,7 +18,7 @@ const serverFor = async (name: string, more: object = {}): Promise<number> => {
 };
 
 const ca = { caFile: authority.caFile };
-/** Sends something there and back. */
+/** Sends a message there and back. */
 const reach = async (url: string, files: NatsFiles = ca): Promise<string> => {
   const bus = await connectBus({ url, files, name: 'test' });
   try {
@@ -34,12 +34,12 @@ const byAddress = await serverFor('127.0.0.1');
 const elsewhere = await serverFor('nats.example.com');
 const plain = Number(new URL((await testNats()).url).port);
 
-test('a server of the authority that is given, under its own name or address, is used', async () => {
+test('a server with a certificate of the given authority, for its name or address, is used', async () => {
   expect(await reach(`tls://localhost:${byName}`)).toBe('hello');
   expect(await reach(`tls://127.0.0.1:${byAddress}`)).toBe('hello');
 });
 
-test('a server that does not encrypt is not used, and is told no password', async () => {
+test('a server without TLS is not used, and gets no password', async () => {
   await expect(reach(`tls://127.0.0.1:${plain}`)).rejects.toThrow(
     'NATS_URL asks for TLS, and the NATS server offers none',
   );
@@ -57,8 +57,8 @@ test('a server that does not encrypt is not used, and is told no password', asyn
   expect(Buffer.concat(heard).toString()).toBe('');
 });
 
-test('a server of another authority is not used', async () => {
-  const why = /not of an authority that NATS_CA_FILE, or Node, knows/;
+test('a server with a certificate of another authority is not used', async () => {
+  const why = /not from an authority in NATS_CA_FILE, or known to Node/;
   await expect(reach(`tls://localhost:${byName}`, { caFile: stranger.caFile })).rejects.toThrow(why);
   await expect(reach(`tls://localhost:${byName}`, {})).rejects.toThrow(why);
 });
@@ -66,7 +66,7 @@ test('a server of another authority is not used', async () => {
 test.each([
   ['a name', () => `tls://localhost:${elsewhere}`],
   ['an address', () => `tls://127.0.0.1:${elsewhere}`],
-  // Node looks for this name where a client gives none, as for an address.
+  // Node checks this name if a client gives none, as for an address.
   ['an address, while it is for localhost', () => `tls://127.0.0.1:${byName}`],
 ])('a server whose certificate is for another host is not used by %s', async (_, url) => {
   await expect(reach(url())).rejects.toThrow(
@@ -74,7 +74,7 @@ test.each([
   );
 });
 
-test('a server that asks for a certificate gets the one that is given, and lets nobody in without', async () => {
+test('a server that requires client certificates gets the given one, and refuses clients without', async () => {
   const port = await serverFor('localhost', { ca_file: authority.caFile, verify: true });
   const { certFile, keyFile } = authority.issue('crm');
   expect(await reach(`tls://localhost:${port}`, { ...ca, certFile, keyFile })).toBe('hello');
@@ -95,6 +95,6 @@ test.each<[string, NatsFiles, RegExp]>([
   ['tls://a:4222', { caFile: '/nowhere/ca.crt' }, /NATS_CA_FILE: the file cannot be read/],
   ['tls://a:4222', { certFile: authority.caFile }, /NATS_CERT_FILE and NATS_KEY_FILE go together/],
   ['what', {}, /NATS_URL is not a list of URLs/],
-])('%s with %j is a wrong configuration', async (url, files, sentence) => {
+])('%s with %j is a configuration error', async (url, files, sentence) => {
   await expect(connectBus({ url, files, name: 'test' })).rejects.toThrow(sentence);
 });

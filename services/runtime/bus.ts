@@ -63,7 +63,7 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
           break;
         case 'reconnect':
           up = true;
-          log?.info({ server: status.server }, 'NATS connection back');
+          log?.info({ server: status.server }, 'NATS connection restored');
           for (const listener of reconnected) listener();
           break;
         case 'error':
@@ -89,7 +89,7 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
     onDisconnect: (listener) => disconnected.push(listener),
     switchServer: (reason) => {
       if (servers < 2 || !up || nc.isClosed()) return;
-      log?.warn({ server: nc.getServer(), reason }, 'leaving this NATS server for another');
+      log?.warn({ server: nc.getServer(), reason }, 'moving to another NATS server');
       void nc.reconnect();
     },
     flush,

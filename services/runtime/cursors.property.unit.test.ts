@@ -21,7 +21,7 @@ const place = fc
     ),
   );
 
-/** The place, or the sentence of the 400; anything else that is thrown fails. */
+/** The position, or the message of the 400; any other error fails. */
 const opened = async (companyId: number, list: List, cursor: string, by = cursors) => {
   try {
     return await by.open(companyId, list, cursor);
@@ -31,12 +31,12 @@ const opened = async (companyId: number, list: List, cursor: string, by = cursor
   }
 };
 
-test('a cursor leads to where it was made', async () => {
+test('a cursor decodes to its position', async () => {
   await fc.assert(
     fc.asyncProperty(company, place, async (id, [list, at]) => {
       const cursor = await cursors.seal(id, list, ...at);
       expect(await opened(id, list, cursor)).toEqual(at);
-      // As the query parameter takes it.
+      // In the format of the query parameter.
       expect(cursor).toMatch(/^[\w-]{1,200}$/);
     }),
     { numRuns: 500 },
@@ -61,13 +61,13 @@ test('a cursor stays valid while its key is one of several', async () => {
   expect(await opened(7, 'places', cursor, openWith(randomBytes(32), key))).toEqual([1, 2, 3]);
 });
 
-test('a cursor of one position is the block that clients hold since the first release', async () => {
+test('a cursor with one position has the format of the first release', async () => {
   const block = Buffer.from('01000000000003e9000000000000002a', 'hex');
   const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
   expect(await cursors.seal(1001, 'down', 42)).toBe(cipher.update(block).toString('base64url'));
 });
 
-test('a cursor with any character changed, gone or added is invalid, and so is any other text', async () => {
+test('a cursor with any character changed, missing or added is invalid, and so is any other text', async () => {
   const text = fc.oneof(
     fc.base64String(),
     fc.string({ unit: unicode, maxLength: 60 }),

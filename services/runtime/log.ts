@@ -3,7 +3,7 @@ import { pino } from 'pino';
 export type Log = pino.Logger;
 
 /**
- * The logger removes secrets and personal data, so that no caller has to. Fields with these names never reach a line,
+ * The logger removes secrets and personal data, so that no caller has to. Fields with these names are never written,
  * at the top level or one below.
  */
 const redacted: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ const redacted: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * pino's own redaction costs 13 % of the gateway's CPU time at one line per request, because it walks every line for
+ * pino's own redaction costs 13 % of the gateway's CPU time at one line per request, because it checks every entry for
  * every path. This checks each key once.
  */
 export const redact = (fields: Record<string, unknown>, depth = 1): Record<string, unknown> => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { redact } from './log.ts';
 
-test('secrets and personal data are cut out, at the top and one level down', () => {
+test('secrets and personal data are removed, at the top level and one level down', () => {
   const line = { status: 200, email: 'a@b.c', client: { id: 5, phone: '123', last_name: 'X' }, apiKey: 'k' };
   expect(redact(line)).toEqual({
     status: 200,
@@ -11,7 +11,7 @@ test('secrets and personal data are cut out, at the top and one level down', () 
   });
 });
 
-test("the caller's own object stays as it was, and a clean line is not copied", () => {
+test("the caller's own object does not change, and a clean entry is not copied", () => {
   const dirty = { secret: 's' };
   redact(dirty);
   expect(dirty).toEqual({ secret: 's' });

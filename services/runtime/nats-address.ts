@@ -97,12 +97,12 @@ const problemOf = (error: unknown): string | undefined => {
       return 'NATS_URL asks for TLS, and the NATS server offers none';
     if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
       return `the NATS server's certificate is for another host: ${message}`;
-    if (code === 'CERT_HAS_EXPIRED') return "the NATS server's certificate has run out";
+    if (code === 'CERT_HAS_EXPIRED') return "the NATS server's certificate has expired";
     if (unknownAuthority.test(code))
-      return "the NATS server's certificate is not of an authority that NATS_CA_FILE, or Node, knows";
+      return "the NATS server's certificate is not from an authority in NATS_CA_FILE, or known to Node";
     if (/CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA/.test(code))
-      return 'the NATS server asks for a certificate that it believes: NATS_CERT_FILE and NATS_KEY_FILE give one';
-    if (code.startsWith('ERR_SSL_')) return `no TLS comes about with the NATS server: ${message}`;
+      return 'the NATS server requires a client certificate that it trusts: set NATS_CERT_FILE and NATS_KEY_FILE';
+    if (code.startsWith('ERR_SSL_')) return `TLS with the NATS server failed: ${message}`;
   }
   return undefined;
 };

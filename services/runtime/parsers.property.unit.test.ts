@@ -18,7 +18,7 @@ describe('a trace context', () => {
     .tuple(hex(32), hex(16), hex(2))
     .filter(([trace, span]) => !/^0+$/.test(trace) && !/^0+$/.test(span));
 
-  test('goes on under its id and flags with a new span', () => {
+  test('continues with its id and flags and a new span', () => {
     fc.assert(
       fc.property(valid, ([trace, span, flags]) => {
         const next = childTraceparent(`00-${trace}-${span}-${flags}`);
@@ -30,7 +30,7 @@ describe('a trace context', () => {
     );
   });
 
-  test('begins anew and unsampled where what came is none', () => {
+  test('starts new and unsampled for invalid input', () => {
     const near = fc
       .tuple(valid, fc.nat(54), fc.constantFrom(...'gGA_- \n'))
       .map(([[trace, span, flags], at, other]) => {
@@ -71,7 +71,7 @@ describe('a frame', () => {
     { maxLength: 8 },
   );
 
-  test('gives back the calls and the answers that were put into it', () => {
+  test('round-trips calls and answers', () => {
     const answer = fc.record({
       status: fc.integer({ min: 0, max: 599 }),
       body: fc.oneof(
@@ -95,7 +95,7 @@ describe('a frame', () => {
     );
   });
 
-  test('that is cut, lengthened or made of anything is refused before anything of it is given out', () => {
+  test('that is truncated, lengthened or arbitrary is refused before any part of it is used', () => {
     fc.assert(
       fc.property(calls, fc.nat(10_000), fc.uint8Array({ maxLength: 80 }), (asked, place, garbage) => {
         const frame = encodeCalls(asked);
@@ -120,7 +120,7 @@ describe('the configuration', () => {
       return parseConfig({ [name]: shape[name] } as { [name: string]: z.ZodType }, { [name]: text })[name];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      // It names the variable, and never tells its value, which may be a secret.
+      // It names the variable and never its value, which may be a secret.
       expect(error.message).toContain(name);
       if (text.length > 6) expect(error.message).not.toContain(text);
       return undefined;
@@ -130,7 +130,7 @@ describe('the configuration', () => {
     [string, number]
   >;
 
-  test('takes a duration in any unit, within its bounds', () => {
+  test('accepts a duration in any unit, within its bounds', () => {
     fc.assert(
       fc.property(fc.nat(100_000), unit, (count, [name, ms]) => {
         const expected = count * ms;
@@ -142,7 +142,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('takes a list of durations that are all good, and of no more than it may', () => {
+  test('accepts a list of valid durations up to its maximum length', () => {
     const part = fc.tuple(fc.nat(4000), unit, fc.constantFrom('', '', ' ', 'x'));
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 7 }), (parts) => {
@@ -155,7 +155,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('takes or refuses anything else in a sentence', () => {
+  test('accepts anything else, or refuses it with a sentence', () => {
     const text = fc.oneof(
       anyText,
       fc.string({ unit: fc.constantFrom(...'0123456789.+-e smhtruefals,'), maxLength: 20 }),
@@ -172,7 +172,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('takes a MySQL URL apart, or refuses it without telling the password', () => {
+  test('parses a MySQL URL, or refuses it without revealing the password', () => {
     const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019:/@?#% é'), minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(
@@ -209,7 +209,7 @@ describe('an SQL script', () => {
   );
   const statement = fc.array(part, { minLength: 1, maxLength: 6 });
 
-  test('is cut at the semicolons that the server would see, and nothing else of it is lost', () => {
+  test('is split at the semicolons that the server would see, and nothing else is lost', () => {
     fc.assert(
       fc.property(fc.array(statement, { maxLength: 5 }), (statements) => {
         const script = statements.map((parts) => parts.map(({ text }) => text).join(' ')).join(';');
@@ -228,7 +228,7 @@ describe('an SQL script', () => {
     );
   });
 
-  test('of any text is cut without end or error', () => {
+  test('of any text is split without error', () => {
     fc.assert(
       fc.property(
         fc.oneof(anyText, fc.string({ unit: fc.constantFrom(...`'"\`/*-#;\\ \na`), maxLength: 60 })),

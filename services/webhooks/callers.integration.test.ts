@@ -7,7 +7,7 @@ import { bootWebhooks } from './testing/boot.ts';
 const { bus, callers, database } = await bootWebhooks();
 const [mine, theirs] = [1001, 1002];
 
-/** A gateway that was taken over. */
+/** A compromised gateway. */
 const lane = testLane(bus, 'webhooks');
 const send = async (operation: string, fields: Partial<LaneCall>) => {
   const { status, body } = await lane({ operation, tenant: mine, caller: 1, ...fields });
@@ -18,7 +18,7 @@ const subscription = Buffer.from(
   JSON.stringify({ url: 'https://hooks.example.com/a', eventTypes: ['client.created'] }),
 );
 
-test("a gateway that was taken over gets nothing in a company's name without a key of it", async () => {
+test('a compromised gateway cannot act for a company without one of its keys', async () => {
   const list = (fields: Partial<LaneCall>) => send('listSubscriptions', fields);
   expect((await list({ key: await callers.key(mine) })).status).toBe(200);
   expect((await list({})).status).toBe(401);
@@ -36,9 +36,9 @@ const portal = async (actor: Partial<Actor>, operation = 'listPortalSubscription
     ...(body && { body }),
   });
 
-test('a member is whom access has signed for, whatever the gateway says', async () => {
+test('the member of a call is the one that access signed for, whatever the gateway says', async () => {
   expect((await portal({ proof: callers.session(mine, ada) })).status).toBe(200);
-  // As an owner with another name: the proof decides.
+  // With the role of an owner and another name: the proof decides.
   const owner = { ...ada, id: 1, name: 'Somebody else', role: 'owner' } as const;
   const viewer = { ...ada, role: 'viewer' } as const;
   const create = (actor: Partial<Actor>) => portal(actor, 'createPortalSubscription', subscription);
@@ -63,7 +63,7 @@ test('a session proof that is absent, forged, changed, for another company or to
   expect((await portal({ proof: callers.session(mine, ada, -1000) })).status).toBe(401);
 });
 
-test('an API key opens nothing of the portal, and a session nothing of the interface', async () => {
+test('an API key gives no access to the portal, and a session none to the interface', async () => {
   const key = await callers.key(mine);
   expect((await send('listPortalSubscriptions', { key })).status).toBe(401);
   const actor = { user: ada, address, userAgent: '', proof: callers.session(mine, ada) };

@@ -6,7 +6,7 @@ import { webhooksConfig } from './config.ts';
 const key = randomBytes(32).toString('base64');
 const given = { MYSQL_URL: 'mysql://user@localhost/db', WEBHOOKS_SECRET_KEYS: `2026:${key}` };
 
-test('production needs a database and a key ring, and has the decided defaults', () => {
+test('production requires a database and a key ring, and has defaults for the rest', () => {
   const config = parseConfig(webhooksConfig, given);
   expect(config).toMatchObject({
     WEBHOOKS_ALLOW_HTTP: false,
@@ -24,7 +24,7 @@ test.each([
   [key, 'each key must be name:key, the key 32 bytes in base64'],
   [`a:${key.slice(4)}`, 'each key must be name:key, the key 32 bytes in base64'],
   [`a:${key},a:${key}`, 'the key name a occurs twice'],
-])('a key ring that cannot be used is refused without a word of its keys (%#)', (keys, sentence) => {
+])('an unusable key ring is refused without revealing its keys (%#)', (keys, sentence) => {
   const read = () => parseConfig(webhooksConfig, { ...given, WEBHOOKS_SECRET_KEYS: keys });
   expect(read).toThrow(`configuration: WEBHOOKS_SECRET_KEYS: ${sentence}`);
   expect(read).not.toThrow(key.slice(4, 12));

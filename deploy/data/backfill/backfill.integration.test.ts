@@ -9,7 +9,7 @@ import { backfill } from './backfill.ts';
 
 const folders = migrationFolders(join(import.meta.dirname, '../../..'));
 
-/** Deliveries of three companies: their key has five columns, one of them a time. */
+/** Deliveries of three companies. Their key has five columns, one of them a time. */
 const withDeliveries = async () => {
   const { url, query } = await testDatabase({ folders });
   await query(
@@ -21,7 +21,7 @@ const withDeliveries = async () => {
 };
 const marked = { table: 'deliveries', set: 'attempts = attempts + 1', where: 'attempts = 0' };
 
-test('every row is changed once, however the chunks fall', async () => {
+test('every row is changed exactly once, wherever chunks end', async () => {
   for (const chunkRows of [1, 7, 500, 1_000]) {
     const { url, query } = await withDeliveries();
     if (chunkRows === 1) await query('DELETE FROM deliveries WHERE event_id > 5');
@@ -38,7 +38,7 @@ test('every row is changed once, however the chunks fall', async () => {
   }
 });
 
-test('a row that somebody has locked is waited for', async () => {
+test('the backfill waits for a locked row', async () => {
   const { url, query } = await withDeliveries();
   const other = await createConnection(parseMysqlUrl(url));
   await other.query('START TRANSACTION');
@@ -47,7 +47,7 @@ test('a row that somebody has locked is waited for', async () => {
   const filling = backfill(url, { ...marked, pauseMs: 0 }).finally(() => {
     done = true;
   });
-  // Longer than the wait for a lock, so that it has to begin the chunk again.
+  // Longer than the lock wait timeout, so that the backfill must retry the chunk.
   await query('DO SLEEP(2.5)');
   expect(done).toBe(false);
   await other.query('COMMIT');
@@ -55,7 +55,7 @@ test('a row that somebody has locked is waited for', async () => {
   expect(await filling).toBe(500);
 });
 
-test('the command changes what it is told, and needs all three parts', async () => {
+test('the command makes the given change, and requires all three arguments', async () => {
   const { url } = await withDeliveries();
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {

@@ -10,7 +10,7 @@ import { MoveAheadError, moveAhead } from './move-ahead.ts';
 
 const folders = migrationFolders(join(import.meta.dirname, '../../..'));
 
-/** A database that only the work under test is connected to: what looks into it works in none. */
+/** A database that only the work under test is connected to: the checks use no database of their own. */
 const restored = async () => {
   const { url, name, query } = await testDatabase({ folders });
   await query('USE information_schema');
@@ -18,7 +18,7 @@ const restored = async () => {
 };
 const now = '2026-03-01 09:30:00';
 
-test('every table that gives ids goes on further ahead, whether it has rows or not', async () => {
+test('the auto-increment of every table moves ahead, with or without rows', async () => {
   const { url, query } = await restored();
   await query(`INSERT INTO here.companies (name, created_utc) VALUES ('One', '${now}')`);
   await query(`INSERT INTO here.events (company_id, sequence, created_utc, event_id, type, payload)
@@ -37,7 +37,7 @@ test('every table that gives ids goes on further ahead, whether it has rows or n
   expect(still.map((row) => row.name).sort()).toEqual(Object.keys(nextIds).sort());
 });
 
-test('the events of every company are numbered on from further ahead, also of those that had none', async () => {
+test('the event numbers of every company move ahead, even without events', async () => {
   const { url, query } = await restored();
   await query(`INSERT INTO here.companies (name, created_utc) VALUES ('One', '${now}'), ('Two', '${now}')`);
   await query('INSERT INTO here.event_sequences (company_id, last_sequence) VALUES (1001, 40)');
@@ -47,12 +47,12 @@ test('the events of every company are numbered on from further ahead, also of th
     { company_id: 1001, last_sequence: 1_040 },
     { company_id: 1002, last_sequence: 1_000 },
   ]);
-  // Once more does no harm.
+  // A second run is harmless.
   await moveAhead(url, 1_000);
   expect(await query(last)).toMatchObject([{ last_sequence: 2_040 }, { last_sequence: 2_000 }]);
 });
 
-test('nothing is changed while anybody is connected', async () => {
+test('nothing changes while another client is connected', async () => {
   const { url, query } = await restored();
   await query('INSERT INTO here.event_sequences (company_id, last_sequence) VALUES (1001, 40)');
   const other = await createConnection(parseMysqlUrl(url));
@@ -63,7 +63,7 @@ test('nothing is changed while anybody is connected', async () => {
   expect(await query('SELECT last_sequence FROM here.event_sequences')).toEqual([{ last_sequence: 40 }]);
 });
 
-test('nothing is changed where who else is connected cannot be seen', async () => {
+test('nothing changes without the privilege to see other connections', async () => {
   const { url, query } = await restored();
   const user = `move_${randomBytes(4).toString('hex')}`;
   await query(`CREATE USER ${user} IDENTIFIED BY 'secret'`);
@@ -77,7 +77,7 @@ test('nothing is changed where who else is connected cannot be seen', async () =
   expect(await moveAhead(theirs.href, 1_000)).toMatchObject({ companies: 0 });
 });
 
-test('the command says what it did, and what it was given wrongly', async () => {
+test('the command reports its result, and wrong arguments', async () => {
   const { url } = await restored();
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {

@@ -11,7 +11,7 @@ const sources = globSync('services/*/**/*.ts', { cwd: root })
   )
   .map(text);
 
-/** Each call says its reason, or the name of a constant that does. */
+/** Each call states its reason, or the name of a constant with the reason. */
 const call = /acrossTenants\(\s*[^,()]+,\s*(?:'([^']+)'|(\w+)),?\s*\)/g;
 const reasons = sources.flatMap((source) =>
   [...source.matchAll(call)].map(
@@ -26,7 +26,7 @@ const rows = [
   ),
 ].map(([, reason]) => reason);
 
-test('every statement over the companies has its row in the document, and no other has', () => {
+test('the document lists exactly the statements that span companies', () => {
   expect(reasons.length).toBe(calls);
   expect(rows.toSorted()).toEqual([...new Set(reasons)].sort());
 });

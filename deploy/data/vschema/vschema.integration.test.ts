@@ -4,8 +4,8 @@ import { testDatabase } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { migrationFolders } from '../../migrate/folders.ts';
 
-// The two keyspaces against the schema that the migrations make: whoever adds a table, an id, a unique key or a
-// foreign key learns here what it means for companies that live on different servers.
+// Compares the two keyspaces with the schema of the migrations. It fails for a new table, id, unique key or foreign
+// key that does not work for companies on different servers.
 
 interface Keyspace {
   readonly sharded: boolean;
@@ -29,7 +29,7 @@ const read = (name: string): Keyspace =>
 const causeway = read('causeway');
 const directory = read('directory');
 
-/** In the keyspace that is not sharded. */
+/** Tables of the unsharded keyspace. */
 const unsharded: Readonly<Record<string, string>> = {
   schema_migrations: 'records the migrations of the one schema',
   sealed_keys: 'holds a handful of keys of the service itself',
@@ -61,7 +61,7 @@ const foreignKeys = await query<{ table: string; name: string; to: string; pairs
 const tables = [...new Set(columns.map(({ table }) => table))].sort();
 const sharded = tables.filter((table) => !(table in unsharded));
 
-test('every table has its keyspace, and no keyspace has a table more', () => {
+test('every table belongs to a keyspace, and keyspaces list no other tables', () => {
   const made = Object.entries(directory.tables)
     .filter(([name, { type }]) => type !== 'sequence' && !lookupTables().includes(`directory.${name}`))
     .map(([name]) => name);
@@ -71,7 +71,7 @@ test('every table has its keyspace, and no keyspace has a table more', () => {
   expect([causeway.sharded, directory.sharded]).toEqual([true, false]);
 });
 
-test('a table outside of the shards has no company, or a copy in each of them', () => {
+test('an unsharded table has no company, or a copy in every shard', () => {
   for (const table of Object.keys(unsharded)) {
     const ofCompanies = columns.some((one) => one.table === table && one.column === 'company_id');
     const copied = causeway.tables[table]?.source === `directory.${table}`;
@@ -82,7 +82,7 @@ test('a table outside of the shards has no company, or a copy in each of them', 
 describe.each(sharded)('%s', (name) => {
   const table = causeway.tables[name];
 
-  test('lies in the shard of its company', () => {
+  test('is in the shard of its company', () => {
     expect(columns.some((one) => one.table === name && one.column === 'company_id')).toBe(true);
     expect(table?.columnVindexes?.[0]).toEqual({ column: 'company_id', name: 'company' });
   });
@@ -95,18 +95,18 @@ describe.each(sharded)('%s', (name) => {
     expect([keyspace, directory.tables[sequence]]).toEqual(['directory', { type: 'sequence' }]);
   });
 
-  test('has no key that two shards could both give', () => {
+  test('has no unique key that two shards could both assign', () => {
     const open = uniqueKeys
       .filter((key) => key.table === name)
       .filter((key) => !key.columns.split(',').includes('company_id'))
-      // A shared sequence gives each once.
+      // A shared sequence assigns each value once.
       .filter((key) => key.columns !== table?.autoIncrement?.column)
       .filter((key) => !isLookedUp(name, key.columns))
       .map((key) => key.name);
     expect(open).toEqual([]);
   });
 
-  test('refers to nothing outside of its shard', () => {
+  test('references only rows of its shard', () => {
     const astray = foreignKeys
       .filter((key) => key.table === name)
       .filter((key) => causeway.tables[key.to]?.type !== 'reference')
@@ -120,7 +120,7 @@ const lookups = (): [string, Vindex][] =>
   Object.entries(causeway.vindexes ?? {}).filter(([, { type }]) => type.startsWith('consistent_lookup'));
 const lookupTables = (): string[] => lookups().map(([, { params }]) => params?.table ?? '');
 
-/** A table of the directory knows in which shard a value of this column is, and that it is there once. */
+/** A table of the directory maps a value of this column to its shard and keeps it unique. */
 const isLookedUp = (table: string, column: string): boolean => {
   const vindex = causeway.tables[table]?.columnVindexes?.find((one) => one.column === column)?.name ?? '';
   const { owner, params, type } = causeway.vindexes?.[vindex] ?? {};

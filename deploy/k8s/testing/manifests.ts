@@ -65,7 +65,7 @@ export interface Variable {
   };
 }
 
-/** Every folder that somebody applies. */
+/** Every folder that is applied. */
 export const overlays = ['overlays/local', 'overlays/production', 'operator'] as const;
 export type Overlay = (typeof overlays)[number];
 

@@ -8,7 +8,7 @@ interface Locked {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-test('the lock file names every optional build, without which a clean install is refused', () => {
+test('the lock file names every optional build; otherwise npm refuses a clean install', () => {
   const file = join(import.meta.dirname, '../../../package-lock.json');
   const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Locked> };
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>

@@ -13,5 +13,5 @@ export const renderRule = (): string => {
     metadata: { name: 'causeway' },
     spec: rules,
   };
-  return `# Written from deploy/monitoring/rules.yaml by deploy/monitoring/operator/main.ts; change it there.\n${stringify(resource, { lineWidth: 0 })}`;
+  return `# Generated from deploy/monitoring/rules.yaml by deploy/monitoring/operator/main.ts. Do not edit.\n${stringify(resource, { lineWidth: 0 })}`;
 };

@@ -16,10 +16,10 @@ import { ensureStreams } from '../../../services/webhooks/fan-out/streams.ts';
 import { freePorts } from '../../local/ports.ts';
 import { passwordVariable, userNames } from './users.ts';
 
-// The very files that production's servers read, on three servers of this machine.
+// Runs the files of production's servers as three servers on this machine.
 
 const config = resolve(import.meta.dirname, '../../k8s/base/nats/nats.conf');
-/** Begins like a number and has a sign of its own, as a generated password may. */
+/** Starts like a number and has a special character, as a generated password may. */
 const passwordOf = (name: string): string => `7e1#${name}`;
 const quoted = (text: string): string => `"${text}"`;
 const passwords = Object.fromEntries(
@@ -38,7 +38,7 @@ interface Server {
   readonly logFile: string;
 }
 
-/** One server by the file of production: only where it listens is told on the command line. */
+/** One server with the file of production; only its addresses come from the command line. */
 const spawnServer = (
   folder: string,
   at: number,
@@ -77,7 +77,7 @@ const spawnServer = (
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-nats-cluster-'));
 cleanUp(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-// Three for each server, and for one that is not wanted.
+// Three for each server, and for one that must not join.
 const ports = await freePorts(12);
 
 const startThree = async (): Promise<readonly Server[]> => {
@@ -86,7 +86,7 @@ const startThree = async (): Promise<readonly Server[]> => {
   return servers;
 };
 
-/** A server of a cluster is healthy once the servers have agreed on who leads. */
+/** A server of a cluster is healthy once the servers have elected a leader. */
 const healthy = async (monitorUrl: string, logFile: string): Promise<void> => {
   for (const endMs = Date.now() + 40_000; Date.now() < endMs; await sleep(50)) {
     const answer = await fetch(`${monitorUrl}/healthz`).catch(() => undefined);
@@ -107,7 +107,7 @@ const busOf = async (name: string): Promise<Bus> => {
   return bus;
 };
 
-test('three servers with the files of production become one cluster', async () => {
+test('three servers with the files of production form one cluster', async () => {
   const routes = await Promise.all(
     servers.map(async ({ monitorUrl }) => {
       const answer = await fetch(`${monitorUrl}/routez`);
@@ -118,7 +118,7 @@ test('three servers with the files of production become one cluster', async () =
   expect(routes).toEqual([2, 2, 2]);
 });
 
-test('each service makes its streams with three copies, as its own user', async () => {
+test('each service creates its streams with three copies, as its own user', async () => {
   const [webhooks, gateway, access, operator] = await Promise.all(
     ['webhooks', 'gateway', 'access', 'operator'].map(busOf),
   );
@@ -138,7 +138,7 @@ test('each service makes its streams with three copies, as its own user', async 
   expect(copies).toEqual({ [eventStream]: 3, [deliveryStream]: 3, [limitStream]: 3, [`KV_${keyBucket}`]: 3 });
 });
 
-test('a service may do no more here than on one server', async () => {
+test('a service has the same permissions as on one server', async () => {
   const crm = await busOf('crm');
   const refused = Promise.race([
     (async () => {
@@ -151,10 +151,10 @@ test('a service may do no more here than on one server', async () => {
   expect(await refused).toMatch(/permissions violation/i);
 });
 
-/** The client looks for a host's name where there is only an address. */
+/** The client looks for a host name where there is only an address. */
 const anyName = { checkServerIdentity: () => undefined };
 
-test('nobody comes in without a password', async () => {
+test('a client without a password is refused', async () => {
   const attempt = connect({
     servers: `127.0.0.1:${servers[0]!.port}`,
     tls: { caFile: authority.caFile, ...anyName },
@@ -163,12 +163,12 @@ test('nobody comes in without a password', async () => {
   await expect(attempt).rejects.toThrow(/authorization/i);
 });
 
-test('nobody comes in without TLS, with the right password', async () => {
+test('a client without TLS is refused, even with the right password', async () => {
   const attempt = connect({
     servers: `127.0.0.1:${servers[0]!.port}`,
     user: 'operator',
     pass: passwordOf('operator'),
-    // What makes the client of npm go on in the plain.
+    // Makes the npm client continue without TLS.
     tls: null,
     reconnect: false,
     timeout: 2000,
@@ -176,7 +176,7 @@ test('nobody comes in without TLS, with the right password', async () => {
   await expect(attempt).rejects.toThrow();
 });
 
-test('a server of another authority does not become one of the cluster, with the right password', async () => {
+test('a server with a certificate of another authority cannot join the cluster, even with the right password', async () => {
   spawnServer(folder, 3, ports, stranger.issue('127.0.0.1'));
   const refused = async (): Promise<boolean> => {
     const logs = await Promise.all(servers.map(({ logFile }) => readFile(logFile, 'utf8')));

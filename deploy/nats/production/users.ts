@@ -21,4 +21,4 @@ export const renderUsersFile = (): string => {
   return `${head}authorization: ${section.replace(/"(\$NATS_PASSWORD_[A-Z]+)"/g, '$1')}\n`;
 };
 
-const head = `# Written from deploy/nats/permissions.ts by deploy/nats/production/main.ts; change it there.\n`;
+const head = `# Generated from deploy/nats/permissions.ts by deploy/nats/production/main.ts. Do not edit.\n`;

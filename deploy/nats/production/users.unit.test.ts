@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { passwordVariable, renderUsersFile, userNames, usersFile } from './users.ts';
 
-test("production's users are those of the permissions, as they are now", () => {
+test("production's users match the permissions", () => {
   expect(readFileSync(usersFile, 'utf8')).toBe(renderUsersFile());
 });
 

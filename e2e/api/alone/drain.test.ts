@@ -19,7 +19,7 @@ afterEach(async () => {
   await allReady(world);
 }, 60_000);
 
-test('A gateway that is asked to stop under load fails no request and sends its clients elsewhere', async () => {
+test('A gateway that stops under load fails no request, and its clients reconnect to others', async () => {
   atLeast(world, 'gateway', 4);
   const { value: key } = await (await world.company(unlimited)).key();
   const load = startLoad(world, lookup, { key }, 24);
@@ -34,7 +34,7 @@ test('A gateway that is asked to stop under load fails no request and sends its 
   expect(ends(shots)).toEqual({ 200: shots.length });
 });
 
-test('A gateway that stops tells each client that keeps a connection open, once, then ends the connection', async () => {
+test('A stopping gateway tells each client with an open connection once, then closes the connection', async () => {
   const gateways = atLeast(world, 'gateway', 4);
   const clients = Array.from({ length: 24 }, () => keepAsking(world.baseUrl));
   await until('all are connected', () => clients.every(({ answers }) => answers.length > 0));
@@ -46,7 +46,7 @@ test('A gateway that stops tells each client that keeps a connection open, once,
   expect(told.length).toBeGreaterThan(0);
   expect(others.length).toBeGreaterThan(0);
   for (const { answers, socket } of told) {
-    // The answer is whole, it is the last, and the connection has ended after it.
+    // The answer is complete, it is the last, and the connection ended after it.
     expect(answers.filter((answer) => closes.test(answer))).toHaveLength(1);
     expect(answers.at(-1)).toMatch(closes);
     expect(socket.closed).toBe(true);
@@ -60,7 +60,7 @@ test('A gateway that stops tells each client that keeps a connection open, once,
 
 const closes = /\r\nconnection: close\r\n/i;
 
-/** Asks on one connection, one request after the other, until it is ended. */
+/** Sends requests on one connection, one after another, until it is closed. */
 const keepAsking = (baseUrl: string) => {
   const socket = rawSocket(baseUrl);
   const answers: string[] = [];
@@ -79,7 +79,7 @@ const keepAsking = (baseUrl: string) => {
   return { socket, answers, failures };
 };
 
-test('A crm that is asked to stop under load finishes what it has and fails nothing', async () => {
+test('A crm that stops under load finishes its calls and fails none', async () => {
   atLeast(world, 'crm', 2);
   const { value: key } = await (await world.company(unlimited)).key();
   const load = startLoad(world, '/integrations/lookups/clients?q=an', { key }, 16);
@@ -90,7 +90,7 @@ test('A crm that is asked to stop under load finishes what it has and fails noth
   expect(ends(shots)).toEqual({ 200: shots.length });
 });
 
-test('An access that is asked to stop finishes what operators asked, and callers notice nothing', async () => {
+test('An access that stops finishes the calls of operators, and API callers notice nothing', async () => {
   atLeast(world, 'access', 2);
   const company = await world.company(unlimited);
   const { value: key } = await company.key();
@@ -125,7 +125,7 @@ test('Every service can be restarted under load: no request fails, and nothing i
     arrivals.url,
     {
       name: 'restart every service',
-      // One of each kind at a time: there is always another one of it.
+      // One process of each kind at a time, so that another one always runs.
       act: async () => {
         for (let round = 0; round < Math.max(...kinds.map((names) => names.length)); round++) {
           const names = kinds.flatMap((all) => all[round] ?? []);

@@ -11,12 +11,12 @@ const lookup = '/integrations/lookups/employees';
 const find = '/integrations/clients/find?client_id=1';
 const unlimited = { read: 1_000_000_000 };
 
-// The next test, and the next file, find the cluster whole.
+// The next test, and the next file, need a healthy cluster.
 afterEach(async () => {
   await allReady(world);
 }, 60_000);
 
-/** Resolves when the cluster answers this key again. */
+/** Resolves when the cluster answers requests with this key again. */
 const answersAgain = (key: string): Promise<boolean> =>
   until('requests are answered again', async () => {
     const replies = await Promise.all(
@@ -33,13 +33,13 @@ const expectRetryable = (reply: Reply, reason: string): void => {
   expect(rateLimit).toHaveLength(reason === 'service_unavailable' ? 7 : 0);
 };
 
-test('While NATS is away every request is 503 at once, and it works again when NATS is back', async () => {
+test('While NATS is down every request gets 503 at once, and requests succeed again when NATS is back', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
   await answersAgain(key);
   const load = startLoad(world, find, { key }, 8);
   await sleep(100);
   const killedMs = performance.now();
-  // What was in flight when it died may wait for its 500 ms; what was sent later is told at once.
+  // Requests in flight when it died may wait for their 500 ms; later ones fail at once.
   const sentLater = (): readonly Shot[] =>
     load.shots.filter((shot) => shot.sentMs > killedMs + 100 && endOf(shot) === '503 lock_timeout');
   const gone = await keepAway(world, ['nats'], () => sentLater().length >= 20);
@@ -70,7 +70,7 @@ test('While NATS is away every request is 503 at once, and it works again when N
   expect(allowed).toEqual(expect.arrayContaining(Object.keys(ends(shots))));
 });
 
-test('In the lookup shape the 503 says reason and retryAfter too', async () => {
+test('The 503 in the lookup shape has reason and retryAfter too', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
   signal(world, 'nats', 'SIGKILL');
   const reply = await until(
@@ -92,12 +92,12 @@ test('In the lookup shape the 503 says reason and retryAfter too', async () => {
   await answersAgain(key);
 });
 
-test('Without crm a request is 503 service_unavailable with rate-limit headers or, if crm died over it, 504; then it works again', async () => {
+test('Without crm a request gets 503 service_unavailable with rate-limit headers, or 504 if crm died during it; later requests succeed', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
   const both = atLeast(world, 'crm', 2).map(({ name }) => name);
   const over = startLoad(world, find, { key }, 8);
   await sleep(100);
-  // Those that it died over wait for their deadline, so others have to ask meanwhile.
+  // Requests that it died during wait for their deadline, so other requests must be sent meanwhile.
   const refused = ({ shots }: Load): readonly Shot[] =>
     shots.filter((shot) => endOf(shot) === '503 service_unavailable');
   const meanwhile = startLoad(world, find, { key }, 2);
@@ -106,7 +106,7 @@ test('Without crm a request is 503 service_unavailable with rate-limit headers o
   await answersAgain(key);
   const shots = [...(await over.stop()), ...(await meanwhile.stop())];
   const unavailable = [...refused(over), ...refused(meanwhile)];
-  // A gateway may still be reading its key table again after what the tests before did to NATS.
+  // A gateway may still be reading its key table after what earlier tests did to NATS.
   expect(['200', '503 service_unavailable', '504 timeout', '503 keys_unavailable']).toEqual(
     expect.arrayContaining(Object.keys(ends(shots))),
   );
@@ -119,7 +119,7 @@ test('Without crm a request is 503 service_unavailable with rate-limit headers o
   }
 });
 
-test('With one of two crm killed, only what it had taken fails', async () => {
+test('When one of two crm is killed, only the calls that it had taken fail', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
   const load = startLoad(world, find, { key }, 8);
   await sleep(100);
@@ -130,7 +130,7 @@ test('With one of two crm killed, only what it had taken fails', async () => {
   expect(ends(shots)['504 timeout'] ?? 0).toBeLessThanOrEqual(8);
 });
 
-test('Without access nothing changes for callers, and operators can go on when it is back', async () => {
+test('Without access nothing changes for callers, and operator commands work when it is back', async () => {
   const company = await world.company(unlimited);
   const { value: key } = await company.key();
   const load = startLoad(world, lookup, { key }, 4);
@@ -143,7 +143,7 @@ test('Without access nothing changes for callers, and operators can go on when i
   expect((await world.ask(lookup, { key: value })).status).toBe(401);
 });
 
-test('Without MySQL lookups fail in the documented way and come back by themselves', async () => {
+test('Without MySQL lookups fail with documented errors and recover by themselves', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
   const load = startLoad(world, find, { key }, 4);
   await sleep(100);
@@ -157,7 +157,7 @@ test('Without MySQL lookups fail in the documented way and come back by themselv
   );
 });
 
-test('With a gateway killed under load no key gets more than its limit, and the others go on', async () => {
+test('When a gateway is killed under load, no key exceeds its limit and the other gateways keep serving', async () => {
   atLeast(world, 'gateway', 4);
   const keys = await Promise.all(
     Array.from({ length: 8 }, async () => (await (await world.company()).key()).value),
@@ -166,7 +166,7 @@ test('With a gateway killed under load no key gets more than its limit, and the 
   const windowEnd = Math.ceil(Date.now() / 60_000) * 60;
   const loads = keys.map((key) => startLoad(world, lookup, { key }, 3));
   await until('some have passed', () => loads.every(({ shots }) => shots.length > 10), { everyMs: 5 });
-  // One after the other, so that the one that counts is among them.
+  // One after another, so that the gateway that counts is among them.
   const gone: number[] = [];
   for (const name of ['gateway-1', 'gateway-2', 'gateway-3']) {
     gone.push(signal(world, name, 'SIGKILL'));
@@ -180,7 +180,7 @@ test('With a gateway killed under load no key gets more than its limit, and the 
     );
     const passed = inWindow.filter(({ reply }) => (reply as Reply).status === 200).length;
     expect(passed).toBeLessThanOrEqual(60);
-    // Those whose answer was lost are counted too; there were at most three in flight at each kill.
+    // Requests whose answer was lost are counted too; at most three were in flight at each kill.
     expect(passed).toBeGreaterThanOrEqual(60 - 9);
     expect(ends(inWindow)['429']).toBeGreaterThan(0);
   }

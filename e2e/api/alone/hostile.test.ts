@@ -7,7 +7,7 @@ import { metric, processesOf } from '../support/processes.ts';
 import { deafConnection, rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';
 
-// What a stranger can do to a gateway with a connection or a few, none of whose answers he has to read.
+// What a stranger can do to a gateway with one or a few connections, without reading any answer.
 
 const world = await openWorld();
 const lookup = '/api/v1/integrations/lookups/employees';
@@ -26,7 +26,7 @@ const sumOf = async (name: string): Promise<number> => {
   const values = await Promise.all(gateways().map((gateway) => metric(gateway, name)));
   return values.reduce((sum, value) => sum + value, 0);
 };
-/** The most that `work` adds to the resident memory of all gateways, in MiB. */
+/** The largest increase, in MiB, of the resident memory of all gateways during `work`. */
 const addedBy = async (work: () => Promise<void>): Promise<number> => {
   const memory = watchMemory(gateways());
   await work().finally(memory.stop);
@@ -35,7 +35,7 @@ const addedBy = async (work: () => Promise<void>): Promise<number> => {
 };
 const deaf = () => deafConnection(world.baseUrl);
 
-describe('Answers that nobody reads', () => {
+describe('Unread answers', () => {
   test.each([
     ['of a large page', `GET ${contract} HTTP/1.1`, [], 2_000],
     ['of refusals', `GET ${lookup} HTTP/1.1`, [], 600_000],
@@ -43,7 +43,7 @@ describe('Answers that nobody reads', () => {
     ['of the portal', `GET /portal/api/v1/session HTTP/1.1`, [], 600_000],
     ['to chunked requests', `GET ${contract} HTTP/1.1`, ['Transfer-Encoding: chunked'], 2_000],
   ])(
-    '%s: pipelined, they are written no further than the client takes them, and the connection ends',
+    '%s: pipelined, they are written only as far as the client reads, and the connection ends',
     async (_, line, headers, count) => {
       const request = rawRequest(line, headers, headers.length > 0 ? '0\r\n\r\n' : '');
       const batch = Buffer.from(request.repeat(500));
@@ -51,7 +51,7 @@ describe('Answers that nobody reads', () => {
       const added = await addedBy(async () => {
         for (let sent = 0; sent < count && !connection.closed(); sent += 500) await connection.write(batch);
         await sleep(300);
-        // What was written before the end can be read, and nothing of what would have come.
+        // The client can read what was written before the end, and nothing more.
         connection.socket.resume();
         await until('the connection has ended', connection.closed, { timeoutMs: 15_000 });
       });
@@ -66,7 +66,7 @@ describe('Answers that nobody reads', () => {
     ['refusals', `GET ${lookup} HTTP/1.1`],
     ['answers of the portal', 'GET /portal/api/v1/session HTTP/1.1'],
   ])(
-    'thousands of small %s, pipelined, are not written in one go, though the client reads',
+    'thousands of small pipelined %s are not written all at once, even if the client reads',
     async (_, line) => {
       const { statuses, closed } = await rawExchange(world.baseUrl, rawRequest(line, []).repeat(4_000), {
         answers: 4_000,
@@ -77,7 +77,7 @@ describe('Answers that nobody reads', () => {
     },
   );
 
-  test('by fifty clients at once cost no more than what lies in memory anyway', async () => {
+  test('of fifty clients at once use no more memory than is in use anyway', async () => {
     const connections = Array.from({ length: 50 }, deaf);
     const added = await addedBy(async () => {
       await Promise.all(
@@ -91,7 +91,7 @@ describe('Answers that nobody reads', () => {
     expect(added).toBeLessThan(96);
   });
 
-  test('and then are read arrive whole', async () => {
+  test('arrive complete when they are read later', async () => {
     const whole = await rawExchange(world.baseUrl, rawRequest(`GET ${contract} HTTP/1.1`, []));
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(whole.text)?.[1]);
     expect(length).toBeGreaterThan(100_000);
@@ -115,7 +115,7 @@ describe('Bodies in chunks of one byte', () => {
     rawRequest(`POST ${path} HTTP/1.1`, [`X-Api-Key: ${apiKey}`, 'Transfer-Encoding: chunked', ...more]);
   const chunks = (count: number) => '1\r\na\r\n'.repeat(count);
 
-  test('without a key are refused before any of them is read', async () => {
+  test('without a key are refused before any chunk is read', async () => {
     const held = sumOf('gateway_body_bytes_in_flight');
     const added = await addedBy(async () => {
       const ends = await Promise.all(
@@ -135,7 +135,7 @@ describe('Bodies in chunks of one byte', () => {
     expect(await held).toBe(0);
   }, 60_000);
 
-  test('are not waited for where the key is missing: the answer comes before the body', async () => {
+  test('without a key get the answer before the body has arrived', async () => {
     const { statuses, text } = await rawExchange(world.baseUrl, started('nonsense') + chunks(1));
     expect(statuses).toEqual([401]);
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
@@ -145,7 +145,7 @@ describe('Bodies in chunks of one byte', () => {
     ['of the interface', () => started(key)],
     ['of the portal', () => started('', signIn, json)],
   ])(
-    '%s are refused when they are too many, whatever they come to',
+    '%s are refused if there are too many, whatever their total size',
     async (_, head) => {
       const added = await addedBy(async () => {
         const { statuses, text, closed } = await rawExchange(world.baseUrl, head() + chunks(8_300), {
@@ -154,7 +154,7 @@ describe('Bodies in chunks of one byte', () => {
         });
         expect([statuses, closed]).toEqual([[413], true]);
         expect(text).toMatch(/has more than 8192 chunks|exceeds 4096 bytes/);
-        // Those who go on are not waited for.
+        // Clients that keep sending are not waited for.
         const gone = await rawExchange(world.baseUrl, head() + chunks(300_000), {
           answers: 2,
           timeoutMs: 15_000,
@@ -167,7 +167,7 @@ describe('Bodies in chunks of one byte', () => {
     60_000,
   );
 
-  test('as many as a body may have are read', async () => {
+  test('up to the limit of a body are read', async () => {
     const body = `${'1\r\n \r\n'.repeat(8_000)}2\r\n{}\r\n0\r\n\r\n`;
     const { statuses, text } = await rawExchange(world.baseUrl, started(key) + body);
     expect(statuses).toEqual([400]);
@@ -175,8 +175,8 @@ describe('Bodies in chunks of one byte', () => {
   });
 });
 
-describe('Bodies that are held', () => {
-  test('are given back when their clients go, and when they are refused', async () => {
+describe('The memory of request bodies', () => {
+  test('is released when clients disconnect, and when bodies are refused', async () => {
     const sockets = Array.from({ length: 20 }, () => {
       const socket = rawSocket(world.baseUrl).on('error', () => {});
       socket.write(
@@ -185,7 +185,7 @@ describe('Bodies that are held', () => {
       return socket;
     });
     await until('they are held', async () => (await sumOf('gateway_body_bytes_in_flight')) >= 20 * 16_384);
-    // What is declared is not what is held.
+    // The declared length does not count, only the bytes held.
     expect(await sumOf('gateway_body_bytes_in_flight')).toBeLessThan(20 * 65_536);
     for (const socket of sockets) socket.destroy();
     await until('none is held', async () => (await sumOf('gateway_body_bytes_in_flight')) === 0);
@@ -200,7 +200,7 @@ describe('Bodies that are held', () => {
         body: `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n0\r\n\r\n`,
       }),
     ],
-  ])('by somebody who has not signed in are 4 KiB at most (%s)', async (_, framed) => {
+  ])('is at most 4 KiB for a client that is not signed in (%s)', async (_, framed) => {
     for (const [bytes, status] of [
       [4096, 400],
       [4097, 413],
@@ -216,8 +216,8 @@ describe('Bodies that are held', () => {
   });
 });
 
-describe('A request that two readers could end in different places', () => {
-  // What a strict reader takes for a request of its own, or for none. Sent when the first has been answered, too.
+describe('A request whose end two parsers could see in different places', () => {
+  // A strict parser takes what follows for a separate request, or for none. It is also sent after the first answer.
   const second = rawRequest('GET /api/v1/second HTTP/1.1', ['X-Request-Id: second']);
   const chunked = (body: string) =>
     rawRequest(
@@ -229,19 +229,19 @@ describe('A request that two readers could end in different places', () => {
     ['a chunk extension', () => chunked('2;a=b\r\n{}\r\n0\r\n\r\n')],
     ['a chunk extension without a name', () => chunked('2;\r\n{}\r\n0\r\n\r\n')],
     ['an extension of the last chunk', () => chunked('2\r\n{}\r\n0;a\r\n\r\n')],
-    ['an extension of a last chunk that is all', () => chunked('0;a\r\n\r\n')],
+    ['an extension of the only chunk', () => chunked('0;a\r\n\r\n')],
     ['a blank before a size', () => chunked(' 2\r\n{}\r\n0\r\n\r\n')],
     ['a tab before a size', () => chunked('\t2\r\n{}\r\n0\r\n\r\n')],
     ['a blank behind a size', () => chunked('2 \r\n{}\r\n0\r\n\r\n')],
     ['something behind a size', () => chunked('2 x\r\n{}\r\n0\r\n\r\n')],
-    ['a digit that is none', () => chunked(`G\r\n${' '.repeat(16)}\r\n2\r\n{}\r\n0\r\n\r\n`)],
+    ['an invalid digit', () => chunked(`G\r\n${' '.repeat(16)}\r\n2\r\n{}\r\n0\r\n\r\n`)],
     ['something in place of the line end after a chunk', () => chunked('2\r\n{}XX0\r\n\r\n')],
     ['a request in place of it', () => chunked('2\r\n{}GE0\r\n\r\n')],
     ['bare line feeds', () => chunked('2\n{}\n\n0\n\n')],
     ['something in place of the last line end', () => chunked('2\r\n{}\r\n0\r\nXX')],
     ['a trailer', () => chunked('2\r\n{}\r\n0\r\nX: y\r\n\r\n')],
     ['a trailer that names a length', () => chunked('0\r\nContent-Length: 5\r\n\r\n')],
-    ['chunks and nothing odd', () => chunked('2\r\n{}\r\n0\r\n\r\n')],
+    ['well-formed chunks', () => chunked('2\r\n{}\r\n0\r\n\r\n')],
     [
       'a header without a name, before the length',
       () =>
@@ -266,15 +266,15 @@ describe('A request that two readers could end in different places', () => {
     ],
   ];
 
-  // Concurrent, as each waits for the gateway's timeouts.
+  // Concurrent, because each waits for the gateway's timeouts.
   test.concurrent.each(cases)(
-    '%s: the connection ends, and nothing that comes behind is run',
+    '%s: the connection ends, and nothing after the request is executed',
     async (_, first) => {
       const ids = (text: string) => [...text.matchAll(/\r\nx-request-id: (\w+)/gi)].map(([, id]) => id);
       const atOnce = await rawExchange(world.baseUrl, first() + second, { answers: 2, timeoutMs: 14_000 });
       expect([atOnce.closed, ids(atOnce.text).includes('second')]).toEqual([true, false]);
 
-      // Behind a proxy the rest comes when the first has been answered.
+      // Behind a proxy the rest arrives after the first answer.
       const socket = rawSocket(world.baseUrl)
         .setNoDelay(true)
         .on('error', () => {});
@@ -299,7 +299,7 @@ describe('A request that two readers could end in different places', () => {
 
 describe('A head', () => {
   test.each(['', ' ', 'a b', 'a/b', 'a@b', 'a:b', '[::1', 'é'])(
-    'whose Host is none (%o) is a 400 in JSON, with the id of the request',
+    'with an invalid Host (%o) gets a 400 in JSON with the id of the request',
     async (host) => {
       const bytes = Buffer.from(
         `GET ${lookup} HTTP/1.1\r\nHost: ${host}\r\nX-Request-Id: odd\r\n\r\n`,
@@ -313,7 +313,7 @@ describe('A head', () => {
   );
 
   test.each(['x', 'localhost:8080', '127.0.0.1', '[::1]:80', 'a-b.example.', 'x:'])(
-    'whose Host is %s is taken',
+    'with the Host %s is accepted',
     async (host) => {
       const bytes = `GET ${lookup} HTTP/1.1\r\nHost: ${host}\r\nX-Api-Key: ${key}\r\n\r\n`;
       expect((await rawExchange(world.baseUrl, bytes)).statuses).toEqual([200]);
@@ -329,19 +329,23 @@ describe('Every answer', () => {
     ['of the portal', '//portal/api/v1/session', {}],
     ['without a body', '/integrations/lookups/employees', { method: 'HEAD' }],
   ];
-  test.each(asks)('%s tells no product, and how long the connection is kept', async (_, path, ask) => {
-    const client = new Client(world.baseUrl);
-    try {
-      const { headers } = await send(client, path, { key, ...ask });
-      expect(Object.keys(headers).filter((name) => /server|uwebsockets|powered/i.test(name))).toEqual([]);
-      if ('method' in ask) expect([headers.connection, headers['keep-alive']]).toEqual(['close', undefined]);
-      else expect([headers.connection, headers['keep-alive']]).toEqual(['keep-alive', 'timeout=8']);
-    } finally {
-      await client.destroy();
-    }
-  });
+  test.each(asks)(
+    '%s names no product, and says how long the connection is kept open',
+    async (_, path, ask) => {
+      const client = new Client(world.baseUrl);
+      try {
+        const { headers } = await send(client, path, { key, ...ask });
+        expect(Object.keys(headers).filter((name) => /server|uwebsockets|powered/i.test(name))).toEqual([]);
+        if ('method' in ask)
+          expect([headers.connection, headers['keep-alive']]).toEqual(['close', undefined]);
+        else expect([headers.connection, headers['keep-alive']]).toEqual(['keep-alive', 'timeout=8']);
+      } finally {
+        await client.destroy();
+      }
+    },
+  );
 
-  test('to a client that wants the connection closed says that it is, once', async () => {
+  test('to a client that asks to close the connection says once that it closes', async () => {
     for (const wish of ['close', 'Close', 'TE, close']) {
       const { text } = await rawExchange(
         world.baseUrl,
@@ -352,7 +356,7 @@ describe('Every answer', () => {
     }
   });
 
-  test('comes while the connection is kept as long as it was told', async () => {
+  test('keeps the connection open as long as it says', async () => {
     const socket = rawSocket(world.baseUrl);
     let text = '';
     socket.on('data', (chunk) => {

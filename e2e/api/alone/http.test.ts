@@ -39,7 +39,7 @@ describe('Broken framing', () => {
     ['a Content-Length with a space in it', ['Content-Length: 2 2'], '{}'],
     ['an empty Content-Length', ['Content-Length:'], ''],
     ['a Content-Length that is a word', ['Content-Length: two'], '{}'],
-    ['a Content-Length beyond all measure', ['Content-Length: 99999999999999999999'], '{}'],
+    ['a huge Content-Length', ['Content-Length: 99999999999999999999'], '{}'],
     ['a Content-Length with a vertical tab', ['Content-Length: \x0b2'], '{}'],
     [
       'Content-Length before Transfer-Encoding',
@@ -65,14 +65,14 @@ describe('Broken framing', () => {
     ['a NUL in a header’s name', ['Transfer\0-Encoding: chunked'], '0\r\n\r\n'],
     ['a header without a colon', ['Transfer-Encoding'], ''],
   ])(
-    '%s: the connection is closed and what is behind it is not carried out',
+    '%s: the connection is closed and the request behind it is not executed',
     inOneMinute(async (_, headers, body) => {
       const { value } = await (await world.company()).key();
       const { closed, statuses } = await exchange(post(value, headers, body) + get(value), { answers: 2 });
       expect(closed).toBe(true);
       expect(statuses.filter((status) => status !== 400)).toEqual([]);
       expect(statuses.length).toBeLessThanOrEqual(1);
-      // The smuggled request would have been counted as a read, the carrier as a write.
+      // A smuggled request would count as a read, the request that carries it as a write.
       const client = { key: value };
       expect(
         (await world.ask('/integrations/lookups/employees', client)).headers['x-ratelimit-remaining'],
@@ -83,12 +83,12 @@ describe('Broken framing', () => {
   );
 
   test.each([
-    ['a chunk length that is no number', 'zz\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk length that is not a number', 'zz\r\n{}\r\n0\r\n\r\n'],
     ['a chunk length with a prefix', '0x2\r\n{}\r\n0\r\n\r\n'],
     ['a negative chunk length', '-2\r\n{}\r\n0\r\n\r\n'],
-    ['a chunk length beyond all measure', 'FFFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n'],
+    ['a huge chunk length', 'FFFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n'],
   ])(
-    '%s: the connection is closed and what is behind it is not carried out',
+    '%s: the connection is closed and the request behind it is not executed',
     inOneMinute(async (_, body) => {
       const { value } = await (await world.company()).key();
       const chunked = post(value, ['Transfer-Encoding: chunked'], body);
@@ -125,7 +125,7 @@ describe('A chunked body', () => {
   ])('%s is read to its end', async (_, body) => {
     const { statuses, closed, text } = await exchange(post(key, ['Transfer-Encoding: chunked'], body));
     expect([statuses, closed]).toEqual([[400], false]);
-    // The service's own answer to an empty object, so it has read the body whole.
+    // The service's own answer to an empty object, so it has read the whole body.
     expect(text).toContain('first_name is required');
   });
 
@@ -147,13 +147,13 @@ describe('A chunked body', () => {
   });
 });
 
-describe('A chunked body that ends loosely', () => {
-  // What follows may be part of the message, so it must not be run as a request of its own.
+describe('A chunked body with a malformed end', () => {
+  // What follows may be part of the message, so it must not be executed as a separate request.
   test.each([
     ['without the last line end', '0\r\nXX'],
     ['with bytes after a chunk', '2\r\n{}xx0\r\n\r\n'],
     ['with an empty length', '\r\n\r\n'],
-  ])('%s: what came behind it is never run', async (_, body) => {
+  ])('%s: the request behind it is never executed', async (_, body) => {
     for (const path of [
       '/api/v1/nothing',
       '/api/v1/integrations/lookups/employees',
@@ -170,7 +170,7 @@ describe('A chunked body that ends loosely', () => {
   });
 });
 
-describe('What is no request of HTTP/1.1', () => {
+describe('Input that is not an HTTP/1.1 request', () => {
   test.each<[string, string, readonly number[]]>([
     ['HTTP/1.0', `GET ${lookup} HTTP/1.0\r\nHost: x\r\n\r\n`, [505]],
     ['HTTP/0.9', `GET ${lookup}\r\n\r\n`, [505]],
@@ -200,7 +200,7 @@ describe('What is no request of HTTP/1.1', () => {
   });
 
   test.each(['get', 'BREW', 'G.T', 'GETGET', 'X'.repeat(100)])(
-    'the method %s leads nowhere: 401 without a key, 405 with one',
+    'the method %s gets 401 without a key, 405 with one',
     async (method) => {
       const line = `${method} ${lookup} HTTP/1.1`;
       expect((await exchange(rawRequest(line, []))).statuses).toEqual([401]);
@@ -210,7 +210,7 @@ describe('What is no request of HTTP/1.1', () => {
 });
 
 test.each(['{}POST', 'G@T', '"GET', '0,GET', 'GÉT', 'GET:'])(
-  'what cannot be a method (%s) closes the connection',
+  'an invalid method (%s) closes the connection',
   async (method) => {
     const answer = await exchange(
       rawRequest(`${method} ${lookup} HTTP/1.1`, [`X-Api-Key: ${key}`]) + get(key),
@@ -220,13 +220,13 @@ test.each(['{}POST', 'G@T', '"GET', '0,GET', 'GÉT', 'GET:'])(
   },
 );
 
-test('Headers of 12 KiB, and ninety of them, are fine', async () => {
+test('Headers of 12 KiB, and ninety headers, are accepted', async () => {
   expect((await exchange(get(key, `X-Long: ${'a'.repeat(12_000)}`))).statuses).toEqual([200]);
   const ninety = Array.from({ length: 90 }, (_, at) => `X-${at}: a`);
   expect((await exchange(get(key, ...ninety))).statuses).toEqual([200]);
 });
 
-test('A raw byte that no query may hold is a 400', async () => {
+test('A raw byte that is not allowed in a query is a 400', async () => {
   for (const byte of ['\xff', '\xe9', '\x80']) {
     const line = `GET ${lookup}?q=${byte} HTTP/1.1`;
     expect((await exchange(rawRequest(line, [`X-Api-Key: ${key}`]))).statuses).toEqual([400]);
@@ -246,7 +246,7 @@ test('Expect: 100-continue is answered before the body is sent', async () => {
   socket.destroy();
 });
 
-test('An upgrade is not taken up: the request is answered as it is', async () => {
+test('An upgrade is ignored: the request gets its normal answer', async () => {
   const upgrade = [
     'Connection: Upgrade',
     'Upgrade: websocket',
@@ -273,7 +273,7 @@ describe('A connection', () => {
     }
   });
 
-  test('outlives errors', async () => {
+  test('survives errors', async () => {
     const client = new Client(world.baseUrl, { pipelining: 1 });
     let opened = 0;
     client.on('connect', () => opened++);
@@ -293,28 +293,28 @@ describe('A connection', () => {
     }
   });
 
-  test('is closed after the answer where the client asks for it', async () => {
+  test('is closed after the answer if the client asks for it', async () => {
     const answer = await exchange(get(key, 'Connection: close'), { answers: 2 });
     expect([answer.statuses, answer.closed]).toEqual([[200], true]);
   });
 
-  test('that sends requests ahead of the answers gets them in order or is closed; nothing hangs', async () => {
-    // Those that need no waiting are answered one after the other.
+  test('with pipelined requests gets the answers in order or is closed; nothing hangs', async () => {
+    // Requests that are answered at once get their answers in order.
     const refused = await exchange(get('nonsense').repeat(5), { answers: 5 });
     expect(refused.statuses).toEqual([401, 401, 401, 401, 401]);
-    // The gateway does not queue: a request behind one that is being worked on ends the connection.
+    // The gateway has no queue: a request behind one that is in progress ends the connection.
     const waiting = await exchange(get(key).repeat(5), { answers: 5 });
     expect(waiting.closed).toBe(true);
     expect(waiting.statuses.length).toBeLessThanOrEqual(1);
   });
 
-  test('that is half closed by its client ends soon', async () => {
+  test('that its client half-closed ends soon', async () => {
     const answer = await exchange(get(key), { end: true, answers: 2 });
     expect(answer.closed).toBe(true);
     expect(answer.statuses.filter((status) => status !== 200)).toEqual([]);
   });
 
-  test('that brings nothing more is closed within 15 s, also if it drips', async () => {
+  test('that stalls or drips is closed within 15 s', async () => {
     const slow: [name: string, first: string, drip?: string][] = [
       ['nothing at all', ''],
       ['an empty line', '\r\n'],
@@ -354,7 +354,7 @@ const inFlight = async (): Promise<number> => {
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-test('Clients that go away in the middle of a request leave nothing behind', async () => {
+test('Clients that disconnect during a request leave nothing behind', async () => {
   const started = [
     get(key),
     post(key, ['Content-Length: 1000'], '{"first_name":'),
@@ -367,7 +367,7 @@ test('Clients that go away in the middle of a request leave nothing behind', asy
       const socket = rawSocket(world.baseUrl);
       socket.on('error', () => {});
       await new Promise<void>((resolve) => socket.write(started[at % started.length] ?? '', () => resolve()));
-      // Some at once, some while the request is on its way.
+      // Some disconnect at once, some while the request is in progress.
       if (at % 3) await sleep(at % 7);
       if (at % 2) socket.resetAndDestroy();
       else socket.destroy();
@@ -377,7 +377,7 @@ test('Clients that go away in the middle of a request leave nothing behind', asy
 });
 
 describe('Two thousand mutated requests', () => {
-  test.each([1, 2])('yield nothing but documented answers or a closed connection (seed %i)', async (seed) => {
+  test.each([1, 2])('get only documented answers or a closed connection (seed %i)', async (seed) => {
     const random = seeded(seed);
     const models = [
       get(key),
@@ -403,7 +403,7 @@ describe('Two thousand mutated requests', () => {
       Array.from({ length: 32 }, async () => {
         while (left-- > 0) {
           const request = mutate(models[Math.floor(random() * models.length)] ?? '', random);
-          // A request that a change has left unfinished is waited for no longer.
+          // Does not wait for a request that a mutation left unfinished.
           const { statuses, text } = await exchange(request, { timeoutMs: 150 });
           answered += statuses.length > 0 ? 1 : 0;
           if (!statuses.every((status) => documented.has(status))) undocumented.push({ request, text });

@@ -11,16 +11,16 @@ import { type Company, openWorld, type Reply } from '../support/world.ts';
 const world = await openWorld();
 const unlimited = { read: 1_000_000_000, write: 1_000_000_000, admin: 1_000_000_000 };
 
-/** Creates clients and leads without a pause until it is stopped. @returns who was answered 201. */
+/** Creates clients and leads continuously until stopped. @returns the creates that were answered 201. */
 const startCreating = (keys: readonly string[], width: number) => {
   const made: { client_id: number }[] = [];
   let stopped = false;
-  const loop = async (lane: number): Promise<void> => {
+  const loop = async (worker: number): Promise<void> => {
     for (let at = 0; !stopped; at++) {
       const reply = await outcome(
         world.ask(at % 4 ? '/integrations/clients' : '/integrations/leads', {
           method: 'POST',
-          key: keys[(lane + at) % keys.length],
+          key: keys[(worker + at) % keys.length],
           body: JSON.stringify({
             first_name: 'Ada',
             last_name: 'Lovelace',
@@ -33,7 +33,7 @@ const startCreating = (keys: readonly string[], width: number) => {
       else await sleep(20);
     }
   };
-  const loops = Array.from({ length: width }, (_, lane) => loop(lane));
+  const loops = Array.from({ length: width }, (_, worker) => loop(worker));
   return {
     made,
     stop: async () => {
@@ -69,7 +69,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test('whatever is killed, every committed event reaches every subscriber, none that was rolled back does, and hardly any comes twice', {
+test('whichever process is killed, every committed event reaches every subscriber, no rolled-back event does, and few arrive twice', {
   timeout: 300_000,
 }, async () => {
   const receiver = await startPublishedReceiver(world, { counting: true });
@@ -100,7 +100,7 @@ test('whatever is killed, every committed event reaches every subscriber, none t
     const before = creating.made.length;
     const gone = await kill();
     await allReady(world, [gone]);
-    // It is under load again before the next is killed.
+    // Waits until it is under load again before the next kill.
     await until('clients are made again', () => creating.made.length > before + 50);
     await sleep(500);
   }
@@ -124,7 +124,7 @@ test('whatever is killed, every committed event reaches every subscriber, none t
     'SELECT company_id, event_id, type FROM events WHERE company_id IN (?)',
     [ids],
   );
-  // Every create that was answered has left its event, so the log is the truth to compare with.
+  // Every answered create has its event, so the log is the reference for the comparison.
   const clients = events.filter(({ type }) => type === 'client.created' || type === 'lead.created');
   expect(clients.length).toBeGreaterThanOrEqual(creating.made.length);
 

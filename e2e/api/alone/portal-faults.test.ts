@@ -7,7 +7,7 @@ import { openWorld, type Reply } from '../support/world.ts';
 
 const world = await openWorld();
 
-test('Without access the portal says so and the interface goes on; when it is back, sessions still hold', async () => {
+test('Without access the portal says so and the interface keeps working; sessions are still valid when it is back', async () => {
   const team = await openTeam(world);
   const key = await team.owner.browser.ask('POST', '/keys', { name: 'k', scopes: ['integrations:read'] });
   const names = atLeast(world, 'access', 2).map(({ name }) => name);
@@ -30,7 +30,7 @@ test('Without access the portal says so and the interface goes on; when it is ba
   expect((await team.owner.browser.ask('GET', '/session')).status).toBe(200);
 });
 
-test('A gateway that stops ends its live tails, and does not wait for them', async () => {
+test('A stopping gateway ends its live tails without waiting for them', async () => {
   const { owner } = await openTeam(world);
   const gateways = atLeast(world, 'gateway', 4);
   const { body, statusCode } = await request(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
@@ -57,7 +57,7 @@ test('A gateway that stops ends its live tails, and does not wait for them', asy
     },
   );
   expect(ended).toBe(true);
-  // The session is not over: the browser comes back by itself.
+  // The session continues: the browser reconnects by itself.
   expect(text).not.toContain('event: end');
   await allReady(world, gone);
   expect((await owner.browser.ask('GET', '/session')).status).toBe(200);

@@ -17,7 +17,7 @@ const unlimited = { read: 1_000_000_000 };
 const statusOf = (reply: Reply | Error): number | string =>
   reply instanceof Error ? reply.message : reply.status;
 
-test('A key revoked under load on four gateways is accepted by no request sent after the revoke returned', async () => {
+test('No request that is sent after a revocation returned succeeds with the key, on four gateways under load', async () => {
   atLeast(world, 'gateway', 4);
   const company = await world.company(unlimited);
   for (let round = 0; round < 25; round++) {
@@ -41,7 +41,7 @@ test('A key revoked under load on four gateways is accepted by no request sent a
   }
 });
 
-test('A new key works on every gateway as soon as it has been made', async () => {
+test('A new key works on every gateway as soon as it is created', async () => {
   atLeast(world, 'gateway', 4);
   const company = await world.company(unlimited);
   for (let round = 0; round < 10; round++) {
@@ -51,7 +51,7 @@ test('A new key works on every gateway as soon as it has been made', async () =>
   }
 });
 
-test('The operator’s command line does the same: what it made works, what it revoked does not', async () => {
+test('A key created on the command line works, and a key revoked there does not', async () => {
   const causeway = async (...args: string[]) => {
     const root = resolve(import.meta.dirname, '../../..');
     const main = resolve(root, 'services/access/cli/main.ts');
@@ -82,7 +82,7 @@ test('The operator’s command line does the same: what it made works, what it r
   expect((await world.ask(lookup, { key: key.value })).status).toBe(401);
 });
 
-test('Revoking twice does no harm, and revoking one key leaves its siblings', async () => {
+test('Revoking twice is harmless, and revoking one key keeps the other keys active', async () => {
   const company = await world.company();
   const [gone, stays] = await Promise.all([company.key(), company.key()]);
   await world.operator.ask('revokeKey', { id: gone.id });
@@ -98,7 +98,7 @@ describe('A gateway that is frozen while a key is revoked', () => {
   ])('never accepts it afterwards: %s', async (_, choose) => {
     const names = choose(atLeast(world, 'gateway', 4).map(({ name }) => name));
     const { id, value } = await (await world.company(unlimited)).key(['integrations:read']);
-    // Connections that are open before: some lead to the frozen one, which will find the requests on waking.
+    // Connections opened before: some lead to the frozen gateway, which finds their requests when it wakes up.
     const clients = Array.from({ length: 32 }, () => new Client(world.baseUrl, { pipelining: 1 }));
     try {
       const before = await Promise.all(clients.map((client) => send(client, lookup, { key: value })));
@@ -115,7 +115,7 @@ describe('A gateway that is frozen while a key is revoked', () => {
       }
       const first = (await Promise.all(waiting)).map(statusOf);
       expect(first).not.toContain(200);
-      // Whoever was away may answer 503 until it has caught up; then it is a 401 everywhere.
+      // A gateway that was frozen may answer 503 until it has caught up; after that every gateway answers 401.
       await until('every gateway refuses the key', async () => {
         const later = await Promise.all(
           clients.map((client) => outcome(send(client, lookup, { key: value }))),

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const minuteMs = 60_000;
 
-/** Returns with at least `needMs` left of the UTC minute that counters are aligned to. */
+/** Waits until at least `needMs` are left of the UTC minute that counters are aligned to. */
 export const roomInMinute = async (needMs: number): Promise<void> => {
   const leftMs = minuteMs - (Date.now() % minuteMs);
-  // A little more than the rest: a gateway's clock is this machine's, but it reads it a moment later.
+  // Slightly longer than the rest of the minute: the gateway reads the clock a moment later.
   if (leftMs < needMs) await sleep(leftMs + 20);
 };
 
 const minutesMost = 4;
 
 /**
- * A test whose work has to lie within one UTC minute, to which counters are aligned. Work that a minute's end divided
- * runs again and makes its own keys, so what it found in two minutes does not count.
+ * Wraps a test whose work must lie within one UTC minute, to which counters are aligned. If a minute ends during the
+ * work, the work runs again. Each run creates its own keys, so that counts of two minutes do not mix.
  */
 export const inOneMinute = <Given extends unknown[]>(
   work: (...given: Given) => Promise<void>,
@@ -26,16 +26,17 @@ export const inOneMinute = <Given extends unknown[]>(
         if (result instanceof Error) throw result;
         return;
       }
-      if (runs === minutesMost) throw new Error(`no run of ${runs} fitted into a minute`, { cause: result });
+      if (runs === minutesMost)
+        throw new Error(`none of ${runs} runs fitted into a minute`, { cause: result });
     }
   };
-  // Vitest refuses a hook with rest parameters.
+  // Vitest rejects a hook with rest parameters.
   return work.length === 0 ? () => run([] as unknown[] as Given) : (...given) => run(given);
 };
 
 const minuteNow = (): number => Math.floor(Date.now() / minuteMs);
 
-/** Polls until `check` answers something true. @throws when it never does. */
+/** Polls until `check` returns something truthy. @throws after the timeout. */
 export const until = async <Result>(
   what: string,
   check: () => Promise<Result> | Result,
@@ -50,6 +51,6 @@ export const until = async <Result>(
   }
 };
 
-/** A promise's outcome, or what it threw. */
+/** The value of a promise, or the error it was rejected with. */
 export const outcome = <Value>(work: Promise<Value>): Promise<Value | Error> =>
   work.catch((error: Error) => error);

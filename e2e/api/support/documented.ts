@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, Reply } from './open.ts';
 
-/** Says what is wrong with an answer to an operation of the OpenAPI document; undefined where nothing is. */
+/** Returns the difference between an answer and its operation in the OpenAPI document; undefined if there is none. */
 export type Documented = (operation: Json, reply: Reply) => string | undefined;
 
-/** Checks answers against what the document says of their status: the body's schema, and that each header is there. */
+/** Checks answers against the document: the schema of the body, and that every header is present. */
 export const readDocument = (document: Json): Documented => {
   const ajv = new Ajv2020({ strict: false, multipleOfPrecision: 6, validateFormats: false, allErrors: true });
   ajv.addSchema(document, 'document');

@@ -7,7 +7,10 @@ import { runService } from '../../../deploy/local/service-run.ts';
 import type { StackProcess } from '../../../deploy/local/stack.ts';
 import type { World } from './open.ts';
 
-/** Starts one more gateway of the cluster, with settings of its own; it stops with the test or file that did. */
+/**
+ * Starts an additional gateway of the cluster, with settings of its own. It stops with the test or file that started
+ * it.
+ */
 export const startGateway = async (
   world: World,
   name: string,

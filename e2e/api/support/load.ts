@@ -1,21 +1,21 @@
 import { outcome } from './clock.ts';
 import type { Ask, Reply, World } from './open.ts';
 
-/** One request of a load: when it was sent, when it was over, and how. Times as of `performance.now()`. */
+/** One request of a load: when it was sent, how long it took, and its result. Times as of `performance.now()`. */
 export interface Shot {
   readonly sentMs: number;
   readonly elapsedMs: number;
-  /** An Error where the connection ended without an answer. */
+  /** An Error if the connection ended without an answer. */
   readonly reply: Reply | Error;
 }
 
 export interface Load {
   readonly shots: readonly Shot[];
-  /** Ends the load when what is in flight is answered. */
+  /** Ends the load once all requests in flight are answered. */
   stop(): Promise<readonly Shot[]>;
 }
 
-/** Sends requests without a pause, `width` at a time. */
+/** Sends requests continuously, `width` at a time. */
 export const startLoad = (world: World, path: string, ask: Ask, width: number): Load => {
   const shots: Shot[] = [];
   let stopped = false;
@@ -24,7 +24,7 @@ export const startLoad = (world: World, path: string, ask: Ask, width: number): 
       const sentMs = performance.now();
       const reply = await outcome(world.ask(path, ask));
       shots.push({ sentMs, elapsedMs: performance.now() - sentMs, reply });
-      // A refused connection fails at once; trying again without a pause would only take the processor.
+      // A refused connection fails at once; retrying without a pause would only use CPU time.
       if (reply instanceof Error) await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -39,12 +39,12 @@ export const startLoad = (world: World, path: string, ask: Ask, width: number): 
   };
 };
 
-/** How a shot ended: its status, and the reason where it gave one; or the connection's error. */
+/** The result of a shot: its status, with the reason if there is one, or the error of the connection. */
 export const endOf = ({ reply }: Shot): string => {
   if (reply instanceof Error) return `error: ${(reply as NodeJS.ErrnoException).code ?? reply.message}`;
   return reply.json?.reason ? `${reply.status} ${reply.json.reason}` : String(reply.status);
 };
 
-/** How many shots ended how. */
+/** Counts shots by their result. */
 export const ends = (shots: readonly Shot[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(shots, endOf)].map(([end, all]) => [end, all.length]));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { StackProcess } from '../../../deploy/local/stack.ts';
 
-/** Resident memory of processes together, in MiB. */
+/** Total resident memory of several processes, in MiB. */
 export interface Memory {
   readonly beforeMiB: number;
   readonly peakMiB: number;
@@ -10,7 +10,7 @@ export interface Memory {
 
 const readEveryMs = 20;
 
-/** Reads the resident memory of these processes again and again until it is stopped. */
+/** Samples the resident memory of these processes until stopped. */
 export const watchMemory = (processes: readonly StackProcess[]): { stop(): Memory } => {
   const read = () => processes.reduce((sum, { pid }) => sum + residentMiB(pid), 0);
   const beforeMiB = read();

@@ -1,4 +1,4 @@
-/** A seeded source of numbers (mulberry32): a failing run can be had again. */
+/** A seeded random number generator (mulberry32), so that a failing run can be repeated. */
 export const seeded = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export const seeded = (seed: number): (() => number) => {
   };
 };
 
-/** What breaks parsers more often than chance would find. */
+/** Input that breaks parsers more often than random bytes do. */
 const spice = [
   '\0',
   '\r',
@@ -53,7 +53,7 @@ const spice = [
   'X: y\r\n'.repeat(120),
 ];
 
-/** One to four changes to a request, byte by byte or part by part. */
+/** Makes one to four changes to a request, of single bytes or whole parts. */
 export const mutate = (request: string, random: () => number): string => {
   const below = (limit: number): number => Math.floor(random() * limit);
   let text = request;

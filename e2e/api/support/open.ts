@@ -5,12 +5,12 @@ import { type Dispatcher, Pool } from 'undici';
 import { type Operator, openOperator } from '../../../deploy/local/operator.ts';
 import { readStack, type Stack } from '../../../deploy/local/stack.ts';
 
-/** One answer, read to its end. */
+/** An answer, read to its end. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json: Json;
 }
 
@@ -19,7 +19,7 @@ export type Json = any;
 
 export interface Ask {
   readonly method?: string;
-  /** An API key; none is sent without. */
+  /** The API key to send, if any. */
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
@@ -32,30 +32,30 @@ export interface Key {
 
 export interface Company {
   readonly id: number;
-  /** A key with these scopes, all five unless given. */
+  /** Creates a key with these scopes, by default all five. */
   key(only?: readonly Scope[]): Promise<Key>;
 }
 
-/** The running cluster, as its users and its operator reach it. */
+/** The running cluster, as users and the operator reach it. */
 export interface World {
   readonly baseUrl: string;
   readonly home: string;
   readonly operator: Operator;
-  /** As it is now: processes come and go. */
+  /** The current state: processes come and go. */
   stack(): Stack;
-  /** A company of this test's own; its counters start at nothing. */
+  /** Creates a company for this test; its counters start at zero. */
   company(limits?: { read?: number; write?: number; admin?: number }): Promise<Company>;
-  /** @param path below `/api/v1`, or whole where it begins with `//`. */
+  /** @param path below `/api/v1`, or the whole path after a leading `//`. */
   ask(path: string, ask?: Ask): Promise<Reply>;
-  /** Runs SQL as the database's owner. Answers rows, or what a change did. */
+  /** Runs SQL as the owner of the database. Returns rows, or the result of a change. */
   sql<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   insert(table: string, row: Readonly<Record<string, unknown>>): Promise<number>;
 }
 
-/** More connections than gateways by far, so that the kernel's choice reaches every gateway. */
+/** Many more connections than gateways, so that the kernel spreads them over every gateway. */
 const connections = 48;
 
-/** Opens the cluster that runs in a home. Whoever does closes it. */
+/** Opens the cluster that runs in a home folder. The caller must close it. */
 export const openWorldAt = async (
   home: string,
 ): Promise<{ readonly world: World; readonly close: () => Promise<void> }> => {

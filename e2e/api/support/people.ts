@@ -16,7 +16,7 @@ export interface PersonFixture {
 
 let serial = 0;
 
-/** A lead or client, written as the record actions write one: with its mark for the search, in one go. */
+/** Inserts a lead or client as the record actions do, with its entry for the search index. */
 export const addPerson = async (world: World, person: PersonFixture): Promise<number> => {
   const at = ++serial;
   const id = await world.insert('clients', {

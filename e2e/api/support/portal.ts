@@ -2,7 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { type Role, roles } from '@causeway/proto';
 import type { Reply, World } from './world.ts';
 
-/** A browser at the portal. It keeps its cookie, and its requests name the site and the address they come from. */
+/**
+ * A client that acts like a browser at the portal: it keeps its cookie, and its requests carry the headers for the
+ * site and the client address.
+ */
 export interface Browser {
   /** @param path below `/portal/api/v1`. A body is sent as JSON. */
   ask(
@@ -29,12 +32,12 @@ const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 const unusedAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
 let address = unusedAddress();
 
-/** The client address of all browsers of this file, as a proxy in front of the cluster would write it. */
+/** The client address of all browsers of this file, as a proxy in front of the cluster would set it. */
 export const clientAddress = (): string => address;
 
 /**
- * Moves the browsers of this file to an unused client address. Failed sign-ins are counted by address, so those of
- * earlier tests and of other files delay nobody here.
+ * Switches the browsers of this file to an unused client address. Failed sign-ins are counted by address, so those of
+ * earlier tests and other files cause no delay.
  */
 export const moveElsewhere = (): void => {
   address = unusedAddress();
@@ -75,11 +78,11 @@ export interface Member extends Credentials {
 export interface Team {
   readonly companyId: number;
   readonly owner: Member;
-  /** A new member of this role, invited by the owner, who has joined and is signed in. */
+  /** Adds a member with this role, who was invited by the owner, has joined and is signed in. */
   join(role: Role): Promise<Member>;
 }
 
-/** A company of this test's own with an owner who is signed in. */
+/** Creates a company for this test with an owner who is signed in. */
 export const openTeam = async (world: World): Promise<Team> => {
   const company = await world.company();
   const email = `owner-${randomUUID()}@example.com`;

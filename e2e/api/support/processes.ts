@@ -6,7 +6,7 @@ import type { World } from './open.ts';
 export const processesOf = ({ stack }: World, kind: string): readonly StackProcess[] =>
   stack().processes.filter(({ name }) => name === kind || name.startsWith(`${kind}-`));
 
-/** @throws where the cluster was started with fewer: the test would show nothing. */
+/** @throws if the cluster has fewer processes of this kind: the test would prove nothing. */
 export const atLeast = (world: World, kind: string, count: number): readonly StackProcess[] => {
   const found = processesOf(world, kind);
   if (found.length < count)
@@ -16,7 +16,7 @@ export const atLeast = (world: World, kind: string, count: number): readonly Sta
 
 export const pidOf = (world: World, name: string): number => {
   const pid = world.stack().processes.find((process) => process.name === name)?.pid;
-  if (!pid) throw new Error(`${name} does not run`);
+  if (!pid) throw new Error(`${name} is not running`);
   return pid;
 };
 
@@ -28,9 +28,9 @@ export const signal = (world: World, name: string, signalName: NodeJS.Signals): 
 };
 
 /**
- * Kills these processes, and again whenever the supervisor has brought them back, until `seen` is true: what
- * is to be seen without them may take longer to happen than they take to come back.
- * @returns the process ids that are gone.
+ * Kills these processes, and again whenever the supervisor has restarted them, until `seen` is true: the effect of
+ * their absence may take longer than a restart.
+ * @returns the process IDs that were killed.
  */
 export const keepAway = async (
   world: World,
@@ -39,7 +39,7 @@ export const keepAway = async (
 ): Promise<readonly number[]> => {
   const gone: number[] = [];
   await until(
-    `it is seen what happens without ${names.join(' and ')}`,
+    `the effect of the absence of ${names.join(' and ')}`,
     () => {
       for (const { name, pid } of world.stack().processes) {
         if (!names.includes(name) || pid === null || gone.includes(pid)) continue;
@@ -53,7 +53,7 @@ export const keepAway = async (
   return gone;
 };
 
-/** Resolves when every process runs, is not one of `gone`, and says that it is ready. */
+/** Resolves when every process runs with an ID that is not in `gone`, and is ready. */
 export const allReady = (world: World, gone: readonly number[] = []): Promise<boolean> =>
   until(
     'every process is ready',

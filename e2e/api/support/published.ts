@@ -5,8 +5,8 @@ import { expect } from 'vitest';
 import type { Json, World } from './open.ts';
 
 /**
- * A receiver that holds every delivery against what the OpenAPI document publishes for its event type: payload,
- * envelope and headers. It stops with the test or file that started it, which then fails if a delivery differed.
+ * A receiver that compares every delivery (payload, envelope and headers) with the schema that the OpenAPI document
+ * publishes for its event type. It stops with the test or file that started it, which fails if a delivery differed.
  */
 export const startPublishedReceiver = async (
   world: World,
@@ -34,7 +34,7 @@ export const startPublishedReceiver = async (
   return receiver;
 };
 
-/** @returns what says of a delivery how it differs from the document; undefined where it does not. */
+/** @returns a function that describes how a delivery differs from the document; undefined if it does not. */
 export const readPublished = (
   document: Json,
 ): ((headerNames: readonly string[], body: Buffer) => string | undefined) => {

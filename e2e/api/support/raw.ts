@@ -1,25 +1,25 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What came back on a connection of its own. */
+/** The bytes that a raw connection received. */
 export interface RawAnswer {
-  /** Everything that was received, one character a byte. */
+  /** All bytes received, one character for each byte. */
   readonly text: string;
   readonly closed: boolean;
   readonly elapsedMs: number;
-  /** Status codes of the answers in their order. */
+  /** Status codes of the answers, in order. */
   readonly statuses: readonly number[];
 }
 
 export interface RawOptions {
-  /** Send the end of the stream after the bytes. */
+  /** Close the sending side after the bytes. */
   readonly end?: boolean;
-  /** Read on until so many answers have come, the connection is closed, or the time is over. */
+  /** Read until this many answers arrived, the connection is closed, or the timeout. */
   readonly answers?: number;
   readonly timeoutMs?: number;
 }
 
-/** Sends bytes as they are, and reads what comes. */
+/** Sends bytes unchanged, and reads the answer. */
 export const rawExchange = (
   baseUrl: string,
   bytes: string | Uint8Array,
@@ -50,11 +50,11 @@ export const rawSocket = (baseUrl: string): Socket => {
   return connect(Number(port), hostname);
 };
 
-/** A connection that reads nothing unless its socket is resumed. */
+/** A connection that reads nothing until its socket is resumed. */
 export interface DeafConnection {
   readonly socket: Socket;
   closed(): boolean;
-  /** Writes until everything is sent, the other side takes nothing more for half a second, or the connection is closed. */
+  /** Writes until everything is sent, the server accepts nothing for half a second, or the connection is closed. */
   write(bytes: Buffer): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export const rawRequest = (line: string, headers: readonly string[], body = ''):
 export const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-/** Whether the last answer has come to its end. An answer that closes ends with its connection. */
+/** Whether the last answer is complete. An answer that closes the connection ends with it. */
 const isWhole = (text: string): boolean => {
   const headAt = text.lastIndexOf('HTTP/1.1 ');
   const bodyAt = text.indexOf('\r\n\r\n', headAt);

@@ -1,15 +1,15 @@
 import type { World } from '../../api/support/open.ts';
 import type { Samples } from './samples.ts';
 
-/** What a stranger or a tenant does to a cluster whose other users must not notice. */
+/** An attack by a stranger or a tenant. Other users of the cluster must not notice it. */
 export interface Attack {
   readonly name: string;
-  /** What it did before the cluster was hardened against it. */
+  /** Its effect before the cluster was hardened against it. */
   readonly before: string;
-  /** The process that it aims at, as `gateway-1`, and by how much its memory may grow. */
+  /** The process under attack, such as `gateway-1`, and the allowed growth of its memory. */
   readonly target: string;
   readonly growthMiB: number;
-  /** Each round is an undisturbed time and a time under attack. */
+  /** Each round has an undisturbed phase and a phase under attack. */
   readonly rounds: number;
   readonly undisturbedMs: number;
   readonly attackedMs: number;
@@ -20,9 +20,9 @@ export interface Attack {
 export interface Assault {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** What was done since the first start, for the report. */
+  /** A summary of all phases so far, for the report. */
   summary(): string;
-  /** How callers fared whom only this attack concerns. */
+  /** Measurements of callers that only this attack concerns. */
   samples?(): Promise<readonly Samples[]>;
   close(): Promise<void>;
 }

@@ -6,8 +6,8 @@ import { floodSignIns } from './sign-ins.ts';
 import { floodTinyChunks } from './tiny-chunks.ts';
 import { floodUnreadAnswers } from './unread-answers.ts';
 
-// An attacker, as a program of its own: argument 1 names the flood, argument 2 is its target as JSON. Runs the flood
-// from each `start` to the next `stop`, which it answers with what it has counted. Ends with its parent.
+// An attacker in a process of its own. Argument 1 names the flood, argument 2 is its target as JSON. It runs the
+// flood from each `start` to the next `stop`, and answers `stop` with its counts. It ends with its parent.
 
 const floods: Readonly<Record<string, (target: never) => Flood>> = {
   floodJsonKeys,
@@ -19,9 +19,10 @@ const lowestPriority = 19;
 const [, , name = '', target = ''] = process.argv;
 const flood = floods[name]?.(JSON.parse(target) as never);
 if (!flood) throw new Error(`there is no flood ${name}`);
-// Attackers have machines of their own. Here they take what the cluster and its healthy callers leave of the processors.
+// Real attackers have machines of their own. Here they get the CPU time that the cluster and its healthy callers
+// leave.
 setPriority(lowestPriority);
-// Where Linux shares processors among sessions first, a priority holds within a session alone (sched(7), "autogroup").
+// If Linux first shares CPU time among sessions, a priority applies only within a session (sched(7), "autogroup").
 const group = '/proc/self/autogroup';
 if (existsSync(group)) writeFileSync(group, String(lowestPriority));
 

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Assault } from './attack.ts';
 
-/** Attacks until the signal is aborted, and counts what it does. */
+/** Attacks until the signal is aborted, and counts its requests. */
 export type Flood = (signal: AbortSignal, count: (what: string) => void) => Promise<void>;
 
 export type Command = 'start' | 'stop';
 
-/** Starts a process that has this flood ready. @param target what the flood takes. */
+/** Starts an attacker process for this flood. @param target the argument of the flood. */
 export const openAttacker = async (flood: string, target: unknown): Promise<Assault> => {
   const child = fork(join(import.meta.dirname, 'attacker.ts'), [flood, JSON.stringify(target)], {
-    // A session of its own, to have a priority of its own.
+    // A session of its own, so that it has a priority of its own.
     detached: true,
   });
   const answer = async (): Promise<unknown> => {
@@ -44,21 +44,24 @@ export const openAttacker = async (flood: string, target: unknown): Promise<Assa
   };
 };
 
-/** Runs `step` again and again until the signal is aborted, `width` at a time, no more than so many a second in all. */
-export const repeat = async (
+/**
+ * Runs `step` repeatedly until the signal is aborted, with `width` parallel loops and at most `perSecond` runs per
+ * second in total.
+ */
+export const runParallel = async (
   signal: AbortSignal,
   { width, perSecond }: { readonly width: number; readonly perSecond: number },
-  step: (lane: number) => Promise<void>,
+  step: (worker: number) => Promise<void>,
 ): Promise<void> => {
   const everyMs = (1000 * width) / perSecond;
-  const loop = async (lane: number): Promise<void> => {
-    // Not all at the same moment.
-    for (let nextMs = performance.now() + (everyMs * lane) / width; !signal.aborted; nextMs += everyMs) {
+  const loop = async (worker: number): Promise<void> => {
+    // Spreads the loops over time.
+    for (let nextMs = performance.now() + (everyMs * worker) / width; !signal.aborted; nextMs += everyMs) {
       const waitMs = nextMs - performance.now();
       if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
       else nextMs -= waitMs;
-      if (!signal.aborted) await step(lane);
+      if (!signal.aborted) await step(worker);
     }
   };
-  await Promise.all(Array.from({ length: width }, (_, lane) => loop(lane)));
+  await Promise.all(Array.from({ length: width }, (_, worker) => loop(worker)));
 };

@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { type Ask, send } from '../../api/support/open.ts';
 import { openTeam } from '../../api/support/portal.ts';
 import type { Attack } from './attack.ts';
-import { type Flood, openAttacker, repeat } from './flood.ts';
+import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const keys = 95_000;
 /** Before the bounds, two of them a second held a thread all the time. More would measure two cores, not the bounds. */
@@ -14,7 +14,7 @@ interface Target {
   readonly cookie: string;
 }
 
-/** Sends bodies of 1 MiB that hold nothing but keys: with an API key, with a session, and without either. */
+/** Sends bodies of 1 MiB that contain only keys: with an API key, with a session, and with neither. */
 export const floodJsonKeys = ({ baseUrl, key, cookie }: Target): Flood => {
   const body = JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 1])));
   const page = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
@@ -25,8 +25,8 @@ export const floodJsonKeys = ({ baseUrl, key, cookie }: Target): Flood => {
   ];
   return async (signal, count) => {
     const pool = new Pool(baseUrl, { connections: asks.length, pipelining: 1 });
-    await repeat(signal, { width: asks.length, perSecond }, async (lane) => {
-      const [who, path, ask] = asks[lane]!;
+    await runParallel(signal, { width: asks.length, perSecond }, async (worker) => {
+      const [who, path, ask] = asks[worker]!;
       const end = await send(pool, path, { method: 'POST', body, ...ask }).then(
         ({ status }) => status,
         () => 'connection closed',

@@ -10,9 +10,9 @@ import type { Assault, Attack } from './attack.ts';
 import { type Samples, type Span, within } from './samples.ts';
 import type { Victims } from './victims.ts';
 
-/** What an attack did to the memory of processes and to healthy callers, in one run. */
+/** The effect of an attack on the memory of processes and on healthy callers, in one run. */
 export interface AttackResult extends FaultResult {
-  /** What was sent, and what it did before the cluster was hardened. */
+  /** A summary of the attack, and its effect before the cluster was hardened. */
   readonly summary: string;
   readonly before: string;
   readonly processes: readonly ProcessResult[];
@@ -22,7 +22,7 @@ export interface AttackResult extends FaultResult {
 export interface ProcessResult extends Memory {
   readonly name: string;
   readonly growthMiB: number;
-  /** Processors used, of one. */
+  /** CPU time used, as a share of one processor. */
   readonly cpuUndisturbed: number;
   readonly cpuAttacked: number;
 }
@@ -31,7 +31,7 @@ export interface CallerResult {
   readonly caller: string;
   readonly undisturbedMs: Percentiles;
   readonly attackedMs: Percentiles;
-  /** Of the 99th percentiles. */
+  /** Ratio of the 99th percentiles. */
   readonly ratio: number;
 }
 
@@ -42,10 +42,10 @@ interface Percentiles {
 }
 
 const maxRatio = 2;
-/** What an attack leaves behind counts as part of it for so long. */
+/** The time after an attack that still counts as part of it. */
 const aftermathMs = 500;
 
-/** Attacks the cluster in turns with leaving it alone, under the load and the judgement that every fault has. */
+/** Alternates between attacking the cluster and leaving it alone, with the load and the checks of every fault. */
 export const runAttack = async (
   place: Place,
   arrivals: Arrivals,

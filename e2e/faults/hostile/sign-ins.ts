@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { send } from '../../api/support/open.ts';
 import { openTeam } from '../../api/support/portal.ts';
 import type { Attack } from './attack.ts';
-import { type Flood, openAttacker, repeat } from './flood.ts';
+import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const parallel = 32;
 /** From all addresses together. More would measure how busy two cores are, not what a refusal costs. */
@@ -15,21 +15,21 @@ interface Target {
   readonly addresses: readonly string[];
 }
 
-/** Guesses passwords, of a member and of addresses that nobody has, from each of these addresses. */
+/** Guesses passwords from each of these addresses, for a member and for email addresses that do not exist. */
 export const floodSignIns =
   ({ baseUrl, email, addresses }: Target): Flood =>
   async (signal, count) => {
     const pools = addresses.map((localAddress) => new Pool(baseUrl, { connections: parallel, localAddress }));
     const width = addresses.length * parallel;
     let guess = 0;
-    await repeat(signal, { width, perSecond }, async (lane) => {
+    await runParallel(signal, { width, perSecond }, async (worker) => {
       const body = JSON.stringify({
         email: guess++ % 2 === 0 ? email : `${randomUUID()}@example.com`,
         password: 'not the password at all',
       });
       const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
       const ask = { method: 'POST', headers, body };
-      const end = await send(pools[lane % pools.length]!, '//portal/api/v1/session', ask).then(
+      const end = await send(pools[worker % pools.length]!, '//portal/api/v1/session', ask).then(
         ({ status }) => status,
         () => 'connection closed',
       );
@@ -48,7 +48,7 @@ const signIns = (from: string, addressCount: number, firstAddress: number, befor
   attackedMs: 8_000,
   prepare: async (world) => {
     const { owner } = await openTeam(world);
-    // The healthy callers come from 127.0.0.1.
+    // Healthy callers use 127.0.0.1.
     const addresses = Array.from({ length: addressCount }, (_, at) => `127.0.0.${firstAddress + at}`);
     return openAttacker(floodSignIns.name, { baseUrl: world.baseUrl, email: owner.email, addresses });
   },

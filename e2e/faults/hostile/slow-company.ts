@@ -8,16 +8,21 @@ const slowSubscriptions = 950;
 const slowMs = 3_000;
 const slowEvents = 8;
 const retriers = 20;
-/** Of a retrying company. The first retry is due after five seconds, so none of them ever fails twice in a row. */
+/**
+ * Interval of the events of one retrying company. The first retry is due after five seconds, so no subscription fails
+ * twice in a row.
+ */
 const retriedEveryMs = 6_000;
 
-/** One company's many slow subscriptions and a backlog, beside others whose first attempts and retries are due. */
+/**
+ * One company has many slow subscriptions and a backlog, while first attempts and retries of other companies are due.
+ */
 export const slowCompany: Attack = {
   name: `hostile: ${slowSubscriptions} slow subscriptions of one company`,
   before: 'another company’s retry, due in 5 s, came 388 s late',
   target: 'dispatcher-1',
   growthMiB: 96,
-  // What waits for a slow receiver can't be taken back: the attack has no second turn.
+  // Deliveries that wait for a slow receiver cannot be recalled, so the attack cannot be repeated.
   rounds: 1,
   undisturbedMs: 12_000,
   attackedMs: 12_000,
@@ -58,7 +63,7 @@ const openTenant = async (world: World): Promise<Tenant> => {
   const { value: key } = await company.key();
   const post = async (path: string, body: object): Promise<void> => {
     const reply = await world.ask(path, { method: 'POST', key, body: JSON.stringify(body) });
-    if (reply.status !== 201) throw new Error(`${path} was answered ${reply.status}: ${reply.text}`);
+    if (reply.status !== 201) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
   };
   return {
     id: company.id,
@@ -72,7 +77,7 @@ const openTenant = async (world: World): Promise<Tenant> => {
   };
 };
 
-/** Makes events, evenly, whose first attempt is refused. */
+/** Creates events at a steady rate; the receiver refuses the first attempt of each. */
 const keepRetrying = (world: World, tenants: readonly Tenant[]): { stop(): Promise<Samples> } => {
   let stopped = false;
   const making = (async () => {
@@ -95,7 +100,7 @@ const keepRetrying = (world: World, tenants: readonly Tenant[]): { stop(): Promi
   };
 };
 
-/** From the time a retry was due to the start of its attempt. */
+/** Time from when a retry was due to the start of its attempt. */
 const latenesses = async (world: World, companies: readonly number[]): Promise<readonly Sample[]> => {
   const rows = await world.sql<{ due_utc: Date; late_us: number }>(
     `SELECT a.next_attempt_utc AS due_utc, TIMESTAMPDIFF(MICROSECOND, a.next_attempt_utc, b.started_utc) AS late_us

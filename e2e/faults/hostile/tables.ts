@@ -2,19 +2,19 @@ import { ratio } from '../../load/report/figures.ts';
 import type { Table } from '../../load/report/table.ts';
 import type { AttackResult } from './measure.ts';
 
-/** The processes that an attack aimed at: a row each. */
+/** One row for each process under attack. */
 export const processTable = (results: readonly AttackResult[]): Table => ({
   title: 'Attacks: memory and processors',
   columns: [
     'attack',
-    'what was sent, and how it was answered',
-    'reported before the mends',
+    'requests and answers',
+    'reported before the fix',
     'process',
     'memory before',
     'peak',
     'after',
     'growth',
-    'may grow by',
+    'allowed growth',
     'processor, undisturbed',
     'under attack',
   ],
@@ -36,7 +36,7 @@ export const processTable = (results: readonly AttackResult[]): Table => ({
   ),
 });
 
-/** The healthy callers of an attacked cluster: a row each. */
+/** One row for each healthy caller of an attacked cluster. */
 export const callerTable = (results: readonly AttackResult[]): Table => ({
   title: 'Attacks: healthy callers',
   columns: [

@@ -1,9 +1,9 @@
 import { rawExchange, rawRequest } from '../../api/support/raw.ts';
 import type { Attack } from './attack.ts';
-import { type Flood, openAttacker, repeat } from './flood.ts';
+import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const connections = 30;
-/** As fast as a line of half a gigabit a second takes them. */
+/** The rate that a connection of half a gigabit per second allows. */
 const perSecond = 10;
 const chunks = 1_000_000;
 
@@ -17,8 +17,8 @@ export const floodTinyChunks =
   (signal, count) => {
     const head = rawRequest('POST /api/v1/integrations/leads HTTP/1.1', ['Transfer-Encoding: chunked']);
     const bytes = Buffer.from(head + '1\r\na\r\n'.repeat(chunks));
-    return repeat(signal, { width: connections, perSecond }, async () => {
-      // Reads on after the answer, to the end of the connection.
+    return runParallel(signal, { width: connections, perSecond }, async () => {
+      // Keeps reading after the answer, until the connection ends.
       const { statuses } = await rawExchange(baseUrl, bytes, { answers: 2, timeoutMs: 10_000 });
       count(`× ${statuses[0] ?? 'no answer'}`);
     });

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deafConnection, rawRequest } from '../../api/support/raw.ts';
 import type { Attack } from './attack.ts';
-import { type Flood, openAttacker, repeat } from './flood.ts';
+import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const connections = 8;
 const requests = 12_000;
@@ -14,13 +14,13 @@ interface Target {
   readonly paths: readonly string[];
 }
 
-/** Keeps connections open that ask for large pages, or what they may not have, without an end and read nothing. */
+/** Keeps connections open that endlessly request large pages or forbidden paths, and read no answer. */
 export const floodUnreadAnswers =
   ({ baseUrl, paths }: Target): Flood =>
   (signal, count) =>
-    repeat(signal, { width: connections, perSecond: 4 * connections }, async (lane) => {
+    runParallel(signal, { width: connections, perSecond: 4 * connections }, async (worker) => {
       const connection = deafConnection(baseUrl);
-      const path = paths[lane % paths.length];
+      const path = paths[worker % paths.length];
       const bytes = Buffer.from(rawRequest(`GET ${path} HTTP/1.1`, []).repeat(batch));
       count('connections');
       for (let sent = 0; sent < requests && !connection.closed() && !signal.aborted; sent += batch)

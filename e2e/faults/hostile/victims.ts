@@ -6,11 +6,11 @@ import { openTeam } from '../../api/support/portal.ts';
 import type { Sample, Samples } from './samples.ts';
 
 /**
- * Healthy callers, beside the traffic that every fault has. Two cores must have room for an attack: on a machine that
+ * Healthy callers, in addition to the traffic of every fault. Two cores must have room for an attack: on a machine that
  * is busy already, any work at all doubles a 99th percentile.
  */
 export interface Victims {
-  /** Begins their calls. */
+  /** Starts their calls. */
   start(): { stop(): Promise<Calls> };
 }
 
@@ -20,14 +20,14 @@ export interface Calls {
 }
 
 interface Call extends Sample {
-  /** undefined where it succeeded. */
+  /** undefined if it succeeded. */
   readonly failure: string | undefined;
 }
 
 interface Caller {
   readonly name: string;
   readonly perSecond: number;
-  /** Begins no call before the last one has ended. */
+  /** Starts a call only after the previous one has ended. */
   readonly oneAtATime?: true;
   call(at: number): Promise<Call>;
 }
@@ -35,7 +35,7 @@ interface Caller {
 const memberCount = 4;
 
 export const openVictims = async (world: World): Promise<Victims> => {
-  // Connections of their own, so that one caller's calls never wait for another's.
+  // Separate connections, so that one caller never waits for another.
   const [lookups, pages] = [
     new Pool(world.baseUrl, { pipelining: 1 }),
     new Pool(world.baseUrl, { pipelining: 1 }),
@@ -89,7 +89,7 @@ export const openVictims = async (world: World): Promise<Victims> => {
   };
 };
 
-/** Begins so many calls a second, whatever becomes of those before. */
+/** Starts `perSecond` calls per second, regardless of earlier calls. */
 const keepCalling = async (
   { perSecond, oneAtATime, call }: Caller,
   signal: AbortSignal,
@@ -123,5 +123,5 @@ const failureOf = (result: object): string | undefined => {
 
 const complaintsOf = (caller: string, calls: readonly Call[]): readonly string[] => {
   const failed = calls.flatMap(({ failure }) => failure ?? []);
-  return failed.length > 0 ? [`${failed.length} calls failed (${caller}), as ${failed[0]}`] : [];
+  return failed.length > 0 ? [`${failed.length} calls failed (${caller}), such as ${failed[0]}`] : [];
 };

@@ -18,14 +18,14 @@ const skew = (name: string, sign: 1 | -1, more: Partial<Fault> = {}): Fault => (
   ...more,
 });
 
-/** Whoever counts for all has the wrong clock, too. */
+/** Gives the process that counts requests a wrong clock. */
 const skewCounter = (sign: 1 | -1): Fault =>
   skew('gateway-1', sign, {
     act: async ({ world }) => void signal(world, 'gateway-2', 'SIGKILL'),
     edge: true,
   });
 
-/** A machine's clock is wrong by more than a window, and by more than a lease. */
+/** A clock that is wrong by more than a window and more than a lease. */
 export const clocks: readonly Fault[] = ([1, -1] as const).flatMap((sign) => [
   skewCounter(sign),
   skew('crm-1', sign),

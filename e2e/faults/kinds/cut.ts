@@ -39,9 +39,9 @@ const cutsOf = (how: Cut): readonly Fault[] => [
   cut('a NATS server from its clients', how, async ({ links, leaderOf }) =>
     links.between(/(?!nats).*/, new RegExp(await leaderOf(limitStream))),
   ),
-  // As long as a receiver's restart may take without its subscription being switched off.
+  // The longest restart of a receiver that does not disable its subscription.
   cut('dispatchers from the receiver', how, ({ links }) => links.between(/dispatchers/, /receiver/), 10_000),
 ];
 
-/** The network between two parts is gone for a while. */
+/** The network between two parts fails for a while. */
 export const cuts: readonly Fault[] = [...cutsOf('refused'), ...cutsOf('silent')];

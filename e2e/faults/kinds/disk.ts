@@ -4,7 +4,7 @@ import type { Fault } from '../fault.ts';
 
 const server = 'nats-3';
 
-/** The disk of one NATS server is full to its last byte, the leader's of what is stored on disks. */
+/** The disk of one NATS server, the leader of the streams on disk, is completely full. */
 export const disks: readonly Fault[] = [
   {
     name: `fill disk of ${server}`,
@@ -21,7 +21,7 @@ export const disks: readonly Fault[] = [
     lastsMs: 20_000,
     heal: async ({ disks, world, restart }) => {
       disks.empty(server, pidOf(world, server));
-      // A server that has found its disk full stores nothing until it is started again.
+      // A server that found its disk full stores nothing until it is restarted.
       await restart(server);
     },
     restore: async ({ disks, restart }) => {

@@ -25,7 +25,7 @@ const freeze = (
 };
 const freezeThe = (name: string, more?: Partial<Fault>): Fault => freeze(name, async () => name, more);
 
-/** A process stands still (SIGSTOP) and goes on later as if nothing had been: what a paused machine does. */
+/** A process is stopped (SIGSTOP) and later continues as if nothing had happened, like a paused machine. */
 export const freezes: readonly Fault[] = [
   freeze(`leader of ${limitStream}`, ({ leaderOf }) => leaderOf(limitStream)),
   freezeThe('gateway-1', { edge: true }),

@@ -5,5 +5,5 @@ import { slowCompany } from '../hostile/slow-company.ts';
 import { tinyChunks } from '../hostile/tiny-chunks.ts';
 import { unreadAnswers } from '../hostile/unread-answers.ts';
 
-/** Strangers and tenants who take what they can. The last leaves a backlog. */
+/** Attacks by strangers and tenants. The last one leaves a backlog. */
 export const attacks: readonly Attack[] = [unreadAnswers, tinyChunks, jsonKeys, ...signInFloods, slowCompany];

@@ -19,7 +19,7 @@ export const killLeader = (stream: string): Fault => ({
   lastsMs: 0,
 });
 
-/** A process ends without a word; the supervisor starts it again. */
+/** A process is killed; the supervisor restarts it. */
 export const kills: readonly Fault[] = [
   kill('nats-1'),
   kill('nats-2'),

@@ -2,7 +2,7 @@ import { serviceSpecs } from '../../../deploy/local/programs.ts';
 import { processesOf } from '../../api/support/processes.ts';
 import type { Fault } from '../fault.ts';
 
-/** Nothing goes wrong: a release. */
+/** A rolling restart, as in a release. */
 export const restarts: readonly Fault[] = [
   {
     name: 'restart every service',

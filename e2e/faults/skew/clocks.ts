@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 
 /** The clocks of the cluster's processes, by their names. */
 export interface Clocks {
-  /** From its next start on a process finds its clock so far off; 0 is right. */
+  /** Sets how far the clock of a process is off from its next start on; 0 is correct. */
   set(name: string, offsetMs: number): void;
   environment(name: string): NodeJS.ProcessEnv;
 }

@@ -1,5 +1,5 @@
-// Loaded into a process before its own modules (`node --import`): its clock goes wrong by so many milliseconds.
-// Time that is measured (`performance.now`, timers) goes on as it does on a machine whose clock is set wrong.
+// Loaded into a process before its own modules (`node --import`). Shifts the wall clock by `CLOCK_OFFSET_MS`.
+// Monotonic time (`performance.now`, timers) is unchanged, as on a machine whose clock is set wrong.
 
 const offsetMs = Number(process.env.CLOCK_OFFSET_MS ?? 0);
 const TrueDate = Date;

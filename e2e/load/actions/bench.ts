@@ -15,7 +15,10 @@ import { type Leads, makeLeads } from './leads.ts';
 const connections = 64;
 const script = join(import.meta.dirname, 'write-leads.lua');
 
-/** Creates and updates of leads by the cluster and by the reference monolith, in turn under the same load. */
+/**
+ * Compares creates and updates of leads between the cluster and the reference monolith, in alternate turns under the
+ * same load.
+ */
 export const benchActions = async (context: BenchContext): Promise<void> => {
   const { toolchain, programs, say, options } = context;
   const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
@@ -79,7 +82,7 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
   if (options.write) writeResults('actions', howMeasured(options), tables);
 };
 
-/** The turns of one kind, and how the cluster has grouped its calls in each. */
+/** The turns of one kind, and how the cluster grouped its calls in each. */
 export interface Measured {
   readonly rounds: Rounds;
   readonly grouping: readonly Grouping[];
@@ -93,7 +96,7 @@ interface Kind {
   readonly say: (line: string) => void;
 }
 
-/** @throws where an answer was not a success, or a create has left no lead or no event. */
+/** @throws if a request failed, or a create left no lead or no event. */
 const runKind = async (
   { world, leads, kind, rounds, say }: Kind,
   load: (system: System, tag: string) => Promise<Round['load']>,
@@ -107,13 +110,13 @@ const runKind = async (
       const done = await measure(world, () => load(system, `${system.name}-${kind}-${round}`));
       const groups = await readGrouping(world.traffic);
       const { requests, statusErrors, requestsPerSecond, p50Ms, p99Ms } = done.load;
-      // One request a connection may be under way when the load generator stops.
+      // When the load generator stops, one request per connection may still be in flight.
       if (statusErrors > 0)
         throw new Error(`${system.name}: ${statusErrors} of ${requests} requests were refused`);
       const made = await leads.made();
       const expected = kind === 'create' ? requests : 0;
       if (made < expected || made > expected + connections)
-        throw new Error(`${system.name}: ${requests} requests were answered, ${made} leads made`);
+        throw new Error(`${system.name}: ${requests} requests were answered, ${made} leads created`);
       say(
         `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${system.name.padEnd(8)}  ` +
           `${whole(requestsPerSecond)} requests/s  p50 ${millis(p50Ms)}  p99 ${millis(p99Ms)}`,
@@ -133,9 +136,9 @@ const runKind = async (
 const howMeasured = ({ rounds, seconds, startArgs }: BenchContext['options']): string => `
 \`POST /integrations/leads\` with a new \`external_id\` each, and \`PATCH /integrations/leads/{client_id}\` of two fields, over
 6 000 keys of 300 companies, as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it, against the reference monolith
-(\`monolith/leads.ts\`): one transaction a create (lead, sequence, event), one statement an update. Both write to the same
+(\`monolith/leads.ts\`): one transaction per create (lead, sequence, event), one statement per update. Both write to the same
 MySQL, which flushes each commit to the disk (\`innodb_flush_log_at_trx_commit=1\`). The cluster also keeps an outbox,
 publishes each event to JetStream and marks each lead for the search index; the monolith does none of these. After each
-turn there is a lead and an event for every create that was answered, and the next begins when everything is published
-and indexed. Turns are taken as in the bench of the gateway: ${rounds} of ${seconds} s each after a warm-up.
+turn, every answered create has a lead and an event; the next turn begins when everything is published and indexed. The
+systems take turns as in the gateway bench: ${rounds} of ${seconds} s each after a warm-up.
 `;

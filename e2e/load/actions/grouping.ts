@@ -3,7 +3,7 @@ import { median, micros, whole } from '../report/figures.ts';
 import type { Table } from '../report/table.ts';
 import type { Measured } from './bench.ts';
 
-/** What crm has written so far. */
+/** Totals that crm has written so far. */
 export interface Grouping {
   readonly groups: number;
   readonly calls: number;
@@ -18,7 +18,7 @@ export const readGrouping = async ({ crmMetrics }: TrafficSources): Promise<Grou
   return { groups: total('batch_flushes_total'), calls: total('batch_items_total') };
 };
 
-/** What a transaction for many calls gains over one for each; medians. */
+/** The gain of one transaction for many calls over one for each call; medians. */
 export const groupingTable = (kinds: readonly (readonly [name: string, Measured])[]): Table => ({
   title: 'Grouped transactions of the cluster',
   columns: ['', 'calls per transaction', 'requests/s', 'CPU µs/request of crm', 'of mysql'],

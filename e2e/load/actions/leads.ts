@@ -5,19 +5,19 @@ import type { World } from '../gateway/world.ts';
 
 const leadNew = 1;
 const rowsPerInsert = 1000;
-/** The load generator stops without waiting for the answers of its last requests. */
+/** The load generator stops without waiting for its last answers. */
 const underWayMs = 500;
 
-/** The database as the bench sees it: the leads to update, and when it is at rest. */
+/** The leads that the bench updates, and queries on the state of the database. */
 export interface Leads {
-  /** Waits until nothing that was written is still being published or indexed. */
+  /** Waits until everything that was written is published and indexed. */
   settle(): Promise<void>;
-  /** Leads made since the last call, each with its event. @throws where there are more of one than of the other. */
+  /** Leads created since the last call, each with its event. @throws if the numbers of leads and events differ. */
   made(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Makes a lead for each key and writes `<key> <lead id>` lines to `file`, in the order of the keys. */
+/** Creates a lead for each key and writes `<key> <lead id>` lines to `file`, in the order of the keys. */
 export const makeLeads = async ({ data, mysqlUrl }: World, file: string): Promise<Leads> => {
   const db = await createConnection({ uri: mysqlUrl, timezone: 'Z' });
   const lines: string[] = [];
@@ -40,7 +40,7 @@ export const makeLeads = async ({ data, mysqlUrl }: World, file: string): Promis
       const now = await countBoth(db);
       const leads = now.leads - before.leads;
       const events = now.events - before.events;
-      if (events !== leads) throw new Error(`${leads} leads were made, and ${events} events`);
+      if (events !== leads) throw new Error(`${leads} leads were created, and ${events} events`);
       before = now;
       return leads;
     },
@@ -48,11 +48,11 @@ export const makeLeads = async ({ data, mysqlUrl }: World, file: string): Promis
   };
 };
 
-/** What is not published, and companies of which so much waits that the indexer takes it. */
+/** Unpublished events, plus companies with enough pending leads for the indexer to index them. */
 const waiting = `SELECT (SELECT COUNT(*) FROM event_outbox) + (SELECT COUNT(*) FROM (
     SELECT company_id FROM client_search_pending GROUP BY company_id HAVING COUNT(*) >= 64) AS busy) AS n`;
 
-/** In one statement, and so at one moment: requests may still be under way. */
+/** One statement gives both counts at the same moment: requests may still be in flight. */
 const countBoth = async (db: Connection): Promise<{ leads: number; events: number }> => {
   const [rows] = await db.query<RowDataPacket[]>(
     'SELECT (SELECT COUNT(*) FROM clients) AS leads, (SELECT COUNT(*) FROM events) AS events',

@@ -10,13 +10,13 @@ import { startDeliveryWorld } from './world.ts';
 
 const tenantCount = 20;
 const concurrency = 64;
-/** To how many subscriptions each event goes. */
+/** Number of subscriptions that each event goes to. */
 const fanOuts = [1, 10] as const;
 const dispatcherCounts = [1, 2] as const;
 
 const profiled = ['dispatcher-1', 'webhooks-1'];
 
-/** Deliveries from end to end, beside the same posts by undici alone, in turn. */
+/** Compares deliveries from end to end with the same requests sent by undici alone, in alternate turns. */
 export const benchDeliveries = async (context: BenchContext): Promise<void> => {
   const { say, options, toolchain } = context;
   const measured: Measured[] = [];
@@ -56,7 +56,7 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
     }
     const { processes } = world;
     await end();
-    // Written when the processes end.
+    // The profiles are written when the processes end.
     for (const table of profiles ? profileTables(profiles, processes, profiled) : [])
       process.stdout.write(`${toTerminal(table)}\n`);
   }
@@ -119,9 +119,9 @@ const cpuTable = (measured: readonly Measured[]): Table => {
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
 From end to end: crm commits events that come in by \`events.ingest\`, for ${tenantCount} companies, and each is fanned out, signed,
 posted to a receiver on this machine and recorded; MySQL flushes each commit to the disk
-(\`innodb_flush_log_at_trx_commit=1\`). Counted is what arrives at the receiver. After each turn every delivery has arrived
-exactly once and every attempt is in its table. Beside it: the same request (headers and body of a delivery) posted to
-the same receiver, which counts them as well, by undici alone at ${concurrency} at a time, in a process that does nothing else. The two take turns,
+(\`innodb_flush_log_at_trx_commit=1\`). The receiver counts the arrivals. After each turn every delivery has arrived
+exactly once and every attempt is in its table. For comparison, the same request (headers and body of a delivery) is posted to
+the same receiver by undici alone, ${concurrency} at a time, in a process that does nothing else. The two alternate,
 ${rounds} of ${seconds} s each after a warm-up, never at the same time; event source, cluster, MySQL and receiver share the
-machine's cores. Shown are the median of the turns and, in parentheses, the least and the most.
+machine's cores. The figures are medians of the turns, with minimum and maximum in parentheses.
 `;

@@ -2,7 +2,7 @@ import { type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto
 import type { Bus } from '@causeway/runtime';
 import type { Tenant } from './world.ts';
 
-/** Makes events without a pause, `width` at a time, while `mayGoOn` says so; crm commits each before it answers. */
+/** Creates events continuously, `width` at a time, while `mayGoOn` returns true; crm commits each before it answers. */
 export const makeEvents = (
   bus: Bus,
   tenants: readonly Tenant[],
@@ -17,8 +17,8 @@ export const makeEvents = (
       payload: samplePayload('client.created', new Date()),
     }),
   );
-  const loop = async (lane: number): Promise<void> => {
-    for (let at = lane; !stopped; at++) {
+  const loop = async (worker: number): Promise<void> => {
+    for (let at = worker; !stopped; at++) {
       if (!mayGoOn(made)) {
         await new Promise((resolve) => setTimeout(resolve, 2));
         continue;
@@ -31,7 +31,7 @@ export const makeEvents = (
       made++;
     }
   };
-  const loops = Array.from({ length: width }, (_, lane) => loop(lane));
+  const loops = Array.from({ length: width }, (_, worker) => loop(worker));
   return {
     made: () => made,
     stop: async () => {

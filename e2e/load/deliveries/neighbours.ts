@@ -16,7 +16,7 @@ const hangingBacklog = 10_000;
 const quietClients = 300;
 const quietPauseMs = 60;
 
-/** How long a delivery takes from its event's commit to its arrival: alone, under load, and beside bad neighbours. */
+/** Measures the time from the commit of an event to its arrival: alone, under load, and beside bad neighbours. */
 export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   const { onEnd, say, options, toolchain } = context;
   const home = makeHome(onEnd);
@@ -36,7 +36,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
     await run();
     await sleep(1_500);
     const { elapsedMs, deliveries, distinct } = await world.count();
-    if (distinct !== deliveries) throw new Error(`${deliveries} arrived, ${distinct} of them different`);
+    if (distinct !== deliveries) throw new Error(`${deliveries} arrived, ${distinct} of them distinct`);
     const at = (share: number) => `${whole(percentile(elapsedMs, share))} ms`;
     rows.push([what, whole(deliveries), at(0.5), at(0.99), at(1)]);
     say(`${what}: ${whole(deliveries)} arrived, p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)}`);
@@ -47,7 +47,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
       steady(world, healthy, healthyPerSecond, options.seconds),
     );
   }
-  // The receiver hangs, so what is made for it now waits from here on.
+  // The receiver hangs, so its deliveries wait from here on.
   const backlog = makeEvents(world.bus, [hanging], {
     width: 64,
     mayGoOn: (made) => made < hangingBacklog - 64,
@@ -69,7 +69,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
       },
     );
   }
-  // Last: what it leaves waiting would be in the way of the others.
+  // Runs last: its waiting deliveries would disturb other measurements.
   const slowCompany = await measureSlowCompany(world, say);
   const tables: Table[] = [
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
@@ -84,7 +84,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   if (options.write) writeResults('neighbours', howMeasured(options), tables);
 };
 
-/** So many events a second, evenly, over the tenants in turn. */
+/** Creates events at a steady rate, for each tenant in turn. */
 const steady = async (
   { bus }: DeliveryWorld,
   tenants: readonly Tenant[],
@@ -115,9 +115,9 @@ const createClients = async ({ cluster }: DeliveryWorld, tenants: readonly Tenan
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
 ${healthyCount} companies with a subscription each to a receiver that answers at once, ${healthyPerSecond} events a second over all of them,
-${rounds} turns of ${seconds} s; then the same beside a subscription whose receiver never answers, for which ${whole(hangingBacklog)} events
-were made just before, and one whose receiver answers 500, for which ${failingPerSecond} a second are made. Only arrivals at the healthy
-ones are counted. Time is measured from \`createdUtc\`, which is taken before the event's commit, to the arrival of
+${rounds} turns of ${seconds} s; then the same beside two bad neighbours: a receiver that never answers, with ${whole(hangingBacklog)} events
+created just before, and a receiver that answers 500, with ${failingPerSecond} events a second. Only arrivals at healthy receivers are
+counted. Time is measured from \`createdUtc\`, which is taken before the event's commit, to the arrival of
 the whole request at the receiver, in whole milliseconds. The first row is ${quietClients} clients created through the API, one after the
 other, in a cluster that does nothing else.
 ${howSlowCompany}`;

@@ -1,12 +1,12 @@
 import { Pool } from 'undici';
 
-// The ceiling: one process that does nothing but post with undici, the same request again and again.
+// The upper bound: one process that only posts the same request repeatedly with undici.
 // Arguments: URL, concurrency, seconds, and the request as JSON {headers: [name, value, …], body}.
 // Prints {requests, seconds}.
 
 const [url = '', concurrency = '64', seconds = '8', request = '{}'] = process.argv.slice(2);
 const { headers, body } = JSON.parse(request) as { headers: string[]; body: string };
-// undici writes these itself.
+// undici sets these itself.
 const own = new Set(['host', 'connection', 'content-length']);
 const sent = headers.flatMap((name, at) =>
   at % 2 === 0 && !own.has(name.toLowerCase()) ? [name, headers[at + 1] as string] : [],

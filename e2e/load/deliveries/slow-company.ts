@@ -13,8 +13,8 @@ const firstsPerSecond = 50;
 const seconds = 12;
 
 /**
- * What one company with many slow subscriptions and a backlog costs others: how late their retries are, and how long
- * their first attempts take. The same is measured before the slow company has anything to deliver.
+ * Measures the effect of one company with many slow subscriptions and a backlog on other companies: how late their
+ * retries are, and how long their first attempts take. The same is measured before the slow company has deliveries.
  */
 export const measureSlowCompany = async (
   world: DeliveryWorld,
@@ -57,7 +57,7 @@ export const measureSlowCompany = async (
   };
 };
 
-/** One event for each company, evenly over the time; their receivers refuse the first attempt and take the second. */
+/** Creates one event for each company, spread evenly; the receivers refuse the first attempt and accept the second. */
 const retryLatenessMs = async (
   world: DeliveryWorld,
   tenants: readonly Tenant[],
@@ -95,6 +95,6 @@ const makeFirsts = async ({ bus }: DeliveryWorld, tenants: readonly Tenant[]): P
 export const howSlowCompany = `
 Beside one company’s slow subscriptions: ${slowSubscriptions} subscriptions of one company, whose receiver answers 200 after ${slowMs / 1000} s, with
 ${slowEvents} events to each waiting; meanwhile ${retriers} other companies have one event each, refused once, and ${healthyCount} others get
-${firstsPerSecond} events a second, ${seconds} s long. A retry's lateness is from the time it was due to the start of its attempt, as the attempts'
-rows have them.
+${firstsPerSecond} events a second, ${seconds} s long. A retry's lateness is the time from when it was due to the start of its attempt, as
+recorded in the rows of the attempts.
 `;

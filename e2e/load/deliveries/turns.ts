@@ -6,21 +6,21 @@ import { type Cpu, readCpu, usedBetween } from '../cpu.ts';
 import { makeEvents } from './events.ts';
 import type { DeliveryWorld, Tenant } from './world.ts';
 
-/** One turn of either: what arrived in it, and who spent CPU time on it. */
+/** One turn: the arrivals, and the CPU time of each process. */
 export interface Turn {
   readonly perSecond: number;
   readonly delivered: number;
   readonly cpu: ReadonlyMap<string, Cpu>;
 }
 
-/** Events that may be on their way at once: enough to keep every batch full, not so many that they only wait. */
+/** Maximum events in flight: enough to fill every batch, few enough that they do not only wait. */
 const onTheirWay = 2_000;
-/** Time for batches and windows to fill before the counting begins. */
+/** Time to fill batches before counting begins. */
 const warmMs = 1_500;
 
 /**
- * Events made in MySQL, each delivered to `copies` subscriptions, for so many seconds. After the turn every one
- * has arrived, once, and is recorded. @throws where not.
+ * Creates events in MySQL for `seconds`, each delivered to `copies` subscriptions. Afterwards every delivery has
+ * arrived exactly once and is recorded. @throws otherwise.
  */
 export const deliverTurn = async (
   world: DeliveryWorld,
@@ -51,23 +51,23 @@ export const deliverTurn = async (
   const all = await world.count(true);
   if (all.deliveries !== made * copies || all.distinct !== made * copies)
     throw new Error(
-      `${made} events made, ${all.deliveries} deliveries arrived, ${all.distinct} of them different`,
+      `${made} events created, ${all.deliveries} deliveries arrived, ${all.distinct} of them distinct`,
     );
   const kept = (await world.number(recorded)) - recordedBefore;
   if (kept !== made * copies)
-    throw new Error(`${made * copies} deliveries were made, ${kept} attempts are kept`);
+    throw new Error(`${made * copies} deliveries were made, ${kept} attempts are recorded`);
   return { perSecond: delivered / elapsedSeconds, delivered, cpu };
 };
 
 const recorded = 'SELECT COUNT(*) AS n FROM delivery_attempts';
 
-/** The same request, posted by undici alone, in a process of its own. */
+/** Posts the same request with undici alone, in a process of its own. */
 export const postTurn = async (
   world: DeliveryWorld,
   { concurrency, seconds }: { concurrency: number; seconds: number },
 ): Promise<Turn> => {
   const { sample } = await world.count(true);
-  if (!sample) throw new Error('nothing has been delivered that could be posted again');
+  if (!sample) throw new Error('there is no delivery to post again');
   const before = readCpu(world.processes);
   const { stdout } = await promisify(execFile)(process.execPath, [
     join(import.meta.dirname, 'post.ts'),

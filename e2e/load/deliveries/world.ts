@@ -10,25 +10,25 @@ import type { BenchContext } from '../context.ts';
 import type { Processes } from '../cpu.ts';
 import type { Counted } from './receiver.ts';
 
-/** A company whose API can be used without a limit. */
+/** A company whose API requests are not limited. */
 export interface Tenant {
   readonly id: number;
   readonly key: string;
 }
 
-/** A cluster and a receiver, and what a bench needs to make events and to see them arrive. */
+/** A cluster and a receiver, with tools to create events and count arrivals. */
 export interface DeliveryWorld {
   readonly cluster: BenchCluster;
   readonly receiverUrl: string;
   readonly bus: Bus;
-  /** Everything whose CPU time is of interest. */
+  /** All processes whose CPU time is reported. */
   readonly processes: Processes;
   tenants(count: number): Promise<readonly Tenant[]>;
-  /** @param path below the receiver's address; what arrives below `/counted/` is counted. */
+  /** @param path below the receiver's address; arrivals below `/counted/` are counted. */
   subscribe(tenant: Tenant, path: string, eventTypes: readonly EventType[]): Promise<number>;
   count(brief?: boolean): Promise<Counted>;
   reset(): Promise<void>;
-  /** Rows of a query that answers numbers under the name `n`. */
+  /** The column `n` of a query that returns one number. */
   number(sql: string): Promise<number>;
   /** Resolves when every event is fanned out and no delivery waits. */
   settle(): Promise<void>;
@@ -116,7 +116,7 @@ const waiting = `SELECT (SELECT COUNT(*) FROM event_outbox)
 
 interface DeliveryWorldOptions {
   readonly home: string;
-  /** More arguments of `npm start`. */
+  /** Additional arguments of `npm start`. */
   readonly args: readonly string[];
   /** Settings of the cluster's services. */
   readonly settings: NodeJS.ProcessEnv;

@@ -1,15 +1,15 @@
 import { median } from '../report/figures.ts';
 import type { Table } from '../report/table.ts';
 
-/** What the cluster has counted of its own messages so far. */
+/** Messages that the cluster has counted so far. */
 export interface Traffic {
   readonly calls: number;
   readonly frames: number;
-  /** Into the NATS server and out of it. */
+  /** Messages into and out of the NATS server. */
   readonly messages: number;
 }
 
-/** Reads it from where gateways and the NATS server publish their metrics. */
+/** Reads the counts from the metrics of the gateways and of the NATS server. */
 export const readTraffic = async ({ gatewayMetrics, natsMonitor }: TrafficSources): Promise<Traffic> => {
   const texts = await Promise.all(gatewayMetrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
   const varz = (await (await fetch(`${natsMonitor}/varz`)).json()) as { in_msgs: number; out_msgs: number };
@@ -30,14 +30,14 @@ export interface TrafficSources {
   readonly natsMonitor: string;
 }
 
-/** How well requests travelled together, between pairs of readings; medians. */
+/** How well requests were batched, between pairs of readings; medians. */
 export const batchingTable = (turns: readonly (readonly [before: Traffic, after: Traffic])[]): Table => {
   const per = (above: keyof Traffic, below: keyof Traffic): string =>
     median(
       turns.map(([before, after]) => (after[above] - before[above]) / (after[below] - before[below])),
     ).toFixed(2);
   return {
-    title: 'How requests travelled together',
+    title: 'Batching of requests',
     columns: ['', 'cluster'],
     rows: [
       ['requests per lane frame', per('calls', 'frames')],

@@ -17,7 +17,7 @@ import { startWorld } from './world.ts';
 const lookups = '/api/v1/integrations/lookups';
 const connections = 64;
 
-/** The cluster and the reference monolith, side by side on one MySQL, in turn under the same load. */
+/** Compares the cluster with the reference monolith on one MySQL server, in alternate turns under the same load. */
 export const benchGateway = async (context: BenchContext): Promise<void> => {
   const { toolchain, programs, say, options } = context;
   const { rounds, seconds, profile, write, path: lookup } = options;
@@ -79,7 +79,7 @@ export const benchGateway = async (context: BenchContext): Promise<void> => {
     .flat()
     .filter(({ exactness, load }) => !exactness?.exact || load.statusErrors > 0);
   if (wrong.length > 0)
-    throw new Error('counters were not exact, or requests failed: these figures are worth nothing');
+    throw new Error('counters were not exact, or requests failed: these figures are not valid');
 };
 
 const howMeasured = ({ rounds, seconds, path, startArgs }: BenchContext['options'], keys: number): string => `
@@ -87,11 +87,11 @@ The whole path of \`GET ${lookups}/${path}\`, as \`npm start${startArgs.length >
 against the reference monolith (\`monolith/\`: one Fastify process, ioredis with one fixed-window script per request,
 mysql2 with prepared statements, all keys in memory, Redis without persistence). Both run on the same MySQL with the
 same ${companies} companies of ${employeesPerCompany} employees and ${keys} keys, give the same answers byte for byte and
-write one log line a request. wrk walks the keys, one a request; load generator, servers and databases share the
-machine. The systems take turns, ${rounds} of ${seconds} s each after a warm-up, never at the same time. Shown are the
-median of the turns and, in parentheses, the least and the most; ratios are of neighbouring turns.
+write one log entry per request. wrk uses the keys in turn, one per request; load generator, servers and databases share the
+machine. The systems take turns, ${rounds} of ${seconds} s each after a warm-up, never at the same time. The
+figures are medians of the turns, with minimum and maximum in parentheses; ratios compare neighbouring turns.
 
-After each turn every key is asked for its count: their sum has to be the number of requests sent (wrk ends with up to
-a request per connection on its way, hence the two bounds). Then keys with a small limit are sent three times as much
-from ${connections} connections: exactly the limit may get through.
+After each turn the bench reads the count of every key: their sum must be the number of requests sent (wrk ends with up
+to one request per connection in flight, hence the two bounds). Then keys with a small limit get three times as many
+requests over ${connections} connections: exactly the limit may be admitted.
 `;

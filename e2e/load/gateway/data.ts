@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { createKeyValue, hashKeyValue, lastFour } from '@causeway/proto';
 import { createConnection } from 'mysql2/promise';
 
-/** What both systems are asked about. */
+/** The data that both systems are queried for. */
 export interface Data {
-  /** In an order in which neighbours belong to different companies. */
+  /** Ordered so that neighbours belong to different companies. */
   readonly keys: readonly string[];
-  /** Keys that `limitOfLimited` requests a minute get through with. */
+  /** Keys with a limit of `limitOfLimited` requests per minute. */
   readonly limitedKeys: readonly string[];
-  /** Keys whose counts nobody looks at. */
+  /** Keys whose counts are not checked. */
   readonly spareKeys: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const spareCompanies = 20;
 const firstCompanyId = 5001;
 const affiliateRole = 6;
 
-/** Fills a migrated database in a few bulk statements, before anything runs on it. */
+/** Fills a migrated database with a few bulk statements, before any service runs on it. */
 export const fillDatabase = async (mysqlUrl: string): Promise<Data> => {
   const companyIds = Array.from({ length: companies }, (_, at) => firstCompanyId + at);
   const newKey = (companyId: number) => createKeyValue({ prefix: 'crm', companyId, random: randomBytes });
@@ -70,7 +70,7 @@ export const fillDatabase = async (mysqlUrl: string): Promise<Data> => {
   };
 };
 
-/** The last two are affiliates, whom the lookup leaves out. */
+/** The last two are affiliates, which the lookup leaves out. */
 const staff = (companyId: number) =>
   Array.from({ length: employeesPerCompany }, (_, at) => {
     const first = firstNames[(companyId + at * 7) % firstNames.length]!;

@@ -2,28 +2,28 @@ import { Pool } from 'undici';
 import { limitOfLimited } from './data.ts';
 import type { System } from './world.ts';
 
-/** What the counters of one system said after one run under load. */
+/** The counters of one system after one run under load. */
 export interface Exactness {
   readonly counted: number;
-  /** Least and most that may be right: when the load ended, a request per connection may have been on its way. */
+  /** Bounds of a correct count: when the load ended, one request per connection may have been in flight. */
   readonly expected: readonly [least: number, most: number];
-  /** Answers with 200 to keys of a small limit, all of them together, and how many those keys allow. */
+  /** Total of 200s for the keys with a small limit, and the total that those keys allow. */
   readonly admitted: number;
   readonly allowed: number;
   readonly exact: boolean;
 }
 
-/** Follows what a system has been asked and compares its counters with it. */
+/** Tracks the requests sent to a system and compares its counters with them. */
 export interface Ledger {
-  /** Notes a run of the load generator. */
+  /** Records a run of the load generator. */
   loaded(requests: number, connections: number): void;
-  /** Asks every key for its count; then sends the limited keys more than they allow, all at once. */
+  /** Reads the count of every key, then sends the limited keys more requests than they allow, in parallel. */
   check(): Promise<Exactness>;
   close(): Promise<void>;
 }
 
 const connections = 64;
-/** A limited key is sent this many times what it allows. */
+/** Requests to a limited key, as a multiple of its limit. */
 const excess = 3;
 
 export const windowOf = (nowMs: number): number => Math.floor(nowMs / 60_000);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { World } from './world.ts';
 
-/** Fails unless both systems give the same answers, byte for byte, to the same requests. */
+/** Fails unless both systems give the same answers to the same requests, byte for byte. */
 export const requireLikeness = async (
   { cluster, monolith, data }: World,
   paths: readonly string[],
@@ -29,7 +29,7 @@ const ask = async (baseUrl: string, path: string, key: string) => {
     status: response.status,
     headers: {
       ...headers,
-      // Fastify names the encoding, which JSON has no choice of.
+      // Fastify adds the charset, which for JSON is always UTF-8.
       'content-type': headers['content-type']?.replace('; charset=utf-8', ''),
       ratelimit: headers.ratelimit?.replace(/t=\d+/, ''),
     },
@@ -37,7 +37,7 @@ const ask = async (baseUrl: string, path: string, key: string) => {
   };
 };
 
-/** What an HTTP server says of itself and the connection. */
+/** Headers about the HTTP server itself and the connection. */
 const ofTheServer: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

@@ -49,7 +49,7 @@ const grouped = (selfUs: ReadonlyMap<Frame, number>, label: (frame: Frame) => st
   return [...sums].toSorted((a, b) => b[1] - a[1]);
 };
 
-/** The part of a source's address that means something on every machine. */
+/** The part of a script's URL that does not depend on the machine. */
 const place = (url: string): string =>
   url.replace(/^.*\/node_modules\//, '').replace(/^.*\/(?=(?:services|proto|deploy|e2e)\/)/, '');
 
@@ -66,7 +66,7 @@ const functionOf = ({ url, functionName, lineNumber }: Frame): string =>
 interface Profile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: Frame }[];
   readonly samples: readonly number[];
-  /** Microseconds since the sample before. */
+  /** Microseconds since the previous sample. */
   readonly timeDeltas: readonly number[];
 }
 

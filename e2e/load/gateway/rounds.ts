@@ -9,12 +9,12 @@ import { type Load, runWrk } from './wrk.ts';
 /** One run of one system. */
 export interface Round {
   readonly load: Load;
-  /** CPU time by process, the load generator's included. */
+  /** CPU time by process, including the load generator. */
   readonly cpu: ReadonlyMap<string, Cpu>;
-  /** Cores that everything else on the machine kept busy. */
+  /** Cores used by everything else on the machine. */
   readonly coresElsewhere: number;
   readonly exactness: Exactness | undefined;
-  /** The cluster's messages before and after. */
+  /** The message counts of the cluster before and after. */
   readonly traffic: readonly [Traffic, Traffic];
 }
 
@@ -22,12 +22,12 @@ export type Rounds = Readonly<Record<System['name'], readonly Round[]>>;
 
 export const loadGenerator = 'load generator';
 
-/** Time that reading the counters takes at most: it has to end in the minute in which the load began. */
+/** Maximum time to read the counters, which must end in the minute in which the load began. */
 const readingMs = 8_000;
 
 /**
- * Puts the systems under load in turn, `rounds` times each, one at a time, and checks the counters after each
- * turn. The first turn of each is thrown away: it warms code and caches.
+ * Loads the systems in alternate turns, `rounds` times each, and checks the counters after each turn. The first turn
+ * of each is a warm-up and not counted.
  */
 export const runRounds = async (world: World, options: RoundsOptions): Promise<Rounds> => {
   const { path, rounds, seconds, connections, checkCounters } = options;
@@ -56,7 +56,7 @@ export const runRounds = async (world: World, options: RoundsOptions): Promise<R
   return results;
 };
 
-/** Runs the load generator and tells what it took of whom. */
+/** Runs the load generator and measures the CPU time of every process. */
 export const measure = async (world: World, run: () => Promise<Load>): Promise<Round> => {
   const trafficBefore = await readTraffic(world.traffic);
   const before = readCpu(world.processes);
@@ -86,6 +86,6 @@ interface RoundsOptions {
   readonly seconds: number;
   readonly connections: number;
   readonly checkCounters: boolean;
-  /** Told of each turn; round 0 is the warm-up. */
+  /** Called after each turn; round 0 is the warm-up. */
   readonly say: (round: number, system: System['name'], result: Round) => void;
 }

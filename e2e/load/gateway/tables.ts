@@ -48,7 +48,7 @@ export const cpuTable = (rounds: Rounds): Table => {
     micros(median(rounds[name].map((round) => usPerRequest(round, round.cpu.get(process)?.[part] ?? 0))));
   return {
     title: 'CPU microseconds per request',
-    columns: ['process', ...names.flatMap((name) => [name, 'of it in the kernel'])],
+    columns: ['process', ...names.flatMap((name) => [name, 'in the kernel'])],
     rows: processes.map((process) => [
       process,
       ...names.flatMap((name) => [per(name, process, 'total'), per(name, process, 'kernel')]),
@@ -56,10 +56,10 @@ export const cpuTable = (rounds: Rounds): Table => {
   };
 };
 
-/** What the counters held after each turn under load. */
+/** The counters after each turn under load. */
 export const exactnessTable = (rounds: Rounds): Table => ({
   title: 'Counters after each turn',
-  columns: ['turn', 'counted', 'must be between', 'and', 'limited keys let through', 'must be', 'exact'],
+  columns: ['turn', 'counted', 'must be between', 'and', 'admitted for limited keys', 'must be', 'exact'],
   rows: names.flatMap((name) =>
     rounds[name].flatMap(({ exactness: found }, at) =>
       found
@@ -78,7 +78,7 @@ export const exactnessTable = (rounds: Rounds): Table => ({
   ),
 });
 
-/** One client that asks again as soon as it is answered. */
+/** One client that sends a request as soon as the previous one is answered. */
 export const sequentialTable = (rounds: Rounds): Table => {
   const p50 = (round: Round) => round.load.p50Ms;
   const difference = rounds.cluster.map((round, at) => p50(round) - p50(rounds.monolith[at]!));

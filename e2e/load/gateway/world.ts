@@ -9,7 +9,7 @@ import type { Processes } from '../cpu.ts';
 import type { TrafficSources } from './batching.ts';
 import { type Data, fillDatabase } from './data.ts';
 
-/** One of the two that are measured. */
+/** One of the two systems under measurement. */
 export interface System {
   readonly name: 'cluster' | 'monolith';
   readonly baseUrl: string;
@@ -21,14 +21,14 @@ export interface World {
   readonly monolith: System;
   readonly data: Data;
   readonly mysqlUrl: string;
-  /** Where the cluster tells of its messages. */
+  /** Metrics URLs for the messages of the cluster. */
   readonly traffic: TrafficSources;
-  /** Everything whose CPU time is of interest, of both. */
+  /** All processes of both systems whose CPU time is reported. */
   readonly processes: Processes;
 }
 
 const root = resolve(import.meta.dirname, '../../..');
-/** High enough that all load is admitted; every request is counted all the same. */
+/** High enough to admit the whole load; every request is still counted. */
 const limit = '10000000';
 
 export const startWorld = async (
@@ -56,7 +56,7 @@ export const startWorld = async (
   const redisServer = await startChild({
     name: 'Redis',
     command: redis.command,
-    // Nothing goes to disk: the fastest Redis there is.
+    // Without persistence, for the fastest possible Redis.
     args: [
       ...redis.args,
       '--bind',
@@ -111,6 +111,6 @@ const answers = async (url: string): Promise<true | undefined> =>
 interface WorldOptions {
   readonly home: string;
   readonly redis: Program;
-  /** For the cluster alone. */
+  /** Only for the cluster. */
   readonly clusterEnv: NodeJS.ProcessEnv;
 }

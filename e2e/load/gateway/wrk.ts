@@ -6,7 +6,7 @@ import { type Cpu, parseCpu } from '../cpu.ts';
 
 /** One run of the load generator. */
 export interface Load {
-  /** Answers received; at the end up to one request a connection may be on its way and is not in it. */
+  /** Answers received. At the end, up to one request per connection may be in flight and is not included. */
   readonly requests: number;
   readonly requestsPerSecond: number;
   /** Answers that were not 2xx or 3xx. */
@@ -14,13 +14,13 @@ export interface Load {
   readonly socketErrors: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the load generator itself. */
+  /** CPU time of the load generator itself. */
   readonly cpu: Cpu;
 }
 
 const walkKeys = join(import.meta.dirname, 'walk-keys.lua');
 
-/** Sends requests to `url` as fast as they are answered, over keep-alive connections, with one key after another. */
+/** Sends requests to `url` as fast as they are answered, over keep-alive connections, using the keys in turn. */
 export const runWrk = async (options: WrkOptions): Promise<Load> => {
   const { wrk, url, connections, seconds } = options;
   const [script, ...args] = options.script ?? [walkKeys, options.keysFile, `${options.firstKey}`];
@@ -30,7 +30,7 @@ export const runWrk = async (options: WrkOptions): Promise<Load> => {
     ...['--script', script, url, '--', ...args],
   ]);
   const found = /^result (.+)\nstat (.+)$/m.exec(stdout);
-  if (!found) throw new Error(`wrk said nothing of its run:\n${stdout}`);
+  if (!found) throw new Error(`wrk printed no result:\n${stdout}`);
   const result = JSON.parse(found[1] ?? '') as Record<string, number>;
   const figure = (name: string): number => result[name] ?? Number.NaN;
   return {
@@ -49,9 +49,9 @@ interface WrkOptions {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  /** One API key a line. */
+  /** One API key per line. */
   readonly keysFile: string;
   readonly firstKey: number;
-  /** Another script than the one that sends GET requests, with its arguments. */
+  /** A script, with its arguments, in place of the one that sends GET requests. */
   readonly script?: readonly [file: string, ...args: string[]];
 }

@@ -14,17 +14,17 @@ import { type Table, toTerminal } from '../report/table.ts';
 import { openStreamCounter } from './counter-stream.ts';
 
 const keys = 5000;
-/** Those of one company have a ceiling together, which is counted with every request. */
+/** Keys of one company share a ceiling, which is counted with every request. */
 const keysPerCompany = 10;
 const callers = 64;
 const sequentialTakes = 2000;
-/** Not the bound under test. */
+/** High enough not to affect the measurement. */
 const timeoutMs = 5000;
 
 /** Counts a read of a key. @returns its position in the window. */
 type Count = (window: number, key: number) => Promise<number>;
 
-/** The gateway's partition log beside the NATS server's own counters, on one server, in turn. */
+/** Compares the gateway's partition log with the NATS server's own counters, on one server, in alternate turns. */
 export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchContext): Promise<void> => {
   const home = makeHome(onEnd);
   const nats = await startNats({ home, program: toolchain.natsServer });
@@ -67,10 +67,10 @@ const readCounter =
   };
 const unlimited = 1_000_000_000;
 
-/** A way of counting, and whether its positions add up to what was taken. */
+/** A counter, and a check that its positions add up to the requests counted. */
 interface Checked {
   take(window: number, key: number): Promise<void>;
-  /** @throws unless every key's highest position in the window is how often it was taken. */
+  /** @throws unless the highest position of every key in the window is the number of its requests. */
   requireExact(window: number): void;
 }
 
@@ -105,7 +105,7 @@ interface Turn {
 }
 
 const runTurn = async (count: Checked, natsPid: number, seconds: number): Promise<Turn> => {
-  // The present minute, as the gateway would: older ones are forgotten.
+  // The current minute, as in the gateway: older ones are forgotten.
   const window = windowOf(Date.now());
   const elapsedMs: number[] = [];
   const natsSeconds = () => readCpu(new Map([['nats', natsPid]])).get('nats')?.total ?? 0;
@@ -172,8 +172,8 @@ const turnTable = (turns: ReadonlyMap<string, readonly Turn[]>): Table => {
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
 How the gateway counts (\`services/gateway/limits\`: the owner of a partition counts in memory and answers when the
-increments of a tick are in the log, as one message) beside counters in the server (\`Nats-Incr\` on a counter stream,
-one message a key, what arrives for a key meanwhile coalesced). One process with ${callers} callers, each asking again as
-soon as it is answered, one nats-server, file storage; in turn, ${rounds} turns of ${seconds} s after a warm-up. Every turn
-checks that the counters hold exactly what was counted. Shown are the median and, in parentheses, the least and the most.
+increments of a tick are in the log, as one message), compared with counters in the server (\`Nats-Incr\` on a counter
+stream, one message per key; requests for a key in flight are coalesced). One process with ${callers} sequential callers, one
+nats-server, file storage; ${rounds} alternate turns of ${seconds} s after a warm-up. Every turn checks that the counters are
+exact. The figures are medians, with minimum and maximum in parentheses.
 `;

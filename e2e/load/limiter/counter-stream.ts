@@ -3,7 +3,7 @@ import { headers, type NatsConnection } from '@nats-io/transport-node';
 
 const bucket = 'limits';
 
-/** Counts with the NATS server's own counters: one message a key, requests of one key in flight coalesced. */
+/** Counts with the NATS server's own counters: one message per key; requests for a key in flight are coalesced. */
 export interface StreamCounter {
   /** @returns the request's position in its window. */
   count(window: number, slot: number): Promise<number>;

@@ -7,7 +7,7 @@ export interface Admission {
   readonly limiter: Limiter;
   readonly bucket: 'read' | 'write';
   readonly scope: string;
-  /** Requests a minute; in the bucket read a key or its company may have a limit of its own. */
+  /** Requests per minute. In the bucket read, a key or its company may have a limit of its own. */
   readonly limit: number;
 }
 
@@ -19,7 +19,7 @@ declare module 'fastify' {
 
 const windowMs = 60_000;
 
-/** Authenticates, checks the scope and counts: the hook before every route of a bucket. */
+/** The hook before every route of a bucket: authenticates, checks the scope and counts. */
 export const admit =
   ({ keys, limiter, bucket, scope, limit: usual }: Admission) =>
   async (request: FastifyRequest, reply: FastifyReply) => {

@@ -1,7 +1,7 @@
 import { integer } from '@causeway/runtime';
 import { z } from 'zod';
 
-/** What the reference reads from its environment; the same names as the cluster's. */
+/** The environment variables of the reference, named as those of the cluster. */
 export const monolithConfig = {
   HOST: z.string().default('127.0.0.1'),
   PORT: integer(0, 65535).default(0),

@@ -5,14 +5,14 @@ export interface Key {
   readonly id: number;
   readonly companyId: number;
   readonly scopes: readonly string[];
-  /** Requests a minute where the key or its company has a limit of its own. */
+  /** Requests per minute, if the key or its company has a limit of its own. */
   readonly limitRead: number | null;
 }
 
 /** All API keys in memory by their SHA-256, so that no request waits for a look-up. */
 export interface Keys {
   find(value: string): Key | undefined;
-  /** Notes a use; written in one statement a minute. */
+  /** Records a use; uses are written in one statement per minute. */
   used(key: Key): void;
   close(): Promise<void>;
 }

@@ -11,8 +11,8 @@ interface Lead {
 }
 
 /**
- * Create and update of a lead: one transaction a create, with its event numbered last as the cluster does it;
- * one statement an update. It keeps no outbox, publishes nothing and has no search index.
+ * Creates and updates leads. A create is one transaction, which numbers its event last as the cluster does; an update
+ * is one statement. There is no outbox, no publishing and no search index.
  */
 export const leads =
   (pool: Pool) =>

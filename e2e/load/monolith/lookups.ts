@@ -8,7 +8,7 @@ const statusesSql = `SELECT status_id, status_name, is_lead, color_code FROM sta
   WHERE company_id IN (0, ?) AND is_listed = 1 AND (company_id = 0 OR NOT is_lead)
   ORDER BY company_id = 0, status_name, status_id`;
 
-/** Prepared statements; Fastify writes the bodies with serialisers compiled from these schemas. */
+/** Uses prepared statements; Fastify compiles serialisers from these schemas. */
 export const lookups =
   (pool: Pool) =>
   async (app: FastifyInstance): Promise<void> => {

@@ -12,9 +12,9 @@ import { lookups } from './lookups.ts';
 const saneRequestId = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * The reference that the cluster is measured against: the same operations as one engineer would write
- * them in a day, in one process, with every reasonable advantage (keys in memory, prepared statements,
- * compiled serialisers, pipelined Redis, buffered log).
+ * The reference that the cluster is compared with: the same operations as one engineer would write them in a day, in
+ * one process, with every reasonable optimisation (keys in memory, prepared statements, compiled serialisers,
+ * pipelined Redis, buffered log).
  */
 export const startMonolith = async (config: MonolithConfig, log: Log): Promise<Monolith> => {
   const pool = createPool({ uri: config.MYSQL_URL, connectionLimit: config.MYSQL_POOL_SIZE });
@@ -22,7 +22,7 @@ export const startMonolith = async (config: MonolithConfig, log: Log): Promise<M
   const keys = await loadKeys(pool);
   const app = fastify({
     loggerInstance: log,
-    // One line a request, written below, as the cluster has it.
+    // The hook below writes one log entry per request, as the cluster does.
     disableRequestLogging: true,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];

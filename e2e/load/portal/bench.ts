@@ -13,13 +13,16 @@ import { writeResults } from '../report/results.ts';
 import { type Table, toTerminal } from '../report/table.ts';
 import { observeVitals, readVitals, type Vitals } from './vitals.ts';
 
-/** A phone of the lower middle class has about a quarter of a laptop's speed. */
+/** A lower mid-range phone has about a quarter of the speed of a laptop. */
 const cpuSlowdown = 4;
 /** "Slow 4G": 1.6 Mbit/s, 150 ms. */
 const slowNetwork = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 const goals = { lcpMs: 2500, cls: 0.02, inpMs: 100 };
 
-/** The first page after the sign-in, cold, and working with the portal from there, in a browser slowed down. */
+/**
+ * Measures the first page after sign-in with an empty cache, and work in the portal from there, in a slowed-down
+ * browser.
+ */
 export const benchPortal = async (context: BenchContext): Promise<void> => {
   const { env, toolchain, onEnd, options, say } = context;
   const home = makeHome(onEnd);
@@ -90,8 +93,8 @@ const signIn = async (browser: Browser, url: string, member: { email: string; pa
 };
 
 /**
- * What people do most, one after the other, without leaving the first document. After each input nothing is asked of
- * the page for a moment: looking for what comes next runs in the page too, and would be measured with it.
+ * Performs common tasks one after another, without leaving the first document. After each input the page is left
+ * alone for a moment, because locating the next element also runs in the page and would be measured.
  */
 const work = async (page: Page): Promise<void> => {
   const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -145,13 +148,13 @@ const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
     return [name, measure, text(percentile(values, 0.5)), text(Math.max(...values)), `≤ ${text(goals[key])}`];
   };
   return [
-    row('LCP of the first page, cold', 'lcpMs', (ms) => `${whole(ms)} ms`),
-    row('INP of everything done', 'inpMs', (ms) => `${whole(ms)} ms`),
-    row('CLS of everything seen', 'cls', (shift) => shift.toFixed(3)),
+    row('LCP of the first page, empty cache', 'lcpMs', (ms) => `${whole(ms)} ms`),
+    row('INP of all interactions', 'inpMs', (ms) => `${whole(ms)} ms`),
+    row('CLS of all pages', 'cls', (shift) => shift.toFixed(3)),
   ];
 };
 
 const howMeasured = (rounds: number): string => `
 Chromium with an empty cache and a session opens the overview at ${cpuSlowdown}× CPU slow-down, and is then used: another
-period, four pages, a dialog that is typed into, the command menu; as a person does it, with a moment between. ${rounds} rounds after a warm-up. The goals hold for the
-slow CPU; slow 4G (1.6 Mbit/s, 150 ms) is beside it for comparison.`;
+period, four pages, typing into a dialog, the command menu, with pauses as a person makes them. ${rounds} rounds after a warm-up. The goals hold for the
+slow CPU; slow 4G (1.6 Mbit/s, 150 ms) is for comparison.`;

@@ -1,18 +1,18 @@
 import type { Page } from '@playwright/test';
 
-/** What a person feels of a page, as browsers measure it (Web Vitals). */
+/** What a person notices of a page, as browsers measure it (Web Vitals). */
 export interface Vitals {
   /** Largest contentful paint, ms after the navigation began. */
   readonly lcpMs: number;
-  /** Cumulative layout shift: the worst burst of shifts that nobody's input caused. */
+  /** Cumulative layout shift: the worst burst of shifts without user input. */
   readonly cls: number;
   /** The slowest interaction, ms from the input to the next paint. */
   readonly inpMs: number;
-  /** Which it was: `click on button Create API key`. */
+  /** The slowest interaction: `click on button Create API key`. */
   readonly slowest: string;
 }
 
-/** Runs in the page before anything else. A burst of shifts is at most 5 s long and has no pause of 1 s. */
+/** Runs in the page before other scripts. A burst of shifts lasts at most 5 s and has no pause of 1 s. */
 const observer = `
   window.vitals = { lcpMs: 0, cls: 0, inpMs: 0, slowest: '' };
   const observe = (type, take, more) => new PerformanceObserver((list) => list.getEntries().forEach(take))
@@ -37,7 +37,7 @@ const observer = `
 
 export const observeVitals = (page: Page): Promise<unknown> => page.addInitScript(observer);
 
-/** Two frames later, so that what is still being painted counts. */
+/** Reads two frames later, so that pending paints count. */
 export const readVitals = (page: Page): Promise<Vitals> =>
   page.evaluate(
     'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(vitals))))',

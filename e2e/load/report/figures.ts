@@ -1,4 +1,4 @@
-/** The middle one of the values, or the mean of the middle two. */
+/** The median: the middle value, or the mean of the middle two. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -12,7 +12,7 @@ export const percentile = (values: readonly number[], share: number): number => 
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 };
 
-/** `median (least–most)`, each written by `write`. */
+/** `median (minimum–maximum)`, each formatted by `write`. */
 export const withRange = (values: readonly number[], write: (value: number) => string): string =>
   `${write(median(values))} (${write(Math.min(...values))}–${write(Math.max(...values))})`;
 
@@ -22,6 +22,6 @@ export const whole = (value: number): string =>
     .replace(/\B(?=(\d{3})+$)/g, ' ');
 export const ratio = (value: number): string => `${value.toFixed(2)}×`;
 export const millis = (value: number): string => `${value.toFixed(2)} ms`;
-/** Small figures with a decimal, large ones without. */
+/** Small figures with one decimal, large ones without. */
 export const micros = (value: number): string =>
   value >= 10 ? Math.round(value).toString() : value.toFixed(1);

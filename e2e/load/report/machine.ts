@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Program } from '../../../deploy/local/toolchain.ts';
 import type { Table } from './table.ts';
 
-/** What the figures were measured on: the machine, and the version of every program given. */
+/** The machine of the measurements, and the version of every given program. */
 export const describeMachine = async (programs: Readonly<Record<string, Program>>): Promise<Table> => {
   const cores = cpus();
   const versions = await Promise.all(
@@ -27,7 +27,7 @@ export const describeMachine = async (programs: Readonly<Record<string, Program>
 
 const versionOf = async ({ command, args }: Program): Promise<string> => {
   const run = promisify(execFile)(command, [...args, '--version']);
-  // wrk prints its version with its usage and fails.
+  // wrk prints its version with its usage and exits with an error.
   const { stdout, stderr } = await run.catch((error: { stdout?: string; stderr?: string }) => error);
   return /\d+(?:\.\d+)+/.exec(`${stdout}${stderr}`)?.[0] ?? 'unknown';
 };

@@ -5,11 +5,14 @@ import { type Table, toMarkdown } from './table.ts';
 const file = join(import.meta.dirname, '..', 'RESULTS.md');
 const head = `# Results
 
-The figures of one run of each bench, as the bench wrote them (\`npm run bench -- <name> --write\`). Ratios travel
-between machines, absolute figures do not.
+The figures of one run of each bench, written by \`npm run bench -- <name> --write\`. Ratios can be compared
+between machines, absolute figures cannot.
 `;
 
-/** Replaces one bench's section of `RESULTS.md`. @param text Markdown: what was done and how to read it. */
+/**
+ * Replaces the section of one bench in `RESULTS.md`. @param text Markdown: how the bench measures, and how to read
+ * it.
+ */
 export const writeResults = (bench: string, text: string, tables: readonly Table[]): void => {
   const begin = `<!-- ${bench}: begin -->`;
   const end = `<!-- ${bench}: end -->`;

@@ -4,12 +4,12 @@ import { styleText } from 'node:util';
 export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
-  /** How many columns are text; one unless given. */
+  /** Number of text columns; the default is one. */
   readonly texts?: number;
   readonly rows: readonly (readonly string[])[];
 }
 
-/** For a terminal: columns aligned, figures to the right. */
+/** Formats a table for a terminal, with aligned columns and figures to the right. */
 export const toTerminal = ({ title, columns, rows, texts = 1 }: Table): string => {
   const widths = columns.map((column, at) =>
     Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)),

@@ -7,9 +7,9 @@ import { createQueries } from './queries.ts';
 import { type SearchData, searchData, seedSearch } from './seed.ts';
 
 /**
- * Measures the client search as the service runs it (parse, queries, answer; without NATS and HTTP), over
- * one large company among many small ones, and what its index costs the inserts.
- * @param mysqlUrl names a database of the bench's own.
+ * Measures the client search as the service runs it (parse, queries, answer; without NATS and HTTP), for one large
+ * company among many small ones, and the cost of its index for inserts.
+ * @param mysqlUrl a database that only the bench uses.
  */
 export const benchSearch = async (mysqlUrl: string, data: SearchData = searchData): Promise<void> => {
   await seedSearch(mysqlUrl, data);

@@ -10,7 +10,7 @@ const writers = 16;
 const roundMs = 5_000;
 const rounds = 2;
 
-/** Inserts a second, one client a transaction, with and without the search index, in turns. */
+/** Measures inserts per second, one client per transaction, with and without the search index in alternate turns. */
 export const measureInserts = async (db: Database<Tables>, data: SearchData): Promise<void> => {
   const companies = {
     'into the large company': () => data.bigCompanyId,

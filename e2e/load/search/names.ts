@@ -2,8 +2,8 @@ import { contactOf, firstNames, lastNames } from '../../../services/crm/demo/peo
 import type { Random } from '../../../services/crm/demo/random.ts';
 
 /**
- * People as a large company has them: common names far more often than the rest, and a long tail of names
- * that occur once or a few times, so that the data has common, rare and unique substrings of every length.
+ * People of a large company: a few very common names and a long tail of rare ones, so that the data has common, rare
+ * and unique substrings of every length.
  */
 export const createVariedPerson = (random: Random, number: number) => {
   const first_name = random.next() < 0.7 ? random.pickSkewed(firstNames) : invented(random, 2);

@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely';
 import type { Random } from '../../../services/crm/demo/random.ts';
 import type { Tables } from '../../../services/crm/tables.ts';
 
-/** Texts to search for, by what makes them easy or hard. */
+/** Search texts, grouped by what makes them easy or hard. */
 export type QueryClasses = Readonly<Record<string, readonly string[]>>;
 
 const perClass = 200;
 
-/** Takes them from the company's own clients, so that they fit the data whatever it is. */
+/** Takes the texts from the company's own clients, so that they fit any data. */
 export const createQueries = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -20,7 +20,7 @@ export const createQueries = async (
     const made: string[] = [];
     for (let left = perClass * 20; left > 0 && made.length < perClass; left--) {
       const query = make()?.trim();
-      // A query of one character is refused, and one of digits asks for an id.
+      // A query of one character is refused, and a query of digits searches by ID.
       if (query !== undefined && query.length >= 2 && !/^\d+$/.test(query)) made.push(query);
     }
     return made;
@@ -51,7 +51,7 @@ export const createQueries = async (
     }),
     'external id': many(() => `EXT-${random.integer(1, 2_000_000)}`),
     nothing: many(() => `${letters(4)}0${letters(4)}`),
-    // Every three characters of these occur often, and all of them together hardly ever.
+    // All trigrams of these are common, but their combination is very rare.
     spliced: many(() => splice(random.pick(texts).toLowerCase(), random.pick(texts).toLowerCase())),
     'spliced twice': many(() => {
       const once = splice(random.pick(texts).toLowerCase(), random.pick(texts).toLowerCase());
@@ -60,7 +60,7 @@ export const createQueries = async (
   };
 };
 
-/** The beginning of one text and the end of the other, joined at two characters that both have. */
+/** The start of one text and the end of another, joined at two characters that both have. */
 const splice = (one: string, other: string): string | undefined => {
   for (let at = Math.floor(one.length / 2); at > 2; at--) {
     const meets = other.indexOf(one.slice(at - 2, at), 2);

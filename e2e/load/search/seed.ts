@@ -5,7 +5,7 @@ import { type Tables, tenantTables } from '../../../services/crm/tables.ts';
 import { createVariedPerson } from './names.ts';
 
 export interface SearchData {
-  /** The one company with a million. */
+  /** The company with a million clients. */
   readonly bigCompanyId: number;
   readonly bigClients: number;
   readonly smallCompanies: number;
@@ -23,8 +23,8 @@ const rowsPerInsert = 1000;
 const leadNewStatusId = 1;
 
 /**
- * Fills the database with the companies' clients, their ids mixed as they are in life, and indexes them. A
- * database that has them already is left as it is.
+ * Fills the database with the clients of the companies, with mixed IDs as in production, and indexes them. Leaves a
+ * database unchanged that has them already.
  */
 export const seedSearch = async (mysqlUrl: string, data: SearchData = searchData): Promise<void> => {
   const migrations = new URL('../../../services/crm/migrations', import.meta.url).pathname;

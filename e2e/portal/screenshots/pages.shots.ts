@@ -57,7 +57,7 @@ test.each([
     for (const place of places) {
       await goTo(page, place);
       await page.evaluate('document.fonts.ready.then(() => undefined)');
-      // The whole page in sight, so that what stays in place at its edges does.
+      // Makes the whole page visible, so that sticky elements stay at its edges.
       const whole = Number(await page.evaluate('document.documentElement.scrollHeight'));
       if (place.dialog === undefined) await page.setViewportSize({ width, height: Math.max(whole, height) });
       const path = join(folder, `${place.name}-${width}-${colorScheme}.png`);

@@ -1,4 +1,4 @@
-/** Nothing a browser asks of the world by itself; no sandbox, as tests may run as root. */
+/** Stops the browser from making requests of its own. No sandbox, because tests may run as root. */
 export const chromiumArgs = [
   '--no-sandbox',
   '--disable-background-networking',

@@ -5,12 +5,12 @@ import type { Team } from '../../api/support/portal.ts';
 import type { Json, World } from '../../api/support/world.ts';
 import { openSubscriber } from './subscriber.ts';
 
-/** Things of a company that has worked with the portal for a while, by their ids. */
+/** IDs of the data of a company that has used the portal for a while. */
 export interface Furnished {
   readonly healthy: number;
   readonly failing: number;
   readonly off: number;
-  /** A delivery that failed and is tried again in an hour, as it is named in addresses. */
+  /** A delivery that failed and is retried in an hour, as it appears in URLs. */
   readonly delivery: string;
   readonly event: number;
   readonly replay: number;
@@ -18,13 +18,13 @@ export interface Furnished {
   readonly member: number;
 }
 
-/** Real traffic and real people: every page has something to show, good and bad. */
+/** Creates real traffic and members, so that every page has successes and failures to show. */
 export const furnish = async (world: World, receiver: Receiver, team: Team): Promise<Furnished> => {
   const { browser } = team.owner;
   const subscriber = openSubscriber(world, receiver, team);
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
     const { status, json, text } = await browser.ask(method, path, body);
-    if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${text}`);
+    if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
     return json;
   };
   const subscribe = async (
@@ -57,7 +57,10 @@ export const furnish = async (world: World, receiver: Receiver, team: Team): Pro
   await subscriber.createEvents(24, 'payment.succeeded');
   await subscriber.createEvents(9, 'invoice.created');
   await subscriber.createEvents(1, 'agreement.signed');
-  await until('a receiver that is gone is switched off', async () => !(await subscription(off.id)).enabled);
+  await until(
+    'the subscription of a gone receiver is disabled',
+    async () => !(await subscription(off.id)).enabled,
+  );
   await subscriber.createEvents(3, 'agreement.signed');
   await subscriber.createEvents(3, 'payment.failed');
   await until(

@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { see } from './portal.ts';
 
-/** Presses Tab until the target has the focus, as a person without a mouse gets there. */
+/** Presses Tab until the target has the focus. */
 export const tabTo = async (page: Page, target: Locator): Promise<void> => {
   await see(target).toBeVisible();
   for (let presses = 0; presses < 80; presses++) {
@@ -11,7 +11,7 @@ export const tabTo = async (page: Page, target: Locator): Promise<void> => {
   throw new Error(`Tab does not lead to ${target}`);
 };
 
-/** Goes to a page, or starts something, by the command menu. */
+/** Goes to a page or starts an action through the command menu. */
 export const command = async (page: Page, words: string): Promise<void> => {
   await page.keyboard.press('Control+K');
   await see(page.getByRole('combobox', { name: 'Go to a page, or start something' })).toBeFocused();

@@ -3,16 +3,16 @@ import type { Furnished } from './furnish.ts';
 import { see } from './portal.ts';
 
 export interface Place {
-  /** As a file may be called. */
+  /** Usable as a file name. */
   readonly name: string;
   /** Below `/portal/`. */
   readonly path: string;
-  /** What is in sight when the place is whole: a heading or a dialog of this name. */
+  /** The heading or dialog that is visible when the page is complete. */
   readonly heading?: string | RegExp;
   readonly dialog?: string | RegExp;
 }
 
-/** Every page behind the sign-in, as a furnished company has it. */
+/** Every page behind the sign-in, for a furnished company. */
 export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'overview', path: '', heading: 'Overview' },
   { name: 'subscriptions', path: 'subscriptions', heading: 'Subscriptions' },
@@ -41,7 +41,7 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'not-found', path: 'nowhere', heading: 'Page not found' },
 ];
 
-/** Every dialog that an address opens. */
+/** Every dialog that a URL opens. */
 export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-key', path: 'keys?dialog=create', dialog: 'Create an API key' },
   { name: 'dialog-revoke', path: `keys?revoke=${one.key}`, dialog: 'Revoke “Zapier”?' },
@@ -68,7 +68,7 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-two-factor', path: 'security?dialog=totp-on', dialog: 'Turn on two-factor sign-in' },
 ];
 
-/** Goes there, and waits until nothing is on its way any more. */
+/** Opens the page, and waits until it has finished loading. */
 export const goTo = async (page: Page, { path, heading, dialog }: Place): Promise<void> => {
   await page.goto(path);
   if (heading !== undefined) await see(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();

@@ -11,22 +11,25 @@ import { openWorld, type World } from '../../api/support/world.ts';
 import { openChromium } from './chromium.ts';
 import { watchProblems } from './problems.ts';
 
-/** The cluster and a browser, for one file's tests. */
+/** The cluster and a browser, for the tests of one file. */
 export interface Portal {
   readonly world: World;
   readonly browser: Browser;
-  /** A window of its own, signed in as a member or as nobody. What no page may do fails the test at its end. */
-  open(member?: SignedIn, options?: WindowOptions): Promise<Page>;
-  /** A company of this test's own, with its owner at the portal. */
-  openOwner(options?: WindowOptions): Promise<{ readonly team: Team; readonly page: Page }>;
+  /**
+   * Opens a page in a browser context of its own, signed in as this member, or signed out. Console errors and policy
+   * violations fail the test at its end.
+   */
+  open(member?: SignedIn, options?: PageOptions): Promise<Page>;
+  /** Creates a company for this test and signs its owner in. */
+  openOwner(options?: PageOptions): Promise<{ readonly team: Team; readonly page: Page }>;
 }
 
-export interface WindowOptions extends BrowserContextOptions {
-  /** What the console may say besides, as the test causes it. */
+export interface PageOptions extends BrowserContextOptions {
+  /** Additional console messages that the test causes. */
   readonly mayLog?: RegExp;
 }
 
-/** A member who has signed in elsewhere; the window takes the session over. */
+/** A member who signed in elsewhere; the page takes over the session. */
 export interface SignedIn {
   readonly browser: { cookie(): string | undefined };
 }
@@ -64,21 +67,21 @@ export const openPortal = async (): Promise<Portal> => {
   };
 };
 
-/** Far above what anything takes on an idle machine, and below a test's own limit. */
+/** Far above the duration of any action on an idle machine, and below the timeout of a test. */
 const actionTimeoutMs = 15_000;
 
-/** Expectations wait as long as actions do. */
+/** Expectations have the same timeout as actions. */
 export const see = expect.configure({ timeout: actionTimeoutMs });
 
 const signIn = async (context: BrowserContext, { baseUrl }: World, member?: SignedIn): Promise<void> => {
   const value = member?.browser.cookie();
   if (value === undefined) return;
   await context.addCookies([{ name: 'causeway', value, url: baseUrl, httpOnly: true, sameSite: 'Strict' }]);
-  // As the pages note it when somebody signs in by them; strangers are not asked about.
+  // The pages set this at sign-in; without it, they do not ask for the session.
   await context.addInitScript("if (origin !== 'null') localStorage.setItem('causeway.signed-in', '1')");
 };
 
-/** What the pages of a failed test looked like to somebody who hears them. */
+/** Prints the accessibility tree of the pages of a failed test. */
 const showPages = async (context: BrowserContext): Promise<void> => {
   for (const page of context.pages()) {
     const seen = await page.locator('body').ariaSnapshot({ timeout: 1000 }).catch(String);
@@ -92,6 +95,6 @@ export const visit = async (page: Page, path: string, heading: string | RegExp):
   await see(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();
 };
 
-/** What the clipboard holds. */
+/** The text in the clipboard. */
 export const clipboard = (page: Page): Promise<string> =>
   page.evaluate('navigator.clipboard.readText()') as Promise<string>;

@@ -1,10 +1,10 @@
 import type { BrowserContext, ConsoleMessage } from '@playwright/test';
 
-/** Watches a context for what no page may do: errors in the console, and breaches of the content policy. */
+/** Collects what no page may do: errors in the console, and violations of the content security policy. */
 export const watchProblems = async (context: BrowserContext, mayLog?: RegExp): Promise<readonly string[]> => {
   const problems: string[] = [];
   await context.exposeBinding('sayBreach', ({ page }, breach: string) => {
-    problems.push(`${page.url()}: the content policy was breached by ${breach}`);
+    problems.push(`${page.url()}: ${breach} violated the content security policy`);
   });
   await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
     sayBreach(event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sourceFile + ':' + event.lineNumber))`);
@@ -16,7 +16,7 @@ export const watchProblems = async (context: BrowserContext, mayLog?: RegExp): P
   return problems;
 };
 
-/** The browser itself logs every answer above 399; refusals of the interface are part of the portal's life. */
+/** The browser logs every answer above 399; refusals by the interface are expected. */
 const isRefusal = (message: ConsoleMessage): boolean =>
   /^Failed to load resource.*status of 4\d\d/.test(message.text()) &&
   message.location().url.includes('/portal/api/');

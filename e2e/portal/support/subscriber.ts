@@ -5,19 +5,19 @@ import { expect } from 'vitest';
 import type { Team } from '../../api/support/portal.ts';
 import type { Json, World } from '../../api/support/world.ts';
 
-/** What a test needs besides the window: real records, and what arrived of them. */
+/** Creates real records for a team, and collects their deliveries. */
 export interface Subscriber {
-  /** The address that deliveries of this team go to. */
+  /** The URL that deliveries of this team go to. */
   readonly url: string;
   readonly path: string;
   received(): readonly Received[];
-  /** From now on: what the receiver does, as `status=500`; nothing: it takes everything. */
+  /** Sets the behaviour of the receiver from now on, such as `status=500`; by default it accepts everything. */
   behave(behaviour?: string): void;
-  /** Through the portal, as a member; answers the subscription with its secret. */
+  /** Subscribes through the portal, as a member; returns the subscription with its secret. */
   subscribe(more?: object): Promise<Json>;
-  /** Real clients, by an API key; each causes `client.created`. */
+  /** Creates clients with an API key; each causes `client.created`. */
   createClients(count: number): Promise<void>;
-  /** Events as the CRM's other modules make them, by the hundred. */
+  /** Creates events as other modules of the CRM do, a hundred at a time. */
   createEvents(count: number, type?: EventType): Promise<void>;
   key(): Promise<string>;
 }

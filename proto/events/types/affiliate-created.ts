@@ -12,7 +12,7 @@ export const affiliateCreated = defineEventType({
     first_name: text,
     last_name: text,
     email: text,
-    phone: text.meta({ description: 'Empty where the affiliate has none.' }),
+    phone: text.meta({ description: 'Empty if the affiliate has none.' }),
     affiliate_code: text,
     affiliate_company_name: textOrNone,
     commission_rate: z.number().nullable().meta({ description: 'Per cent.' }),

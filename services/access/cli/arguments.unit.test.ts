@@ -45,7 +45,7 @@ test.each([
   ['factors reencrypt', 'reencryptFactors', {}],
   ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],
   ['limits set --key 7 --lookup 200', 'setLimits', { id: 7, lookup: 200 }],
-])('%s asks for %s', (line, operation, body) => {
+])('%s calls %s', (line, operation, body) => {
   expect(bodyOf(line)).toEqual({ operation, body, json: false });
   expect(bodyOf(`${line} --json`)).toEqual({ operation, body, json: true });
 });
@@ -68,7 +68,7 @@ test.each([
   ['limits set --key 1', 'at least one of --read, --write, --admin and --lookup is required'],
   ['limits set --key 1 --read -5', "option '--read' argument is ambiguous"],
   ['limits set --key 1 --read none', '--read takes a positive whole number or `default`, not "none"'],
-])('%s is not understood: %s', (line, sentence) => {
+])('%s is refused: %s', (line, sentence) => {
   expect(() => bodyOf(line)).toThrow(sentence);
 });
 
@@ -88,7 +88,7 @@ test('help fits a terminal of 120 characters', () => {
     for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(120);
 });
 
-test('columns line up, also after letters that are more than one unit long', () => {
+test('columns line up after characters of more than one UTF-16 unit', () => {
   expect(
     columns([
       ['a', 'b'],
@@ -98,7 +98,7 @@ test('columns line up, also after letters that are more than one unit long', () 
   ).toBe('a   b\n🐎🐎  c\n    d');
 });
 
-test('made-up passwords differ and are long enough to be taken', () => {
+test('generated passwords differ and are long enough', () => {
   const made = new Set(Array.from({ length: 100 }, generatePassword));
   expect(made.size).toBe(100);
   for (const password of made) expect(password).toMatch(/^([2-9a-hj-km-np-z]{5}-){3}[2-9a-hj-km-np-z]{5}$/);

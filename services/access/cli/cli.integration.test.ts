@@ -21,7 +21,7 @@ interface Outcome {
   readonly err: string;
 }
 
-/** Runs the command line as a program of its own, against the test's NATS server unless told otherwise. */
+/** Runs the command line as a separate process, by default against the NATS server of the test. */
 const causeway = async (
   args: readonly string[],
   { env = { NATS_URL: world.nats.url }, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
@@ -46,7 +46,7 @@ const json = async (...args: string[]) => {
 const newCompany = async (name = 'Acme'): Promise<string> =>
   String((await json('company', 'create', '--name', name)).company_id);
 
-test('a company is made and listed', async () => {
+test('a company is created and listed', async () => {
   const made = await json('company', 'create', '--name', 'Nordwind & Söhne');
   expect(made).toEqual({
     company_id: expect.any(Number),
@@ -57,7 +57,7 @@ test('a company is made and listed', async () => {
   expect(companies).toContainEqual(made);
 });
 
-test('a key is made, listed without its value, and revoked', async () => {
+test('a key is created, listed without its value, and revoked', async () => {
   const company = await newCompany();
   const made = await json(
     'key',
@@ -86,7 +86,7 @@ test('a key is made, listed without its value, and revoked', async () => {
   });
 });
 
-test('limits of a company and of a key are set and taken back', async () => {
+test('limits of a company and of a key are set and reset', async () => {
   const company = await newCompany();
   const { id } = await json('key', 'create', '--company', company, '--name', 'k', '--scopes', 'admin');
   expect(
@@ -103,7 +103,7 @@ test('limits of a company and of a key are set and taken back', async () => {
   expect((await json('limits', 'set', '--key', String(id), '--read', 'default')).limits.read).toBeNull();
 });
 
-test("a portal owner's password is made up, or read from standard input and then not repeated", async () => {
+test("a portal owner's password is generated, or read from standard input and then not printed", async () => {
   const company = await newCompany();
   const made = await json('portal-owner', 'create', '--company', company, '--email', 'ada@example.com');
   expect(made).toEqual({
@@ -141,7 +141,7 @@ test("a portal owner's password is made up, or read from standard input and then
   expect(short).toEqual({ code: 1, out: '', err: 'causeway: password must be at least 12 characters\n' });
 });
 
-test('an owner who lost the password is helped by a link', async () => {
+test('an owner who lost the password gets a link', async () => {
   const company = await newCompany();
   const email = 'edith@example.com';
   const { id } = await json('portal-owner', 'create', '--company', company, '--email', email);
@@ -157,7 +157,7 @@ test('an owner who lost the password is helped by a link', async () => {
   expect(out).toContain('this is the only time it is shown');
 });
 
-test('a person is told the value once, and that it is shown once', async () => {
+test('a terminal shows the value once, and says so', async () => {
   const company = await newCompany();
   const { code, out, err } = await causeway([
     'key',
@@ -193,7 +193,7 @@ test.each([
   expect(await causeway([...args, '--json'])).toEqual({ code: 1, out: '', err: `causeway: ${sentence}\n` });
 });
 
-test('a command line that is not understood ends with status 2 and names the help', async () => {
+test('an invalid command line exits with status 2 and names the help', async () => {
   expect(await causeway(['key', 'create', '--company', 'x', '--name', 'k', '--scopes', 'admin'])).toEqual({
     code: 2,
     out: '',
@@ -207,7 +207,7 @@ test('help needs no cluster', async () => {
   expect(out).toContain('--scopes A,B');
 });
 
-test('without a cluster, the sentence says how to start one', async () => {
+test('without a cluster, the message says how to start one', async () => {
   expect(await causeway(['company', 'list'], { env: { STACK_HOME: emptyHome } })).toEqual({
     code: 1,
     out: '',
@@ -220,7 +220,7 @@ test('without a cluster, the sentence says how to start one', async () => {
   );
 });
 
-test('the cluster of STACK_HOME is asked before the one of NATS_URL', async () => {
+test('the cluster of STACK_HOME takes precedence over NATS_URL', async () => {
   await writeFile(join(emptyHome, 'stack.json'), JSON.stringify({ natsUrl: world.nats.url }));
   const { code, err } = await causeway(['company', 'list'], {
     env: { STACK_HOME: emptyHome, NATS_URL: 'nats://127.0.0.1:1' },
@@ -228,7 +228,7 @@ test('the cluster of STACK_HOME is asked before the one of NATS_URL', async () =
   expect({ code, err }).toEqual({ code: 0, err: '' });
 });
 
-test('a command that webhooks answers says so when that service is not there', async () => {
+test('a command for webhooks says so when that service is down', async () => {
   expect(await causeway(['secrets', 'reencrypt'])).toEqual({
     code: 1,
     out: '',
@@ -236,7 +236,7 @@ test('a command that webhooks answers says so when that service is not there', a
   });
 });
 
-test('a cluster without its access service is told apart from none at all', async () => {
+test('a cluster without access gets a different message than no cluster', async () => {
   await service.drain();
   expect(await causeway(['company', 'list'])).toEqual({
     code: 1,

@@ -48,7 +48,7 @@ It works from this moment on, for ${scopes.join(', ')}.`,
 No gateway accepts it any more (since ${moment(revoked_utc)} UTC).`,
 
   setLimits: ({ company_id, id, limits }: { company_id: number; id?: number; limits: LimitsAnswer }) =>
-    `${id === undefined ? `Company ${strong(company_id)}` : `Key ${strong(id)} of company ${company_id}`} · requests a minute
+    `${id === undefined ? `Company ${strong(company_id)}` : `Key ${strong(id)} of company ${company_id}`} · requests per minute
 
 ${columns(Object.entries(limits).map(([name, limit]) => [`  ${name}`, limit === null ? 'default' : String(limit)]))}`,
 
@@ -78,11 +78,11 @@ Copy it now: this is the only time it is shown.`,
 };
 
 const resealed = ({ key, checked, resealed, unopened }: ReencryptAnswer, ring: string): string =>
-  `Secrets ${strong(checked)} · sealed anew with the key ${key} ${strong(resealed)}
+  `Secrets ${strong(checked)} · re-encrypted with the key ${key} ${strong(resealed)}
 ${
   unopened === 0
-    ? 'None needs another key any more.'
-    : `${strong(unopened)} could not be opened, as ${ring} lacks their key. They are as they were.`
+    ? 'No other key is needed any more.'
+    : `${strong(unopened)} could not be decrypted, because ${ring} does not have their key. They were not changed.`
 }`;
 
 interface ResetAnswer {

@@ -14,14 +14,14 @@ const revoke = async (id: number) => {
   return { status, endedMs, elapsedMs: endedMs - startedMs };
 };
 
-test('without any gateway, revoking waits for nobody', async () => {
+test('without any gateway, revoking does not wait', async () => {
   const { id } = await newKey();
   const { status, elapsedMs } = await revoke(id);
   expect(status).toBe(200);
   expect(elapsedMs).toBeLessThan(4000);
 });
 
-test('revoking answers only after the last gateway has, however late that is', async () => {
+test('revoking answers only after the last gateway has answered, however late', async () => {
   const { id } = await newKey();
   const quick = await joinAsGateway(await world.openBus('gateway'), 'quick');
   const late = await joinAsGateway(await world.openBus('gateway'), 'late', { answerAfterMs: 1200 });
@@ -32,7 +32,7 @@ test('revoking answers only after the last gateway has, however late that is', a
   await Promise.all([quick.leave(), late.leave()]);
 });
 
-test('making a key waits until every gateway accepts it', async () => {
+test('creating a key waits until every gateway accepts it', async () => {
   const late = await joinAsGateway(await world.openBus('gateway'), 'late', { answerAfterMs: 400 });
   await newKey();
   expect(performance.now()).toBeGreaterThan(late.heard[0]!.answeredMs);
@@ -40,14 +40,14 @@ test('making a key waits until every gateway accepts it', async () => {
   await late.leave();
 });
 
-test('a gateway that has left is not waited for', async () => {
+test('revoking does not wait for a gateway that has left', async () => {
   const { id } = await newKey();
   const gateway = await joinAsGateway(await world.openBus('gateway'), 'leaver');
   await gateway.leave();
   expect((await revoke(id)).elapsedMs).toBeLessThan(4000);
 });
 
-test('a gateway that leaves while it is waited for ends the wait', async () => {
+test('the wait ends when the awaited gateway leaves', async () => {
   const { id } = await newKey();
   const gateway = await joinAsGateway(await world.openBus('gateway'), 'leaver');
   gateway.fallSilent();
@@ -57,7 +57,7 @@ test('a gateway that leaves while it is waited for ends the wait', async () => {
   expect(elapsedMs).toBeLessThan(2900);
 });
 
-test('a gateway that was killed is waited for no longer than its entry lives', async () => {
+test('the wait for a killed gateway ends when its entry expires', async () => {
   const { id } = await newKey();
   const gateway = await joinAsGateway(await world.openBus('gateway'), 'victim');
   gateway.die();
@@ -67,7 +67,7 @@ test('a gateway that was killed is waited for no longer than its entry lives', a
   expect(elapsedMs).toBeLessThan(6500);
 });
 
-test('a gateway that is listed and stays silent ends the wait after five seconds, with a warning', async () => {
+test('the wait for a silent gateway ends after five seconds, with a warning', async () => {
   const warnings: unknown[] = [];
   const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
   const noting = Object.assign(Object.create(log), { warn: (facts: unknown) => warnings.push(facts) });
@@ -83,7 +83,7 @@ test('a gateway that is listed and stays silent ends the wait after five seconds
   expect(warnings).toContainEqual({ name: `company.${made.company_id}`, version: 2, silent: ['silent'] });
 });
 
-test('a gateway that missed the first telling is told again', async () => {
+test('a gateway that missed the first message gets another', async () => {
   const { id } = await newKey();
   const bus = await world.openBus('gateway');
   const deaf = await joinAsGateway(bus, 'reconnecting');

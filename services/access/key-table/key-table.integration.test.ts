@@ -22,7 +22,7 @@ const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const textsOf = async (table: Parameters<typeof readTable>[0]) =>
   Object.fromEntries([...(await readTable(table))].map(([name, { text }]) => [name, text]));
 
-test('a bucket that was deleted is filled again at the next check, revoked keys and limits included', async () => {
+test('a deleted bucket is filled again at the next check, including revoked keys and limits', async () => {
   const world = await testWorld();
   await world.startAccess({ checkIntervalMs: 200 });
   const ask = operatorOf(await world.openBus('operator'));
@@ -40,7 +40,7 @@ test('a bucket that was deleted is filled again at the next check, revoked keys 
   await vi.waitFor(async () => expect(await textsOf(table)).toEqual(before), { timeout: 5000 });
 });
 
-test('a NATS server that comes back without its store is filled as soon as it is back', async () => {
+test('a NATS server that returns without its store is filled at once', async () => {
   const world = await testWorld();
   await world.startAccess({ checkIntervalMs: never });
   const ask = operatorOf(await world.openBus('operator'));
@@ -56,7 +56,7 @@ test('a NATS server that comes back without its store is filled as soon as it is
   );
 });
 
-test('an operation whose entry cannot be written, the bucket being gone, makes the table anew and succeeds', async () => {
+test('an operation that finds the bucket missing rebuilds the table and succeeds', async () => {
   const world = await testWorld();
   await world.startAccess({ checkIntervalMs: never });
   const ask = operatorOf(await world.openBus('operator'));
@@ -83,7 +83,7 @@ test('the table is marked complete after every other entry', async () => {
     if (name !== metaEntryName) expect(revision).toBeLessThan(meta.revision);
 });
 
-test('a table that is right already is not written to', async () => {
+test('a correct table is not written to', async () => {
   const world = await testWorld();
   await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
   await insertKeys(world, 50);
@@ -106,7 +106,7 @@ test('two replicas that start on an empty NATS at once build one table', async (
   expect(held.size).toBe(300 + 1 + 1 + 1);
 });
 
-test('of many versions written at once, in any order and by two writers, the newest stays', async () => {
+test('of many versions written concurrently, in any order and by two writers, the newest stays', async () => {
   const world = await testWorld();
   const [one, other] = [await startedTable(world), await world.openTable()];
   const versions = Array.from({ length: 40 }, (_, at) => at + 1).sort(() => Math.random() - 0.5);
@@ -118,7 +118,7 @@ test('of many versions written at once, in any order and by two writers, the new
   expect((await one.get('company.1'))?.json()).toEqual({ version: 40 });
 });
 
-test('changes of one key through two replicas at once leave the table as the database is', async () => {
+test('concurrent changes of one key through two replicas leave the table equal to the database', async () => {
   const world = await testWorld();
   await Promise.all([world.startAccess(), world.startAccess()]);
   const ask = operatorOf(await world.openBus('operator'));
@@ -138,7 +138,7 @@ test('changes of one key through two replicas at once leave the table as the dat
   expect(row!.version).toBe(22);
 });
 
-test('a key that the database has lost is refused, and is good again when the database has it again', async () => {
+test('a key that the database has lost is refused, and works again when the database has it again', async () => {
   const world = await testWorld();
   await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
   await insertKeys(world, 2);
@@ -156,7 +156,7 @@ test('a key that the database has lost is refused, and is good again when the da
   expect((await table.get(name))?.string()).toBe(text);
 });
 
-test('after a restored backup the database counts again, but a revoked key stays revoked', async () => {
+test('after a restore the table follows the database, but a revoked key stays revoked', async () => {
   const world = await testWorld();
   await world.startAccess({ checkIntervalMs: never });
   const ask = operatorOf(await world.openBus('operator'));
@@ -180,7 +180,7 @@ test('after a restored backup the database counts again, but a revoked key stays
   expect(body.keys[0]).toMatchObject({ is_active: false, revoked_utc: expect.any(String) });
 });
 
-test('what somebody else wrote into an entry is put right', async () => {
+test('an entry that somebody else changed is corrected', async () => {
   const world = await testWorld();
   await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
   const db = world.openDb();
@@ -216,14 +216,14 @@ const insertKeys = async ({ database }: World, count: number): Promise<void> => 
 
 const hashOf = (at: number): Buffer => Buffer.from(hashKeyValue(`key ${at}`), 'base64url');
 
-/** The table as a service leaves it that has started and is gone again. */
+/** The table as left by a service that started and stopped. */
 const startedTable = async (world: World) => {
   const service = await world.startAccess({ checkIntervalMs: never });
   await service.drain();
   return world.openTable();
 };
 
-test('a key revoked a week ago leaves the table for good, ends again without waiting, and an active one stays', async () => {
+test('a key revoked a week ago leaves the table for good and is revoked again without a wait, and an active one stays', async () => {
   const world = await testWorld();
   await world.startAccess({ checkIntervalMs: never });
   const ask = operatorOf(await world.openBus('operator'));
@@ -241,16 +241,16 @@ test('a key revoked a week ago leaves the table for good, ends again without wai
   expect(await expireRevoked(nc, table, Date.now() + week + 60_000)).toBe(1);
   expect(await table.get(nameOf(old))).toBeNull();
   expect((await table.get(nameOf(kept)))?.json()).toMatchObject({ active: true });
-  // A check of that time expects nothing else, and so writes nothing.
+  // A check at that time finds nothing to change, and so writes nothing.
   const later = { db: world.openDb(), log, signers, now: () => new Date(Date.now() + week + 60_000) };
   expect(await reconcile(later, table)).toBe(0);
   expect(await table.get(nameOf(old))).toBeNull();
-  // Ending it again makes the same promise as ever.
+  // Revoking it again gives the same guarantee.
   expect((await ask('revokeKey', { id: old.id })).status).toBe(200);
   expect((await table.get(nameOf(old)))?.json()).toMatchObject({ active: false });
 });
 
-test('a revocation that all gateways have long heard of is not asked to be confirmed again', async () => {
+test('a revocation that all gateways confirmed long ago is not sent again', async () => {
   const world = await testWorld();
   let aheadMs = 0;
   await world.startAccess({ checkIntervalMs: never, now: () => new Date(Date.now() + aheadMs) });

@@ -25,7 +25,7 @@ const report = async (uses: readonly KeyUse[]): Promise<void> => {
 const lastUsed = async (id: number): Promise<string | null> =>
   (await ask('listKeys', { company_id })).body.keys.find((key: { id: number }) => key.id === id)
     .last_used_utc;
-/** The uses of one report are written in its order: when this one is, those before it have been. */
+/** The uses of a report are written in order: once this one is written, so are those before it. */
 const written = async (id: number, minute: number) =>
   vi.waitFor(async () => expect(await lastUsed(id)).toBe(iso(minute)), { timeout: 5000, interval: 100 });
 
@@ -64,7 +64,7 @@ test('the last use never goes backwards, in one report, in one batch or later', 
   expect(await lastUsed(id)).toBe(iso(minute));
 });
 
-test('a revoked key takes a use from before its end that is reported after it, and none from after it', async () => {
+test('a revoked key records a use before its revocation that is reported later, and none after it', async () => {
   const [id, marker] = [await newKey(), await newKey()];
   const end = thisMinute() - 10;
   await ask('revokeKey', { id });
@@ -82,14 +82,14 @@ test('a revoked key takes a use from before its end that is reported after it, a
   expect(await lastUsed(id)).toBe(iso(end));
 });
 
-test('a report from a clock that is ahead counts for now', async () => {
+test('a report with a time in the future counts for now', async () => {
   const id = await newKey();
   await report([[id, company_id, thisMinute() + 60 * 24]]);
   await vi.waitFor(async () => expect(await lastUsed(id)).not.toBeNull(), { timeout: 5000, interval: 100 });
   expect(new Date((await lastUsed(id))!).getTime()).toBeLessThanOrEqual(Date.now());
 });
 
-test('a key named with the wrong company is not touched', async () => {
+test('a key reported with the wrong company does not change', async () => {
   const [id, marker] = [await newKey(), await newKey()];
   const minute = thisMinute() - 5;
   await report([
@@ -100,8 +100,8 @@ test('a key named with the wrong company is not touched', async () => {
   expect(await lastUsed(id)).toBeNull();
 });
 
-test('a report of thousands of keys is written whole', async () => {
-  // Of a company of their own: they are more than the quota.
+test('a report of thousands of keys is written completely', async () => {
+  // In a company of their own, because they exceed the quota.
   const many = (await ask('createCompany', { name: 'Many' })).body.company_id;
   const rows = Array.from({ length: 1700 }, (_, at) => [
     many,
@@ -130,7 +130,7 @@ test('a report of thousands of keys is written whole', async () => {
   );
 });
 
-test('a report that cannot be read harms no other', async () => {
+test('a malformed report does not affect others', async () => {
   const id = await newKey();
   const minute = thisMinute() - 5;
   gateway.nc.publish(keyUsedSubject, 'not JSON');
@@ -140,7 +140,7 @@ test('a report that cannot be read harms no other', async () => {
   await written(id, minute);
 });
 
-test('a service that stops writes what has been reported to it', async () => {
+test('a stopping service writes the uses that were reported to it', async () => {
   const own = await testWorld();
   const service = await own.startAccess();
   const askOwn = operatorOf(await own.openBus('operator'));

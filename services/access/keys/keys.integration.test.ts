@@ -25,7 +25,7 @@ test('the first company is number 1001, and companies are listed in order', asyn
   ]);
 });
 
-test('a created key is shown once, works by its hash at once, and is stored nowhere', async () => {
+test('a created key is shown once, works by its hash at once, and is not stored', async () => {
   const company_id = await newCompany();
   const { status, body } = await ask('createKey', {
     company_id,
@@ -71,7 +71,7 @@ test('keys of one company are not listed with those of another', async () => {
   expect(everyones).toEqual(expect.arrayContaining([one, other]));
 });
 
-test('a key cannot be made for a company that does not exist', async () => {
+test('a key cannot be created for a company that does not exist', async () => {
   const { status, body } = await ask('createKey', { company_id: 999_999, name: 'x', scopes: ['admin'] });
   expect({ status, body }).toEqual({ status: 404, body: { error: 'company not found' } });
 });
@@ -103,7 +103,7 @@ test('revoking a key that does not exist answers 404', async () => {
   expect(await ask('revokeKey', { id: 999_999 })).toEqual({ status: 404, body: { error: 'key not found' } });
 });
 
-test('many keys made at once are all there, each with a value of its own', async () => {
+test('many keys created concurrently all exist, each with its own value', async () => {
   const company_id = await newCompany();
   const keys = await Promise.all(Array.from({ length: 40 }, () => newKey(company_id)));
   expect(new Set(keys.map((key) => key.value)).size).toBe(40);
@@ -111,7 +111,7 @@ test('many keys made at once are all there, each with a value of its own', async
   for (const { value } of keys) expect(await entryOf(value)).toMatchObject({ active: true });
 });
 
-test('QUOTA_KEYS: of any number of keys made at once, a company gets exactly its quota', async () => {
+test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exactly its quota', async () => {
   const company_id = await newCompany();
   const made = await Promise.all(
     Array.from({ length: 230 }, () => ask('createKey', { company_id, name: 'k', scopes: ['admin'] })),
@@ -127,13 +127,13 @@ test('QUOTA_KEYS: of any number of keys made at once, a company gets exactly its
         limit: 200,
       },
     ]);
-  // A revoked one gives its place back.
+  // Revoking a key makes room for another.
   await ask('revokeKey', { id: made.find(({ status }) => status === 201)!.body.id });
   expect((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).status).toBe(201);
   expect((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).status).toBe(400);
 }, 60_000);
 
-test('a body that is not one is refused', async () => {
+test('an invalid body is refused', async () => {
   expect(await ask('revokeKey', { id: '7' })).toMatchObject({ status: 400 });
   expect(await ask('createCompany', { name: ' ' })).toMatchObject({
     status: 400,

@@ -9,7 +9,7 @@ const table = await world.openTable();
 const { body: company } = await ask('createCompany', { name: 'Acme' });
 const { company_id } = company;
 
-test('limits of a company are shown to the gateways; those not named stay, null takes one back', async () => {
+test('limits of a company reach the gateways; absent ones stay, null resets one', async () => {
   const name = companyEntryName(company_id);
   expect((await table.get(name))?.json()).toEqual({ version: 1 });
   expect(await ask('setLimits', { company_id, read: 600, admin: 20 })).toEqual({
@@ -23,7 +23,7 @@ test('limits of a company are shown to the gateways; those not named stay, null 
   expect((await table.get(name))?.json()).toEqual({ version: 4 });
 });
 
-test('limits of one key leave those of its company alone', async () => {
+test('limits of one key do not change those of its company', async () => {
   const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
   expect(await ask('setLimits', { id: key.id, write: 7 })).toEqual({
     status: 200,
@@ -36,7 +36,7 @@ test('limits of one key leave those of its company alone', async () => {
   });
 });
 
-test('a limit for lookups is set per company and per key, and shown to the gateways', async () => {
+test('a limit for lookups is set per company and per key, and reaches the gateways', async () => {
   const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
   expect((await ask('setLimits', { company_id, lookup: 200 })).body.limits.lookup).toBe(200);
   expect((await ask('setLimits', { id: key.id, lookup: 30 })).body.limits.lookup).toBe(30);
@@ -47,7 +47,7 @@ test('a limit for lookups is set per company and per key, and shown to the gatew
   await ask('setLimits', { company_id, lookup: null });
 });
 
-test('setting limits of a revoked key does not bring it back', async () => {
+test('setting limits of a revoked key does not reactivate it', async () => {
   const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
   await ask('revokeKey', { id: key.id });
   await ask('setLimits', { id: key.id, read: 5 });

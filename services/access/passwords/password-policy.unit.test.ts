@@ -20,7 +20,7 @@ test.each([
   'gJ8#kd02mLpq',
   'brightwater tea kettles sing',
   'übermäßig große Fässer',
-])('%s is taken', (password) => {
+])('%s is accepted', (password) => {
   expect(reasonOf(password)).toBeUndefined();
 });
 

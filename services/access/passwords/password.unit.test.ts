@@ -2,7 +2,7 @@ import { argon2Sync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hashPassword, saltOf, verifyPassword, verifyPasswords } from './password.ts';
 
-test('the password that was hashed verifies, another does not', () => {
+test('the hashed password verifies, another does not', () => {
   const stored = hashPassword('correct horse battery staple');
   expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect(verifyPassword('correct horse battery staple', stored)).toBe(true);
@@ -18,7 +18,7 @@ test('a password typed in another Unicode form is the same password', () => {
   expect(verifyPassword('cafe\u0301 au lait', stored)).toBe(true);
 });
 
-test('a hash made at another cost still verifies', () => {
+test('a hash with another cost still verifies', () => {
   const nonce = Buffer.alloc(16, 7);
   const hash = argon2Sync('argon2id', {
     message: 'older',
@@ -33,7 +33,7 @@ test('a hash made at another cost still verifies', () => {
   expect(verifyPassword('newer', stored)).toBe(false);
 });
 
-test('what is not a hash verifies nothing', () => {
+test('text that is not a hash verifies no password', () => {
   expect(verifyPassword('', '')).toBe(false);
   expect(verifyPassword('x', '$argon2id$v=19$m=64,t=3,p=2$$')).toBe(false);
 });

@@ -3,7 +3,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../test-world.ts';
 
-// What somebody can do who has a gateway: send what they like over its lane.
+// What an attacker with a gateway can do: send anything over its lane.
 
 const world = await testWorld();
 await world.startAccess();
@@ -33,7 +33,7 @@ const newKey = { name: 'of a thief', scopes: ['admin'] };
 const keysOf = async (company_id: number): Promise<unknown[]> =>
   (await ask('listKeys', { company_id })).body.keys;
 
-test('a member who shows a session does what their role allows', async () => {
+test('a member with a session may do what their role allows', async () => {
   const actor = { user: ada.as(), ...here, token: ada.token };
   const made = await send('createApiKey', { tenant: ada.company, actor, body: { ...newKey, name: 'ours' } });
   expect(made.status).toBe(201);
@@ -41,13 +41,13 @@ test('a member who shows a session does what their role allows', async () => {
 
 test.each<[string, () => Actor]>([
   ['shows no session', () => ({ user: ada.as(), ...here })],
-  ['makes a session up', () => ({ user: ada.as(), ...here, token: 'a'.repeat(43) })],
+  ['makes up a session', () => ({ user: ada.as(), ...here, token: 'a'.repeat(43) })],
   ["shows another company's", () => ({ user: ada.as(), ...here, token: mallory.token })],
   [
     "shows another company's, and its session",
     () => ({ user: { ...ada.as(), sessionId: mallory.as().sessionId }, ...here, token: mallory.token }),
   ],
-])('whoever names a member and %s is let into nothing', async (_, actor) => {
+])('a call that names a member and %s is refused', async (_, actor) => {
   const before = await keysOf(ada.company);
   for (const operation of ['createApiKey', 'listTeam', 'getSession', 'startTotp'] as const) {
     const answer = await send(operation, { tenant: ada.company, actor: actor(), body: newKey });
@@ -56,21 +56,21 @@ test.each<[string, () => Actor]>([
   expect(await keysOf(ada.company)).toEqual(before);
 });
 
-test("a session's company is the one that is acted in, whatever company is named", async () => {
+test('a call acts in the company of its session, whatever company it names', async () => {
   const before = await keysOf(ada.company);
   const actor = { user: mallory.as(), ...here, token: mallory.token };
   expect((await send('createApiKey', { tenant: ada.company, actor, body: newKey })).status).toBe(401);
   expect(await keysOf(ada.company)).toEqual(before);
 });
 
-test('the role is the one that is stored, whatever role is named', async () => {
+test('a call has the stored role, whatever role it names', async () => {
   await world.database.query("UPDATE portal_users SET role = 'viewer' WHERE id = ?", [mallory.id]);
   const actor = { user: mallory.as('owner'), ...here, token: mallory.token };
   expect((await send('createApiKey', { tenant: mallory.company, actor, body: newKey })).status).toBe(403);
   expect((await send('getSession', { tenant: mallory.company, actor })).status).toBe(200);
 });
 
-test('a session that has ended opens nothing, though a gateway has kept its token', async () => {
+test('an ended session gives no access, even if a gateway kept its token', async () => {
   const actor = { user: ada.as(), ...here, token: ada.token };
   expect((await send('signOut', { tenant: ada.company, actor })).status).toBe(204);
   expect((await send('createApiKey', { tenant: ada.company, actor, body: newKey })).status).toBe(401);

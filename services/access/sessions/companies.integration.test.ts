@@ -55,13 +55,13 @@ const resetPassword = async (company: Company, memberId: number, password: strin
   const token = String(link).split('#')[1];
   return newBrowser().ask('resetPassword', { token, password });
 };
-/** What is counted now, apart from what it is counted for. */
+/** The current counts, without their subjects. */
 const counts = async (): Promise<number[]> => {
   const rows = await world.database.query<{ failures: number }>('SELECT failures FROM sign_in_delays');
   return rows.map(({ failures }) => failures).toSorted((a, b) => a - b);
 };
 
-describe('An admin who takes the address of a member of another company', () => {
+describe('An admin who claims the address of a member of another company', () => {
   test('gets a member of their own company, and changes nothing of the other', async () => {
     const b = await newCompany(newAddress(), theirs);
     const a = await newCompany();
@@ -79,7 +79,7 @@ describe('An admin who takes the address of a member of another company', () => 
     expect((await signIn(b.email, theirs)).answer.status).toBe(200);
   });
 
-  test('learns nothing: every answer and count is the same for an address that nobody has', async () => {
+  test('learns nothing: every answer and count is the same for an unused address', async () => {
     const b = await newCompany(newAddress(), theirs);
     const a = await newCompany();
     const told: unknown[] = [];
@@ -109,7 +109,7 @@ describe('An admin who takes the address of a member of another company', () => 
     expect(told[0]).toEqual(told[1]);
   });
 
-  test('cannot guess the other password by choosing guesses as their own: each counts', async () => {
+  test('cannot guess the other password by setting guesses as their own password: each counts as an attempt', async () => {
     const b = await newCompany(newAddress(), theirs);
     const a = await newCompany();
     const { browser } = await join(a, b.email, ours);
@@ -121,11 +121,12 @@ describe('An admin who takes the address of a member of another company', () => 
       current = next;
       expect(companiesOf((await signIn(b.email, next)).answer)).toEqual([a.id]);
     }
-    // For the network, and for the account on this day; the account's own count from this network is forgotten.
+    // Counts for the network, and for the account on this day; the account's own count from this network is
+    // forgotten.
     expect(await counts()).toEqual([3, 3]);
   });
 
-  test('cannot clear what counts beside the account by signing in to their own company', async () => {
+  test('cannot reset the other counts by signing in to their own company', async () => {
     const b = await newCompany(newAddress(), theirs);
     const a = await newCompany();
     const { id } = await join(a, b.email, ours);
@@ -137,7 +138,7 @@ describe('An admin who takes the address of a member of another company', () => 
     expect(await counts()).toEqual([4, 4]);
   });
 
-  test('cannot time it: the memberships of an address share a salt, whichever way a password is chosen', async () => {
+  test('learns nothing from timing: the memberships of an address share a salt, however a password is set', async () => {
     const b = await newCompany(newAddress(), theirs);
     const a = await newCompany();
     const { browser, id } = await join(a, b.email, ours);
@@ -182,7 +183,7 @@ describe('A person of several companies', () => {
     expect(back.company.id).toBe(answer.company.id);
   });
 
-  test('is in the log of a company from when they enter it', async () => {
+  test('is in the audit log of a company once they enter it', async () => {
     const { email, one, two } = await inTwo();
     const startsOf = async (company: number): Promise<number> => {
       const [row] = await world.database.query<{ n: number }>(
@@ -216,7 +217,7 @@ describe('A person of several companies', () => {
     ]);
     expect((await browser.ask('getSession')).company.id).toBe(one.id);
     expect((await enter({ totp: totpCode(secret, step) })).company.id).toBe(two.id);
-    // Both at once, by the code of the one.
+    // Both companies at once, with the code of one.
     await browser.ask('switchCompany', { companyId: one.id });
     const started = await browser.ask('startTotp', { password: ours });
     await browser.ask('confirmTotp', { code: totpCode(started.secret, step) });
@@ -234,7 +235,7 @@ describe('A person of several companies', () => {
     expect((await browser.ask('switchCompany', { companyId: two.id })).status).toBe(404);
   });
 
-  test('with a password of its own in each company reaches the one of that password', async () => {
+  test('with different passwords in each company reaches the company of the given password', async () => {
     const email = newAddress();
     const one = await newCompany(email, ours);
     const two = await newCompany(email, theirs);

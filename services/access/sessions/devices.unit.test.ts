@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { parseKeyRing } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { createDevices } from './devices.ts';
-import { createSigner } from './signer.ts';
+import { createTokenSigner } from './signer.ts';
 
 const ring = (...names: string[]) => names.map((name) => `${name}:${randomBytes(32).toString('base64')}`);
 let at = new Date('2026-01-15T09:30:00Z');
 const devicesWith = (keys: readonly string[]) =>
   createDevices({
-    signer: createSigner(parseKeyRing(keys.join()), 'devices'),
+    signer: createTokenSigner(parseKeyRing(keys.join()), 'devices'),
     now: () => at,
     random: randomBytes,
   });
@@ -22,7 +22,7 @@ test('a device is known to the member who signed in with it, in whatever case, a
   expect(devices.recognise(undefined, 'ada@example.com')).toBeUndefined();
 });
 
-test('a cookie that was changed or made up is no known device', () => {
+test('a changed or forged cookie is not a known device', () => {
   const cookie = devices.remember(undefined, 'ada@example.com');
   for (let place = 0; place < cookie.length - 1; place++) {
     const changed = cookie.slice(0, place) + (cookie[place] === 'a' ? 'b' : 'a') + cookie.slice(place + 1);

@@ -32,7 +32,7 @@ const worldWith = async (keyRing: KeyRing) => {
   return { company_id: company_id as number, ask, members, stored };
 };
 
-test('every second factor is sealed with the first key, and the old key is needed no more', async () => {
+test('every second factor is re-encrypted with the first key, and the old key is no longer needed', async () => {
   const { company_id, ask, members, stored } = await worldWith(ring('new old'));
   const secret = (at: number) => `SECRET${at}`;
   await members(450, (at) =>
@@ -54,7 +54,7 @@ test('every second factor is sealed with the first key, and the old key is neede
   );
 });
 
-test('one whose key is not in the ring is counted, and left as it is', async () => {
+test('a factor whose key is not in the ring is counted and left unchanged', async () => {
   const { company_id, ask, members, stored } = await worldWith(ring('new'));
   await members(2, (at) => sealSecret(ring(at === 0 ? 'old' : 'new'), company_id, 'SECRET'));
   const { body } = await ask('reencryptFactors', {});

@@ -12,7 +12,7 @@ export interface Signer {
 }
 
 /** @param purpose a signature for one purpose is not valid for another. */
-export const createSigner = (keyRing: KeyRing, purpose: string): Signer => {
+export const createTokenSigner = (keyRing: KeyRing, purpose: string): Signer => {
   const derived = derivedKeys(keyRing, purpose);
   const mark = (key: Buffer, text: string, bytes: number): Buffer =>
     createHmac('sha256', key).update(text).digest().subarray(0, bytes);

@@ -16,7 +16,7 @@ test.each([
   expect(totpStep(secret, code, new Date(seconds * 1000))).toBe(Math.floor(seconds / 30));
 });
 
-test('a code holds for its step and one on either side, and names its step', () => {
+test('a code is valid for its step and one on either side, and names its step', () => {
   const at = (step: number) => new Date(step * 30_000 + 15_000);
   const code = totpCode(secret, 1000);
   expect([998, 999, 1000, 1001, 1002].map((step) => totpStep(secret, code, at(step)))).toEqual([

@@ -12,10 +12,10 @@ import { createConnection } from 'mysql2/promise';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
 
-// Strangers who guess passwords, and what members and operators notice of it.
+// Strangers guess passwords: the effect on members and operators.
 
 const world = await testWorld();
-/** The service's time; tests let it pass. */
+/** The clock of the service, which tests advance. */
 let clockMs = Date.now();
 await world.startAccess({ now: () => new Date(clockMs) });
 const ask = operatorOf(await world.openBus('operator'));
@@ -50,7 +50,7 @@ const newOwner = async () => {
   const { id } = (await ask('createPortalOwner', { company_id, email, password })).body;
   return { email, id: id as number, tenant: company_id as number };
 };
-/** A member who is signed in, from an address of their own. */
+/** A member who is signed in, with an address of their own. */
 const newMember = async () => {
   const owner = await newOwner();
   const answer = await send('signIn', { actor: from('192.0.2.1'), body: { email: owner.email, password } });
@@ -66,7 +66,7 @@ beforeEach(async () => {
   clockMs += 60_000; // Nothing that is remembered is trusted that long.
 });
 
-/** Holds a table, so that every query on it waits until the returned function is called. */
+/** Locks a table, so that every query on it waits until the returned function is called. */
 const hold = async (table: string): Promise<() => Promise<void>> => {
   const connection = await createConnection(world.database.url);
   cleanUp(() => connection.destroy());
@@ -74,7 +74,7 @@ const hold = async (table: string): Promise<() => Promise<void>> => {
   return async () => void (await connection.query('UNLOCK TABLES'));
 };
 
-describe('An attempt that has to wait', () => {
+describe('An attempt that must wait', () => {
   test('is refused without a query, a lock or a hash', async () => {
     const { email } = await newOwner();
     for (let guess = 1; guess <= 6; guess++) await signIn(email, wrong, '203.0.113.1');
@@ -111,11 +111,11 @@ describe('An attempt that has to wait', () => {
   });
 });
 
-test('Strangers who fill their gate leave members and operators the database', async () => {
+test('Strangers who fill their gate do not keep members and operators from the database', async () => {
   const member = await newMember();
   const { id: keyId } = (await ask('createKey', { company_id: member.tenant, name: 'x', scopes: ['admin'] }))
     .body;
-  // Whoever comes through the gate now stays inside.
+  // Every attempt that passes the gate now stays inside.
   const release = await hold('sign_in_delays');
   const flood = Promise.all(
     Array.from({ length: 100 }, (_, at) => signIn(newEmail(), wrong, `203.0.113.${at}`)),
@@ -133,7 +133,7 @@ test('Strangers who fill their gate leave members and operators the database', a
   expect(statuses.filter((status) => status === 401)).toHaveLength(65);
 });
 
-test('Strangers of one network get a part of the queue, so that others get in', async () => {
+test('Strangers of one network get only a part of the queue', async () => {
   const release = await hold('sign_in_delays');
   const flood = Promise.all(Array.from({ length: 60 }, () => signIn(newEmail(), wrong, '203.0.113.9')));
   const { email } = await newOwner();
@@ -170,13 +170,13 @@ describe('Guesses at an account', () => {
       clockMs += 1;
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
-    // The count is forgotten with a success.
+    // A success resets the count.
     expect(await signIn(email, password, '203.0.113.1')).toBe(200);
     expect(await signIn(email, wrong, '203.0.113.1')).toBe(401);
     expect(await signIn(email, password, '203.0.113.1')).toBe(200);
   });
 
-  /** Guesses until a wait is longer than a minute. */
+  /** Guesses until a delay is longer than a minute. */
   const guessFrom = async (email: string, address: string): Promise<void> => {
     for (let guess = 1; guess <= 12; guess++) {
       expect(await signIn(email, wrong, address)).toBe(401);
@@ -185,7 +185,7 @@ describe('Guesses at an account', () => {
     clockMs -= 130_000;
   };
 
-  test('delay the network they come from, and no other', async () => {
+  test('delay only the network they come from', async () => {
     const { email } = await newOwner();
     await guessFrom(email, '203.0.113.1');
     expect(await signIn(email, password, '203.0.113.1')).toBe(429);
@@ -204,7 +204,7 @@ describe('Guesses at an account', () => {
     await guessFrom(email, '203.0.113.1');
     expect((await attempt(password)).status).toBe(429);
     expect((await attempt(password, device)).status).toBe(200);
-    // But it can't guess without end either, and another member's device is a stranger's.
+    // But a device cannot guess without limit either, and the device of another member is a stranger.
     const statuses: number[] = [];
     for (let guess = 1; guess <= 6; guess++) statuses.push((await attempt(wrong, device)).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
@@ -222,16 +222,16 @@ describe('Guesses at an account', () => {
     await guessFrom(member.email, member.actor.address);
     const body = { currentPassword: password, newPassword: 'eight badgers paint fences' };
     expect((await send('changePassword', { ...member, body })).status).toBe(204);
-    // But whoever sits at the open session cannot guess there either.
+    // But a person at the open session cannot guess there either.
     const statuses: number[] = [];
     for (let guess = 1; guess <= 6; guess++)
       statuses.push((await send('changePassword', { ...member, body })).status);
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
   });
 
-  test('from however many networks are bounded in a day', async () => {
+  test('are bounded per day over all networks', async () => {
     const { email } = await newOwner();
-    // The start of a day, so that it does not end amid the guesses.
+    // The start of a day, so that the day does not end during the guesses.
     clockMs = Math.ceil(clockMs / 86_400_000) * 86_400_000;
     await world.database.query(
       'INSERT INTO sign_in_delays (subject, failures, last_attempt_utc, next_attempt_utc) VALUES (UNHEX(SHA2(?, 256)), 499, ?, ?)',
@@ -247,10 +247,10 @@ describe('Guesses at an account', () => {
       if ((await signIn(email, wrong, `198.18.${network >> 8}.${network & 255}`)) === 401) admitted++;
       clockMs += 60_000;
     }
-    // Ten while the delays grow, then four an hour.
+    // Ten while the delays grow, then four per hour.
     expect(admitted).toBeLessThanOrEqual(10 + 3 * 4);
     expect(admitted).toBeGreaterThanOrEqual(3 * 4);
-    // The next day counts for itself.
+    // The next day has its own count.
     clockMs = beganMs + 86_400_000;
     expect(await signIn(email, password, '198.51.100.1')).toBe(200);
   });

@@ -23,7 +23,7 @@ test('an owner is stored with a hash that verifies', async () => {
   expect(verifyPassword(password, row!.password_hash)).toBe(true);
 });
 
-test('an address is a member once in a company, however it is cased, and can be one of others too', async () => {
+test('an address is a member of a company only once, in any case, and may be a member of others too', async () => {
   const { body: other } = await ask('createCompany', { name: 'Other' });
   const create = (company: number, email: string) =>
     ask('createPortalOwner', { company_id: company, email, password });

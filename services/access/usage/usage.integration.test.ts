@@ -22,7 +22,7 @@ const rowsOf = (keyId: number) =>
   );
 const written = () => sleep(1400);
 
-test('what several gateways report of one minute is added up, whoever writes it', async () => {
+test('reports of several gateways for one minute are added up, whichever replica writes them', async () => {
   for (let at = 0; at < 10; at++) await report([company_id, 1, 'read', minute, 5, 2, 1]);
   await written();
   await report([company_id, 1, 'read', minute, 1, 0, 0], [company_id, 1, 'write', minute, 7, 0, 0]);
@@ -33,7 +33,7 @@ test('what several gateways report of one minute is added up, whoever writes it'
   ]);
 });
 
-test('a report from a clock that is ahead counts for now', async () => {
+test('a report with a time in the future counts for now', async () => {
   await report([company_id, 2, 'read', minute + 60, 3, 0, 0]);
   await written();
   const [row] = (await rowsOf(2)) as { minute_utc: Date }[];
@@ -42,17 +42,17 @@ test('a report from a clock that is ahead counts for now', async () => {
 
 test.each([
   ['no list', { a: 1 }],
-  ['a bucket that is none', [company_id, 3, 'all', minute, 1, 0, 0]],
-  ['a count below nothing', [company_id, 3, 'read', minute, -1, 0, 0]],
+  ['an unknown bucket', [company_id, 3, 'all', minute, 1, 0, 0]],
+  ['a negative count', [company_id, 3, 'read', minute, -1, 0, 0]],
   ['too few values', [company_id, 3, 'read']],
-])('a report with %s harms no other', async (_, wrong) => {
+])('a report with %s does not affect others', async (_, wrong) => {
   await report(wrong);
   await report([company_id, 3, 'read', minute, 1, 0, 0]);
   await written();
   expect(await rowsOf(3)).toHaveLength(1);
 });
 
-test('thousands of counts are written whole', async () => {
+test('thousands of counts are written completely', async () => {
   const counts = Array.from(
     { length: 1800 },
     (_, at): RequestCount => [company_id, 1000 + at, 'read', minute, 1, 0, 0],

@@ -20,7 +20,7 @@ const statusesOf = (answers: readonly Asked[]) =>
       some?.length,
     ]),
   );
-/** Calls in several ticks, so that both replicas get some of them and groups overlap. */
+/** Sends calls in several ticks, so that both replicas get some and groups overlap. */
 const spread = <Result>(count: number, call: (at: number) => Promise<Result>): Promise<Result[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => sleep(Math.floor(at / 8)).then(() => call(at))));
 
@@ -50,7 +50,7 @@ test('64 notes with one external_id leave one note', async () => {
   expect(new Set(answers.map(({ body }) => body.client_note_id)).size).toBe(1);
 });
 
-test('64 notes with one external_id on two records leave one note, as they would one after the other', async () => {
+test('64 notes with one external_id on two records leave one note, as in sequence', async () => {
   const companyId = newCompany();
   const ids = [await makeClient(crm.db, companyId), await makeClient(crm.db, companyId)];
   const answers = await spread(64, (at) =>
@@ -60,7 +60,7 @@ test('64 notes with one external_id on two records leave one note, as they would
   expect(new Set(answers.map(({ body }) => body.client_note_id)).size).toBe(1);
 });
 
-test('creates and conversions of one external_id at once leave one record and one conversion', async () => {
+test('concurrent creates and conversions of one external_id leave one record and one conversion', async () => {
   const companyId = newCompany();
   const answers = await spread(64, (at) =>
     crm.act(at % 2 ? 'createLead' : 'createClient', companyId, { ...person, external_id: 'same' }),
@@ -90,7 +90,7 @@ test('one bad call fails alone', async () => {
   expect((await eventsOf(crm.db, other)).map(({ sequence }) => sequence)).toEqual([1]);
 });
 
-test('calls of one batch about one record are done in their order', async () => {
+test('calls of one batch about one record are executed in order', async () => {
   const one = await bootCrm();
   const companyId = newCompany();
   const id = await makeClient(one.db, companyId);
@@ -136,7 +136,7 @@ test('no update is lost between changes of different fields of one record', asyn
 test('a caller never sees a deadlock or a lock wait', async () => {
   const companyId = newCompany();
   const ids = await Promise.all(Array.from({ length: 12 }, () => makeClient(crm.db, companyId)));
-  // Somebody else holds rows for longer than one lock wait, and takes them in the other order.
+  // Another transaction holds rows for longer than one lock wait, and locks them in the other order.
   const other = transaction(crm.db, async (trx) => {
     for (const id of ids.toReversed()) {
       await trx
@@ -155,7 +155,7 @@ test('a caller never sees a deadlock or a lock wait', async () => {
   expect(statusesOf(answers)).toEqual({ 200: 96 });
 });
 
-test('a call that waits for a lock holds up no call about something else', async () => {
+test('a call that waits for a lock does not delay calls about other records', async () => {
   const one = await bootCrm();
   const companyId = newCompany();
   const [locked, free] = [await makeClient(one.db, companyId), await makeClient(one.db, companyId)];

@@ -17,8 +17,8 @@ export const handleAction = <O extends KeyOperation>(
   laneHandler(
     operation,
     each(async (call) => {
-      const body = await parse(operation, call, async (right) => {
-        const references = action.references?.(right as Partial<BodyOf<O>>);
+      const body = await parse(operation, call, async (valid) => {
+        const references = action.references?.(valid as Partial<BodyOf<O>>);
         return references ? referenceProblems(db, call.tenant, references) : [];
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
@@ -34,9 +34,9 @@ export const handleAction = <O extends KeyOperation>(
 const parse = async <O extends KeyOperation>(
   operation: O,
   call: Call,
-  problemsOf: (rightFields: object) => Promise<readonly Detail[]>,
+  problemsOf: (validFields: object) => Promise<readonly Detail[]>,
 ): Promise<BodyOf<O>> => {
-  const { body, problems, extra, rightFields } = readCall(operation, call);
+  const { body, problems, extra, validFields } = readCall(operation, call);
   if (body !== undefined && problems.length === 0) return body;
-  throw invalid([...problems, ...(await problemsOf(rightFields()))], extra);
+  throw invalid([...problems, ...(await problemsOf(validFields()))], extra);
 };

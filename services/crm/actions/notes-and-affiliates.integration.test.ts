@@ -42,7 +42,7 @@ describe('addClientNote', () => {
     expect(await eventsOf(crm.db, companyId)).toEqual([]);
   });
 
-  test('200: an external_id that is known updates that note', async () => {
+  test('200: a known external_id updates that note', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId);
     const add = (more: object) =>
@@ -52,7 +52,7 @@ describe('addClientNote', () => {
     expect(await notes(companyId)).toMatchObject([{ text: 'b', note_type: 'call', visibility: 'public' }]);
   });
 
-  test('200: the external_id of a note on another record moves that note here', async () => {
+  test('200: the external_id of a note on another record moves that note to this record', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId);
     const other = await makeClient(crm.db, companyId);
@@ -62,7 +62,7 @@ describe('addClientNote', () => {
     expect(await notes(companyId)).toMatchObject([{ client_id: id, text: 'b' }]);
   });
 
-  test('an external_id is its exact characters: case, accents and their spelling tell apart', async () => {
+  test('an external_id is compared exactly, including case, accents and Unicode form', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId);
     const ids = ['Note-1', 'note-1', 'N\u00f6te', 'No\u0308te', 'Note'];
@@ -86,7 +86,7 @@ describe('addClientNote', () => {
     expect(await notes(companyId)).toEqual([]);
   });
 
-  test('201: takes a text of 10000 characters of four bytes', async () => {
+  test('201: accepts a text of 10000 characters of four bytes', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId);
     const text = '😀'.repeat(10_000);
@@ -114,7 +114,7 @@ const row = (companyId: number, id: number) =>
     .executeTakeFirstOrThrow();
 
 describe('createAffiliate', () => {
-  test('201: makes one that is not approved, with a code of its own, and its event', async () => {
+  test('201: creates an affiliate that is not approved, with a code and an event', async () => {
     const companyId = newCompany();
     const sent = { ...affiliate, commission_rate: 12.5, affiliate_company_name: 'Meitner & Co' };
     const { status, body } = await crm.act('createAffiliate', companyId, sent);
@@ -152,7 +152,7 @@ describe('createAffiliate', () => {
     ]);
   });
 
-  test('200: an external_id that is known updates that affiliate', async () => {
+  test('200: a known external_id updates that affiliate', async () => {
     const companyId = newCompany();
     const first = await crm.act('createAffiliate', companyId, {
       ...affiliate,
@@ -180,7 +180,7 @@ describe('createAffiliate', () => {
     expect((await make(other, 'SPRING')).status).toBe(201);
   });
 
-  test('400: the external_id of an employee who is no affiliate; a rate of three decimals', async () => {
+  test('400: the external_id of an employee who is not an affiliate; a rate of three decimals', async () => {
     const companyId = newCompany();
     const id = await makeEmployee(crm.db, companyId, { external_id: 'boss' });
     const taken = await crm.act('createAffiliate', companyId, { ...affiliate, external_id: 'boss' });
@@ -219,7 +219,7 @@ describe('updateAffiliate', () => {
     expect(await listed()).toEqual([]);
   });
 
-  test('200: its code and times may be sent back; another code is named once', async () => {
+  test('200: its code and times may be sent back; a different code is reported once', async () => {
     const companyId = newCompany();
     const made = (await crm.act('createAffiliate', companyId, affiliate)).body;
     const { is_approved, ...whole } = made;
@@ -240,7 +240,7 @@ describe('updateAffiliate', () => {
     expect([status, body.error]).toEqual([400, 'external_id is already in use']);
   });
 
-  test('404: an employee who is no affiliate, another company’s affiliate, none', async () => {
+  test('404: an employee who is not an affiliate, another company’s affiliate, none', async () => {
     const companyId = newCompany();
     const ids = [
       await makeEmployee(crm.db, companyId),

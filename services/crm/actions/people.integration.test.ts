@@ -11,7 +11,7 @@ beforeAll(async () => {
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 let company = 1000;
-/** A company of the test's own. */
+/** A company for this test. */
 const newCompany = () => ++company;
 
 const row = async (companyId: number, clientId: number) =>
@@ -23,7 +23,7 @@ const row = async (companyId: number, clientId: number) =>
     .executeTakeFirstOrThrow();
 
 describe('createLead', () => {
-  test('201: makes a lead with everything that was sent, and its event', async () => {
+  test('201: creates a lead with all sent fields, and its event', async () => {
     const companyId = newCompany();
     const affiliate_id = await makeAffiliate(crm.db, companyId);
     const fields = {
@@ -63,10 +63,10 @@ describe('createLead', () => {
     ]);
   });
 
-  test('200: an external_id that is known updates that record, and only what was sent', async () => {
+  test('200: a known external_id updates the sent fields of that record', async () => {
     const companyId = newCompany();
     const first = await crm.act('createLead', companyId, { ...person, city: 'Hampton', external_id: 'x' });
-    // On a create null counts as absent, so it clears nothing.
+    // On a create null counts as absent, so it clears no field.
     const again = { ...person, last_name: 'Goble', city: null, external_id: 'x' };
     const second = await crm.act('createLead', companyId, again);
     expect(second).toEqual({ status: 200, body: first.body });
@@ -87,7 +87,7 @@ describe('createLead', () => {
     });
   });
 
-  test('an external_id is its own company’s, and its case counts', async () => {
+  test('an external_id belongs to its company, and is case-sensitive', async () => {
     const [one, other] = [newCompany(), newCompany()];
     const made = await Promise.all([
       crm.act('createLead', one, { ...person, external_id: 'x' }),
@@ -169,12 +169,12 @@ describe('createClient', () => {
     ['its name in another case', 'CLIENT - paused'],
     ['its id', statusIds.clientPaused],
     ['its id as text', String(statusIds.clientPaused)],
-  ])('201: takes a status by %s', async (_, status) => {
+  ])('201: accepts a status by %s', async (_, status) => {
     const { body } = await crm.act('createClient', newCompany(), { ...person, status });
     expect(body.status).toBe('Client - Paused');
   });
 
-  test('takes the statuses of its company, and of no other', async () => {
+  test('accepts only statuses of its company', async () => {
     const [companyId, other] = [newCompany(), newCompany()];
     await crm.db
       .insertInto('statuses')
@@ -201,7 +201,7 @@ describe('createClient', () => {
     expect([status, body.error]).toEqual([400, 'status must not be a lead status']);
   });
 
-  test('200: on a lead it is the conversion, with history and event', async () => {
+  test('200: converts a lead, with history and event', async () => {
     const companyId = newCompany();
     const lead = await crm.act('createLead', companyId, { ...person, external_id: 'x' });
     const client = await crm.act('createClient', companyId, { ...person, email: 'k@b.co', external_id: 'x' });
@@ -223,7 +223,7 @@ describe('createClient', () => {
     });
   });
 
-  test('200: on a client it sets a sent status, and leaves one that was not sent', async () => {
+  test('200: on a client sets a sent status, and keeps the status otherwise', async () => {
     const companyId = newCompany();
     const make = (more: object) =>
       crm.act('createClient', companyId, { ...person, external_id: 'x', ...more });
@@ -243,7 +243,7 @@ describe.each([
 ] as const)('%s', (operation, what, statusId) => {
   const other = what === 'lead' ? statusIds.clientActive : statusIds.leadNew;
 
-  test('200: changes what was sent, clears what is null, leaves the rest, emits nothing', async () => {
+  test('200: changes sent fields, clears those that are null, keeps the rest, emits no event', async () => {
     const companyId = newCompany();
     const employee_id = await makeEmployee(crm.db, companyId);
     const id = await makeClient(crm.db, companyId, {
@@ -269,7 +269,7 @@ describe.each([
     expect(await eventsOf(crm.db, companyId)).toEqual([]);
   });
 
-  test(`404: what is not a ${what} of the company`, async () => {
+  test(`404: a record that is not a ${what} of the company`, async () => {
     const companyId = newCompany();
     const foreign = await makeClient(crm.db, newCompany(), { status_id: statusId });
     const wrongKind = await makeClient(crm.db, companyId, { status_id: other });
@@ -296,7 +296,7 @@ describe.each([
     }
   });
 
-  test('a record that was found can be edited and sent back whole; what cannot be set is named once', async () => {
+  test('a found record can be edited and sent back whole; fields that cannot be set are reported once', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId, { status_id: statusId, phone: '555 0101' });
     const find = what === 'lead' ? 'findLeads' : 'findClients';
@@ -315,7 +315,7 @@ describe.each([
     expect((await row(companyId, id)).city).toBeNull();
   });
 
-  test('400: an employee or affiliate of another company, before the record is looked for', async () => {
+  test('400: an employee or affiliate of another company, before the record is looked up', async () => {
     const companyId = newCompany();
     const employee_id = await makeEmployee(crm.db, newCompany());
     const affiliate_id = await makeAffiliate(crm.db, newCompany());
@@ -395,7 +395,7 @@ describe.each([
       ]);
   });
 
-  test('200: the status it has changes nothing', async () => {
+  test('200: the current status changes nothing', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId, { status_id: fromId });
     const { updated_utc } = await row(companyId, id);
@@ -408,7 +408,7 @@ describe.each([
     expect(await eventsOf(crm.db, companyId)).toEqual([]);
   });
 
-  test('200: a note sent with the status it has becomes a note of the record, and no event', async () => {
+  test('200: a note sent with the current status becomes a note of the record, without an event', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId, { status_id: fromId });
     const sent = { new_status: from, new_status_id: null, status_note: 'Called back.' };
@@ -425,7 +425,7 @@ describe.each([
     expect(await eventsOf(crm.db, companyId)).toEqual([]);
   });
 
-  test('400: none, one of the other kind, one that is not the company’s, two that differ', async () => {
+  test('400: no status, one of the other kind, one of another company, or two that differ', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId, { status_id: fromId });
     const employee = await makeEmployee(crm.db, newCompany());
@@ -462,7 +462,7 @@ test('updateLeadStatus: a client is not a lead (404)', async () => {
   expect(answer).toEqual({ status: 404, body: { error: 'lead not found' } });
 });
 
-test('updateClientStatus: takes a lead too, which is its conversion', async () => {
+test('updateClientStatus: converts a lead', async () => {
   const companyId = newCompany();
   const id = await makeClient(crm.db, companyId, { status_id: statusIds.leadContacted });
   const { body } = await crm.act(
@@ -477,7 +477,7 @@ test('updateClientStatus: takes a lead too, which is its conversion', async () =
   expect((await crm.act('updateClient', companyId, { city: 'X' }, id)).status).toBe(200);
 });
 
-test('what an answered action changed is in the next search and find', async () => {
+test('an answered change is visible in the next search and find', async () => {
   const companyId = newCompany();
   const lead = { ...person, last_name: 'Zweigova', phone: '555 0199', external_id: 'ryw' };
   const { body } = await crm.act('createLead', companyId, lead);

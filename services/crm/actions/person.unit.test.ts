@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { clientFields } from '../store/store.ts';
 import { blankPerson } from './person.ts';
 
-// The recipe "A new field of a person" in CONTRIBUTING.md. That the column has a type is checked by the compiler.
+// Enforces the recipe "A new field of a person" in CONTRIBUTING.md. The compiler checks that the column has a type.
 
 const migrations = globSync(resolve(import.meta.dirname, '../migrations/*.sql'))
   .map((file) => readFileSync(file, 'utf8'))
@@ -14,7 +14,7 @@ const migrations = globSync(resolve(import.meta.dirname, '../migrations/*.sql'))
 const operations = ['createLead', 'createClient', 'updateLead', 'updateClient'] as const;
 
 describe.each(Object.keys(personDetails))('the field %s of a person', (field) => {
-  test.each(operations)('is taken by %s', (id) => {
+  test.each(operations)('is accepted by %s', (id) => {
     const body = contract[id].body.safeParse({
       ...{ first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' },
       [field]: 'text',
@@ -23,7 +23,7 @@ describe.each(Object.keys(personDetails))('the field %s of a person', (field) =>
     expect(body.data).toHaveProperty(field, 'text');
   });
 
-  test('is null where it is not sent', () => {
+  test('is null if it is not sent', () => {
     expect(blankPerson).toHaveProperty(field, null);
   });
 

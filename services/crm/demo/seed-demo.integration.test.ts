@@ -5,7 +5,7 @@ import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
 import { seedDemo } from './seed-demo.ts';
 
-test('demo people fill each lookup, are searchable, and are made once', async () => {
+test('demo people fill each lookup, are searchable, and are created once', async () => {
   const database = await testDatabase({ folders: crmMigrations });
   const db = database.connect<Tables>({ tenantTables });
   const companyIds = [5, 6, 7];

@@ -91,7 +91,7 @@ const seedCompany = async (trx: Trx<Tables>, companyId: number, now: Date): Prom
     .execute();
 };
 
-/** Includes people in no lookup: former employees, and affiliates whom nobody has approved yet. */
+/** Includes people that no lookup returns: former employees, and affiliates that are not approved yet. */
 const staff = (random: Random, companyId: number): Insertable<Tables['employees']>[] => [
   ...Array.from({ length: 14 }, (_, at) => employee(random, companyId, at, { is_active: at < 12 ? 1 : 0 })),
   ...Array.from({ length: 9 }, (_, at) => ({

@@ -24,12 +24,12 @@ const noted = (companyId: number, note: string) =>
   });
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-describe('a reader that walks forward', () => {
+describe('a reader in ascending order', () => {
   test('gets every event of concurrent writers once and in order, however late they commit', async () => {
     const companies = [newCompany(), newCompany()];
     const log = createEventLog({ publish: () => {} });
     let rolledBack = 0;
-    /** Transactions that dawdle before and after their events, and sometimes roll back. */
+    /** Transactions that pause before and after their events, and sometimes roll back. */
     const write = async (writer: number): Promise<void> => {
       for (let round = 0; round < 25; round++) {
         const [first, second] = writer % 2 ? companies : companies.toReversed();
@@ -72,7 +72,7 @@ describe('a reader that walks forward', () => {
     for (const [at, companyId] of companies.entries()) {
       const all = await readEvents(crm.db, companyId, { after: 0, limit: 10_000 });
       expect(seen[at]!.map(({ sequence }) => sequence)).toEqual(all.map(({ sequence }) => sequence));
-      // Without gaps: what was rolled back gave its numbers back.
+      // Without gaps: rolled-back transactions do not use up numbers.
       expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, index) => index + 1));
       expect(new Set(seen[at]!.map(({ note }) => note)).size).toBe(all.length);
     }
@@ -98,7 +98,7 @@ describe('a reader that walks forward', () => {
     expect([...ids].sort()).toEqual((await made).map(({ body }) => body.client_id).sort());
   });
 
-  test('may ask for one type', async () => {
+  test('may filter by one type', async () => {
     const companyId = newCompany();
     await crm.act('createLead', companyId, person);
     await crm.act('createClient', companyId, person);

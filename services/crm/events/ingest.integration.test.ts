@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 let company = 5000;
-/** A company that `access` has told of. */
+/** A company that `access` has announced. */
 const newCompany = async () => {
   await crm.callers.bucket.put(companyEntryName(++company), '{"version":1}');
   return company;
@@ -21,7 +21,7 @@ const ingest = async (body: unknown): Promise<IngestAnswer> => {
 const payment = {
   ...samplePayload('payment.succeeded', new Date()),
   payment_method: 'card – €',
-  // A schema is left open: what it does not name is kept.
+  // A schema allows unknown fields, which are kept.
   note: 'kept',
 };
 const invoice = samplePayload('invoice.created', new Date());
@@ -35,7 +35,7 @@ test('an answered event is in the log, with its payload as sent', async () => {
   ]);
 });
 
-test('the same dedupeKey answers the first event’s id, also at once and on two replicas', async () => {
+test('the same dedupeKey answers the first event’s id, even concurrently on two replicas', async () => {
   const [companyId, other] = [await newCompany(), await newCompany()];
   const send = (where: number, dedupeKey: string) =>
     ingest({
@@ -66,7 +66,7 @@ test('after 24 hours the key means a new event', async () => {
   expect(second).not.toEqual(first);
 });
 
-test('a payload of 262144 bytes is taken, one byte more is not', async () => {
+test('a payload of 262144 bytes is accepted, one byte more is not', async () => {
   const companyId = await newCompany();
   const document = samplePayload('document.uploaded', new Date());
   const event = (bytes: number) => ({
@@ -102,18 +102,18 @@ test.each([
     'payload.a.__proto__ is not an allowed key',
   ],
   ['{"companyId":1,"companyId":2,"type":"lead.created"}', 'companyId must be given only once'],
-])('%j is refused for good', async (body, error) => {
+])('%j is refused permanently', async (body, error) => {
   expect(await ingest(body)).toMatchObject({ error, retry: false });
 });
 
-test('an unknown company is refused, and taken as soon as it is known', async () => {
+test('an unknown company is refused, and accepted as soon as it is known', async () => {
   const event = { companyId: 987_654, type: 'invoice.created', payload: invoice };
   expect(await ingest(event)).toMatchObject({ error: 'there is no company 987654', retry: false });
   await crm.callers.bucket.put(companyEntryName(987_654), '{"version":1}');
   expect(await ingest(event)).toMatchObject({ duplicate: false });
 });
 
-test('a test event of POST /events/test may have any object for its payload', async () => {
+test('a test event of POST /events/test may have any object as its payload', async () => {
   const companyId = await newCompany();
   const event = { companyId, type: 'invoice.created', payload: { n: 1 }, isTest: true };
   expect(await ingest(event)).toMatchObject({ duplicate: false });

@@ -8,7 +8,7 @@ import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { openPublisher } from './publisher.ts';
 import { readEvents } from './read-events.ts';
 
-// Each test begins without a service of its own process: replicas are processes that can be killed.
+// Each test starts without a service in its own process: replicas are processes that can be killed.
 let crm: BootedCrm;
 beforeEach(async () => {
   crm = await bootCrm({ replicas: 0 });
@@ -48,7 +48,7 @@ const outboxIds = async () =>
 const events = () => readEvents(crm.db, companyId, { after: 0, limit: 10_000 });
 const act = (operation: OperationId) => crm.act(operation, companyId, person);
 
-/** Every event that is published from now on: its id and its bytes. */
+/** Every event published from now on: its ID and its bytes. */
 const publishedFromNow = async () => {
   const published = new Map<number, string>();
   crm.bus.nc.subscribe('events.>', {
@@ -60,7 +60,7 @@ const publishedFromNow = async () => {
   return published;
 };
 
-test('what is committed is published, under its id and with the bytes of its envelope', async () => {
+test('a committed event is published, with its id and the bytes of its envelope', async () => {
   await startReplica();
   const published = await publishedFromNow();
   await Promise.all(Array.from({ length: 20 }, () => act('createLead')));
@@ -69,7 +69,7 @@ test('what is committed is published, under its id and with the bytes of its env
     expect(published.get(event.event_id)).toBe(encodeEnvelope(event).toString());
 });
 
-test('whatever becomes of its publication, a committed event is in the outbox until somebody took it', async () => {
+test('a committed event stays in the outbox until it is fanned out, even if publishing fails', async () => {
   const replica = await startReplica();
   const answers = await Promise.all(Array.from({ length: 20 }, () => act('createClient')));
   expect(answers.every(({ status }) => status === 201)).toBe(true);
@@ -94,7 +94,7 @@ test('a replica that is killed under load leaves an event and its outbox row for
   expect(ids.length).toBeGreaterThanOrEqual(answered);
 });
 
-describe('a server that', () => {
+describe('a NATS server that', () => {
   const event: StoredEvent = {
     event_id: 100_000,
     company_id: companyId,
@@ -114,7 +114,7 @@ describe('a server that', () => {
     return { bus, publisher, counted };
   };
 
-  test('takes nothing off our hands gets no more than the bound, and the rest when it is back', async () => {
+  test('stalls gets no more than the bound, and the rest when it is back', async () => {
     const { publisher, counted } = await openOwn(50_000);
     const published = await publishedFromNow();
     await crm.nats.pause();
@@ -129,7 +129,7 @@ describe('a server that', () => {
     await expect.poll(() => published.size).toBe(fits + 30);
   });
 
-  test('is gone gets nothing, and nobody waits for it', async () => {
+  test('is gone gets nothing, and writes do not wait for it', async () => {
     const { bus, publisher, counted } = await openOwn(50_000);
     await crm.nats.kill();
     await expect.poll(() => bus.connected()).toBe(false);

@@ -16,7 +16,7 @@ const findClients = async (companyId: number, query: Query) =>
 const findLeads = async (companyId: number, query: Query) =>
   idsOf((await crm.ask('findLeads', companyId, query)).body);
 
-test('a client is answered with all of its fields', async () => {
+test('a client is returned with all of its fields', async () => {
   const id = await makeClient(crm.db, 1, {
     first_name: 'Zoë',
     last_name: 'O"Hara',
@@ -46,7 +46,7 @@ test('a client is answered with all of its fields', async () => {
   });
 });
 
-test('what a record lacks is null', async () => {
+test('a missing field is null', async () => {
   const id = await makeClient(crm.db, 2, { status_id: statusIds.leadNew });
   const { body } = await crm.ask('findLeads', 2, { client_id: String(id) });
   expect(body.clients[0]).toMatchObject({
@@ -79,14 +79,14 @@ describe('each parameter by itself', () => {
       expect(await findClients(5, { external_id: other })).toEqual([]);
   });
 
-  test('client_id is one of the company', async () => {
+  test('client_id must belong to the company', async () => {
     const id = await makeClient(crm.db, 6);
     expect(await findClients(6, { client_id: String(id) })).toEqual([id]);
     expect(await findClients(7, { client_id: String(id) })).toEqual([]);
   });
 });
 
-test('all that is given must match', async () => {
+test('all given parameters must match', async () => {
   const id = await makeClient(crm.db, 8, { email: 'a@example.com', phone: '555 0001', external_id: 'x1' });
   await makeClient(crm.db, 8, { email: 'a@example.com', phone: '555 0002', external_id: 'x2' });
   const all = { email: 'a@example.com', phone: '5550001', external_id: 'x1', client_id: String(id) };
@@ -114,13 +114,13 @@ test("a company's own status is shown by its name", async () => {
   expect(body.clients[0]).toMatchObject({ status: 'VIP', is_lead: false });
 });
 
-test('the newest 25 are answered, the newest first', async () => {
+test('the newest 25 are returned, newest first', async () => {
   const ids: number[] = [];
   for (let left = 27; left > 0; left--) ids.push(await makeClient(crm.db, 11));
   expect(await findClients(11, { email: 'ann@example.com' })).toEqual(ids.reverse().slice(0, 25));
 });
 
-test('another company is never seen', async () => {
+test('records of another company are not found', async () => {
   await makeClient(crm.db, 12, { email: 'secret@example.com', phone: '555 9999', external_id: 's' });
   for (const query of [{ email: 'secret@example.com' }, { phone: '5559999' }, { external_id: 's' }])
     expect(await findClients(13, query)).toEqual([]);

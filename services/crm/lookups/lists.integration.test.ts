@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 describe('listEmployees', () => {
-  test('lists active employees by full name, and nobody else', async () => {
+  test('lists active employees by full name, and no others', async () => {
     const make = (first_name: string, last_name: string, fields = {}) =>
       makeEmployee(crm.db, 11, { first_name, last_name, ...fields });
     const zoe = await make('zoe', 'Adams');
@@ -42,13 +42,13 @@ describe('listEmployees', () => {
     expect((await crm.ask('listEmployees', 999)).body).toEqual({ employees: [], count: 0 });
   });
 
-  test('names with quotes, backslashes and emoji arrive as they are', async () => {
+  test('names with quotes, backslashes and emoji arrive unchanged', async () => {
     await makeEmployee(crm.db, 14, { first_name: '"Quo\\te"', last_name: "O'Brien 😀" });
     const { body } = await crm.ask('listEmployees', 14);
     expect(body.employees[0].full_name).toBe('"Quo\\te" O\'Brien 😀');
   });
 
-  test('sees what was committed just before, on every replica', async () => {
+  test('shows a change at once, on every replica', async () => {
     for (let count = 1; count <= 20; count++) {
       await makeEmployee(crm.db, 15);
       expect((await crm.ask('listEmployees', 15)).body.count).toBe(count);
@@ -62,7 +62,7 @@ describe('listEmployees', () => {
   });
 });
 
-test('a batch of many companies answers each its own', async () => {
+test('each company of a batch gets its own data', async () => {
   const companyIds = Array.from({ length: 40 }, (_, at) => 100 + at);
   for (const companyId of companyIds) await makeEmployee(crm.db, companyId, { last_name: `Of ${companyId}` });
   const asked = [...companyIds, ...companyIds, 998];
@@ -72,7 +72,7 @@ test('a batch of many companies answers each its own', async () => {
   );
 });
 
-test('a refused call does not harm those beside it in the batch', async () => {
+test('a refused call does not affect others in its batch', async () => {
   await makeEmployee(crm.db, 16);
   const answers = await Promise.all([
     crm.ask('listEmployees', 16),
@@ -83,7 +83,7 @@ test('a refused call does not harm those beside it in the batch', async () => {
 });
 
 describe('listAffiliates', () => {
-  test('lists active, approved affiliates by full name, and nobody else', async () => {
+  test('lists active, approved affiliates by full name, and no others', async () => {
     const make = (last_name: string, fields = {}) =>
       makeEmployee(crm.db, 21, { last_name, role_id: 6, is_approved: 1, ...fields });
     const young = await make('Young');
@@ -135,7 +135,7 @@ describe('listClientStatuses', () => {
       expect(is_lead).toBe(status_name.startsWith('Lead'));
   });
 
-  test("the company's own come first; its lead statuses, inactive and invalid ones do not come", async () => {
+  test("the company's own come first; its lead statuses, inactive and invalid ones are left out", async () => {
     const make = (company_id: number, status_name: string, fields = {}) =>
       crm.db
         .insertInto('statuses')
@@ -153,7 +153,7 @@ describe('listClientStatuses', () => {
     expect(body.statuses[0]).toMatchObject({ is_lead: false, is_active: true, color_code: '#808080' });
   });
 
-  test('an inactive or invalid global status comes to nobody', async () => {
+  test('an inactive or invalid global status is not listed', async () => {
     const { db } = crm;
     const set = (fields: { is_active?: number; is_valid?: number }, id: number) =>
       db

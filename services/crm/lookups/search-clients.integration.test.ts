@@ -21,7 +21,7 @@ const search = async (companyId: number, q: string, limit?: number) => {
 };
 const idsOf = async (companyId: number, q: string) => (await search(companyId, q)).map(({ id }) => id);
 
-/** Each test that follows must hold for a client wherever it is kept. */
+/** Each of the following tests must pass for a client in either state. */
 const placements = [
   ['that waits to be indexed', async () => {}],
   ['that has been indexed', () => indexAll(crm.db)],
@@ -77,7 +77,7 @@ describe.each(placements)('of a client %s', (_, settle) => {
     for (const q of ['Spot', '-991', 'HubSpot-9911']) expect(await idsOf(companyId, q), q).toEqual([]);
   });
 
-  test('the characters that patterns are made of stand for themselves', async () => {
+  test('pattern characters are matched literally', async () => {
     const { companyId, id } = await one({
       first_name: '100%',
       last_name: "O'B_r\\n",
@@ -107,7 +107,7 @@ describe.each(placements)('of a client %s', (_, settle) => {
     expect(await idsOf(companyId, '中田')).toEqual([]);
   });
 
-  test('white space at the ends and doubled makes no difference', async () => {
+  test('outer and repeated white space is ignored', async () => {
     const { companyId, id } = await one({ first_name: 'Mary  Ann', last_name: 'Lee' });
     for (const q of ['  lee ', 'mary ann', 'Ann   Lee']) expect(await idsOf(companyId, q), q).toEqual([id]);
   });
@@ -117,7 +117,7 @@ describe.each(placements)('of a client %s', (_, settle) => {
     expect(await idsOf(companyId, 'ann')).toEqual([id]);
   });
 
-  test('another company sees nothing of it', async () => {
+  test('another company does not find it', async () => {
     const { companyId, id } = await one({ external_id: 'EXT', phone: '555 0199' });
     for (const q of ['ann', 'an', 'EXT', '-0199', String(id)]) {
       expect(await idsOf(companyId, q), q).toEqual([id]);
@@ -174,7 +174,7 @@ test.each([
   expect(body).toMatchObject({ error_code: 'invalid_request', message: expect.any(String) });
 });
 
-test('a q of two letters is taken however their accents are written', async () => {
+test('a q of two letters is accepted in any Unicode form', async () => {
   const id = await makeClient(crm.db, 302);
   expect(await idsOf(302, 'a\u0301n')).toEqual([id]);
   expect(await idsOf(302, '\u00e1n\u0301')).toEqual([id]);
@@ -185,7 +185,7 @@ test('a very long q finds nothing', async () => {
   expect(await idsOf(303, 'ann'.repeat(1000))).toEqual([]);
 });
 
-test('no more than the limit is answered, each client once, the newest first', async () => {
+test('no more than the limit is returned, each client once, newest first', async () => {
   const ids: number[] = [];
   for (let at = 0; at < 30; at++) ids.push(await makeClient(crm.db, 304, { external_id: `ann-${at}` }));
   expect(await idsOf(304, 'lee')).toEqual(ids.toReversed().slice(0, 25));
@@ -193,7 +193,7 @@ test('no more than the limit is answered, each client once, the newest first', a
   expect(new Set(await idsOf(304, 'ann')).size).toBe(25);
 });
 
-test('a client is found on every replica at once after it was made', async () => {
+test('a new client is found at once on every replica', async () => {
   for (let at = 0; at < 40; at++) {
     const id = await makeClient(crm.db, 305, { last_name: `Fresh${at}x` });
     expect(await idsOf(305, `fresh${at}x`)).toEqual([id]);

@@ -10,7 +10,7 @@ CREATE TABLE statuses (
   is_listed BOOLEAN GENERATED ALWAYS AS (is_valid AND is_active) VIRTUAL NOT NULL,
   PRIMARY KEY (company_id, status_id),
   UNIQUE KEY status_id (status_id),
-  -- A name means one status; the names of those no longer valid may be used again.
+  -- Names of valid statuses are unique; names of invalid ones may be used again.
   UNIQUE KEY valid_name (company_id, (IF(is_valid, status_name, NULL))),
   KEY lookup (company_id, is_listed, status_name, status_id, is_lead, color_code),
   CONSTRAINT color_code_is_hex CHECK (REGEXP_LIKE(color_code, '^#[0-9a-f]{6}$'))
@@ -29,5 +29,5 @@ INSERT INTO statuses (company_id, status_id, status_name, color_code) VALUES
   (0, 21, 'Client - Paused', '#f2c94c'),
   (0, 22, 'Client - Completed', '#4f4f4f');
 
--- The ids below 1000 are kept for global statuses.
+-- IDs below 1000 are reserved for global statuses.
 ALTER TABLE statuses AUTO_INCREMENT = 1000;

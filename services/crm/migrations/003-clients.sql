@@ -7,7 +7,7 @@ CREATE TABLE clients (
   last_name VARCHAR(100) NOT NULL,
   email VARCHAR(254) COLLATE utf8mb4_0900_as_ci NOT NULL,
   phone VARCHAR(32),
-  -- The digits, last first: a number found by its end is a prefix of this.
+  -- The digits in reverse order, so that a search by the end of a number is a prefix search.
   phone_reversed VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin GENERATED ALWAYS AS (
     NULLIF(REVERSE(REGEXP_REPLACE(phone, '[^0-9]', '')), '')
   ) VIRTUAL,

@@ -15,8 +15,8 @@ CREATE TABLE client_notes (
   CONSTRAINT note_client FOREIGN KEY (company_id, client_id) REFERENCES clients (company_id, client_id)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci;
 
--- One row a change; the status a record began with is the first row's `from_status_id`, or its own where it
--- has none.
+-- One row per change. The initial status of a record is `from_status_id` of its first row, or its current status if
+-- there is no row.
 CREATE TABLE client_status_history (
   company_id BIGINT UNSIGNED NOT NULL,
   client_id BIGINT UNSIGNED NOT NULL,
@@ -35,10 +35,10 @@ CREATE TABLE client_status_history (
     REFERENCES employees (company_id, employee_id)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci;
 
--- What a company has configured; one without a row has the defaults.
+-- Settings of a company; without a row it has the defaults.
 CREATE TABLE company_settings (
   company_id BIGINT UNSIGNED NOT NULL,
-  -- What a client gets that is made without a status; `Client - Active` where it is null.
+  -- The status of a client that is created without one; null means `Client - Active`.
   default_client_status_id BIGINT UNSIGNED,
   PRIMARY KEY (company_id),
   CONSTRAINT settings_client_status FOREIGN KEY (default_client_status_id) REFERENCES statuses (status_id)

@@ -9,7 +9,7 @@ CREATE TABLE events (
   -- The envelope's id.
   event_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   type VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- The JSON as it is delivered, byte for byte; the JSON type would reorder it.
+  -- The JSON exactly as delivered; the JSON type would reorder it.
   payload MEDIUMBLOB NOT NULL,
   PRIMARY KEY (company_id, sequence, created_utc),
   KEY event_id (event_id)

@@ -91,7 +91,7 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
       .execute();
   });
 
-  test('has two chunks and some in every place', async () => {
+  test('has two chunks, and clients in every place', async () => {
     const tail = await db
       .selectFrom('client_search_tails')
       .select(['chunk', 'entries'])
@@ -101,7 +101,7 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
     expect(await waiting(companyId)).toBe(48);
   });
 
-  test('answers as a comparison of all its clients does, whatever is searched', async () => {
+  test('gives the results of a full scan, for any query', async () => {
     const random = createRandom(99);
     const texts = clients.map((client) => ({ ...client, ...searchText(client) }));
     const queries = [
@@ -136,7 +136,7 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
     }
   });
 
-  test('a search stops when nobody waits for it any more', async () => {
+  test('a search stops when its caller has given up', async () => {
     const search = findByText(db, { companyId, query: 'qqq', limit: 25, deadlineMs: performance.now() - 1 });
     await expect(search).resolves.toEqual([]);
     const common = findByText(db, {
@@ -192,7 +192,7 @@ test('clients are found at every moment while indexers move them', async () => {
   await Promise.all([writing, index(), index(), read(), read(), read()]);
 });
 
-test('an indexer moves clients by itself, and stops when it is told', async () => {
+test('an indexer moves clients by itself until it is stopped', async () => {
   const companyId = 22;
   await makeMany(companyId, 100);
   const indexer = startIndexer({ db });
@@ -201,12 +201,12 @@ test('an indexer moves clients by itself, and stops when it is told', async () =
   } finally {
     await indexer.stop();
   }
-  // Makes no one, and marks them all again.
+  // Creates no client, and marks them all again.
   await makeMany(companyId, 0);
   expect(await waiting(companyId)).toBe(100);
 });
 
-test('an indexer takes no company that another has locked, and waits for no one', async () => {
+test('an indexer skips a company that another has locked', async () => {
   const companyId = 31;
   await makeMany(companyId, 10);
   await indexCompany(db, companyId);
@@ -227,7 +227,7 @@ test('a client marked again while it is indexed stays marked', async () => {
   const companyId = 41;
   const id = await makeClient(db, companyId, { last_name: 'First' });
   await transaction(db, async (trx) => {
-    // The change is not committed while the indexer passes.
+    // The change is not committed yet while the indexer runs.
     await trx
       .updateTable('clients')
       .set({ last_name: 'Second' })
@@ -242,7 +242,7 @@ test('a client marked again while it is indexed stays marked', async () => {
   expect(await idsOf(companyId, 'first')).toEqual([]);
 });
 
-test('a client deleted while it waits is forgotten', async () => {
+test('a client deleted before it is indexed is dropped', async () => {
   const companyId = 51;
   const id = await makeClient(db, companyId);
   await db.deleteFrom('clients').where('company_id', '=', companyId).where('client_id', '=', id).execute();

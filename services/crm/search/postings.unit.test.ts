@@ -16,7 +16,7 @@ import { entryText } from './text.ts';
 
 const align = createAligner();
 
-/** A small alphabet, so that texts share much; letters of one, two, three and four bytes. */
+/** A small alphabet, so that texts share many grams; letters of one, two, three and four bytes. */
 const randomTexts = (seed: number) => {
   const random = createRandom(seed);
   const word = () =>
@@ -43,14 +43,14 @@ describe('an index of random texts', () => {
     occurrences: postings.get(gramBytes(gram).toString('latin1')) ?? Buffer.alloc(0),
   });
 
-  test('offers exactly the entries that contain a query of three bytes or more, by all of its grams', () => {
+  test('returns exactly the entries that contain a query of three bytes or more, with all of its grams', () => {
     for (const query of queries) {
       const grams = gramsOfQuery(Buffer.from(query));
       if (grams.length > 0) expect(align(grams.map(occurrencesOf))).toEqual(holders(query));
     }
   });
 
-  test('offers all of them, and of a short query no others, by the grams that are chosen', () => {
+  test('returns all of them, and for a short query no others, with the chosen grams', () => {
     for (const query of queries) {
       const grams = gramsOfQuery(Buffer.from(query));
       if (grams.length === 0) continue;
@@ -62,7 +62,7 @@ describe('an index of random texts', () => {
     }
   });
 
-  test('offers exactly the entries that contain a query of one or two bytes', () => {
+  test('returns exactly the entries that contain a query of one or two bytes', () => {
     for (const query of queries) {
       const bytes = Buffer.from(query);
       if (bytes.length > 2) continue;

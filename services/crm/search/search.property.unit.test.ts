@@ -16,12 +16,12 @@ import { tailPlaces } from './tail-places.ts';
 import { contains, entryText, maxFieldCharacters, normalise, searchText } from './text.ts';
 
 const anyText = fc.string({ unit: unicode, maxLength: 30 });
-/** Few letters, so that texts share much; of one, two, three and four bytes, and zero bytes after short ends. */
+/** Few letters, so that texts share many grams; of one, two, three and four bytes, and zero bytes after short ends. */
 const letters = (maxLength: number, minLength = 0) =>
   fc.string({ unit: fc.constantFrom(...'aab@ .ñ한😀'), maxLength, minLength });
 
-describe('the form in which texts are compared', () => {
-  test('is the same after a second time, and has no capital, no accent, no line and no blank at an end', () => {
+describe('the normalised form of a text', () => {
+  test('does not change when normalised again, and has no capitals, accents, line breaks or outer blanks', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const plain = normalise(text);
@@ -32,7 +32,7 @@ describe('the form in which texts are compared', () => {
     );
   });
 
-  test('knows no difference of case, nor of how an accent is written', () => {
+  test('ignores case, and the Unicode form of accents', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'aBçÉñÖůŻ ž'), maxLength: 20 }), (text) => {
         const plain = normalise(text);
@@ -49,7 +49,7 @@ describe('the form in which texts are compared', () => {
     );
   });
 
-  test('finds any part of a name or an address by itself', () => {
+  test('contains the normalised form of any part of a name or an address', () => {
     const part = fc.tuple(anyText, anyText, anyText, fc.nat(30), fc.nat(30));
     fc.assert(
       fc.property(part, ([first_name, last_name, email, from, length]) => {
@@ -74,7 +74,7 @@ describe('the form in which texts are compared', () => {
   });
 });
 
-test('the digits of a phone number are its digits, last first', () => {
+test('the digits of a phone number are kept, in reverse order', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'0123456789 +()-./x٣'), maxLength: 40 }), (phone) => {
       const digits = [...phone].filter((one) => one >= '0' && one <= '9');
@@ -100,16 +100,16 @@ describe('an index', () => {
   const holdersOf = (all: readonly { name: string; email: string }[], query: string): readonly number[] =>
     all.flatMap(({ name, email }, at) => (name.includes(query) || email.includes(query) ? [at] : []));
 
-  test('offers those that contain a query, all of them and no other, by grams that cover it', () => {
+  test('returns exactly the entries that contain a query, with grams that cover it', () => {
     fc.assert(
       fc.property(entries, letters(9, 1), fc.nat(1000), (some, query, seed) => {
-        // One that has the query but for a letter.
+        // An entry that differs from the query in one letter.
         const wrong = [...query].with(seed % [...query].length, 'z').join('');
         const all = [...some, { name: wrong, email: '' }];
         const { occurrencesOf } = indexOf(all);
         const grams = gramsOfQuery(Buffer.from(query));
         fc.pre(grams.length > 0);
-        // Whatever weighs whichever, the choice leaves nobody out.
+        // The choice of grams leaves out no entry, whatever their weights.
         const chosen = chooseGrams(grams, ({ gram }) => ((gram % 97) * seed) % 89);
         const offered = align(chosen.map(occurrencesOf));
         const holders = holdersOf(all, query);
@@ -118,7 +118,7 @@ describe('an index', () => {
         if (covered.size === grams.length + 2) expect(offered).toEqual(holders);
         expect(chosen.length).toBeGreaterThan(0);
         expect(chosen.length).toBeLessThanOrEqual(4);
-        // Where all weigh the same, the fewest that cover it are taken, while four can.
+        // With equal weights it takes the fewest grams that cover the query, if four can.
         const fewest = chooseGrams(grams, () => 0);
         if (grams.length + 2 <= 11) expect(align(fewest.map(occurrencesOf))).toEqual(holders);
       }),
@@ -126,7 +126,7 @@ describe('an index', () => {
     );
   });
 
-  test('offers exactly those that contain one or two bytes, by the grams that begin with them', () => {
+  test('returns exactly the entries that contain one or two bytes, with the grams that begin with them', () => {
     fc.assert(
       fc.property(entries, letters(2, 1), (all, query) => {
         const bytes = Buffer.from(query);
@@ -140,7 +140,7 @@ describe('an index', () => {
     );
   });
 
-  test('finds a gram however far from one place to the next', () => {
+  test('finds a gram at any distance between places', () => {
     const gap = fc.oneof(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 125, max: 130 }));
     fc.assert(
       fc.property(gap, gap, (first, second) => {
@@ -154,7 +154,7 @@ describe('an index', () => {
     );
   });
 
-  test('finds a gram’s places in their order, and the tail finds what has no index yet', () => {
+  test('finds the places of a gram in order, and entries without an index in the tail', () => {
     fc.assert(
       fc.property(entries, letters(6, 1), (all, query) => {
         const { texts, occurrencesOf } = indexOf(all);

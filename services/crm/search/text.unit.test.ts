@@ -17,11 +17,11 @@ describe('normalise', () => {
     expect(normalise(text)).toBe(plain);
   });
 
-  test('composed and decomposed letters are the same', () => {
+  test('composed and decomposed letters become equal', () => {
     expect(normalise('Zo\u00eb')).toBe(normalise('Zoe\u0308'));
   });
 
-  test('a second time changes nothing', () => {
+  test('normalising again changes nothing', () => {
     for (const text of ['Ǆ', 'ẞ', 'ﬃ', 'Ω', '½', 'Æsop', '한글']) {
       expect(normalise(normalise(text))).toBe(normalise(text));
     }

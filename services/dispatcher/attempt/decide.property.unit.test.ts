@@ -24,7 +24,7 @@ const failed = fc.record({
 });
 
 describe('after a failure', () => {
-  test('there are as many retries as the schedule has waits, whatever the receiver says', () => {
+  test('there are as many retries as the schedule has waits, whatever the receiver answers', () => {
     const schedule = fc.array(fc.nat(72 * hourMs), { maxLength: 50 });
     fc.assert(
       fc.property(failed, schedule, nowMs, random, (attempted, scheduleMs, now, chance) => {
@@ -37,7 +37,7 @@ describe('after a failure', () => {
     );
   });
 
-  test('the next attempt is within a tenth of its wait, or later where a 429 or 503 asks, by eight hours at most', () => {
+  test('the next attempt is within a tenth of its wait, or later if a 429 or 503 asks, by at most eight hours', () => {
     const attempt = fc.integer({ min: 1, max: retryScheduleMs.length });
     fc.assert(
       fc.property(failed, attempt, nowMs, random, (attempted, which, now, chance) => {
@@ -88,7 +88,7 @@ describe('after a failure', () => {
   });
 });
 
-test('a success is one, whatever else was said', () => {
+test('a success stays a success, whatever else the answer says', () => {
   fc.assert(
     fc.property(failed, fc.nat(60), nowMs, random, (attempted, attempt, now, chance) => {
       const succeeded: Attempted = { ...attempted, errorClass: null };
@@ -103,7 +103,7 @@ test('a success is one, whatever else was said', () => {
 });
 
 describe('Retry-After', () => {
-  test('in seconds is that many, with blanks around them or not', () => {
+  test('in seconds is accepted with or without outer blanks', () => {
     fc.assert(
       fc.property(fc.nat(999_999_999), fc.constantFrom('', ' ', '\t', '000'), nowMs, (count, start, now) => {
         expect(retryAfterMs(`${start}${count} `, now)).toBe(count * 1000);
@@ -112,7 +112,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('as a date of any of the three forms is the time until then, and nothing once it is past', () => {
+  test('as a date in any of the three forms is the time until then, and nothing if it is past', () => {
     const names = { days: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] };
     fc.assert(
       fc.property(nowMs, fc.integer({ min: -100_000, max: 1_000_000 }), fc.nat(2), (now, ahead, form) => {
@@ -130,7 +130,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('of any text asks for a wait or for none, never for a time that is past or is no number', () => {
+  test('with any text gives a wait or none, never a past time or NaN', () => {
     fc.assert(
       fc.property(header, nowMs, (text, now) => {
         const waitMs = retryAfterMs(text, now);

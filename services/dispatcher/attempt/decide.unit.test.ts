@@ -36,7 +36,7 @@ test('each wait is varied by up to a tenth either way', () => {
   expect(after(answered(null), 3, 1)).toEqual(retryIn(49_500));
 });
 
-test('a 410 switches the subscription off, also at the last attempt', () => {
+test('a 410 disables the subscription, even at the last attempt', () => {
   expect(after(answered(410))).toEqual(retryIn(5000, true));
   expect(after(answered(410), 11)).toEqual({ outcome: 'failed', gone: true });
 });
@@ -58,7 +58,7 @@ describe('Retry-After', () => {
     [503, '28801', 8 * hourMs],
     [503, '999999999999', 8 * hourMs],
     [503, 'Fri, 01 May 2099 12:01:00 GMT', 8 * hourMs],
-    // What says nothing.
+    // Invalid values.
     [429, '', 5000],
     [429, '-60', 5000],
     [429, '60.5', 5000],
@@ -66,7 +66,7 @@ describe('Retry-After', () => {
     [429, 'soon', 5000],
     [429, '2099', 2_099_000],
     [429, null, 5000],
-    // Other answers ask in vain.
+    // Other answers cannot ask for a wait.
     [500, '60', 5000],
     [404, '60', 5000],
     [301, '60', 5000],
@@ -74,7 +74,7 @@ describe('Retry-After', () => {
     expect(after(answered(status, header))).toEqual(retryIn(waitMs));
   });
 
-  test('does not add a retry to a delivery that has had all', () => {
+  test('does not add a retry to a delivery that has used all', () => {
     expect(after(answered(503, '60'), 11)).toEqual({ outcome: 'failed', gone: false });
   });
 });

@@ -5,8 +5,7 @@ import { answer, type RawReceiver, startRawReceiver } from '../testing/raw-recei
 import { createPoster, type Poster, type PosterOptions } from './post.ts';
 import { createResolver, createSystemResolver } from './resolve.ts';
 
-// Names are resolved by a real name server, and what may not be reached is a real receiver that must stay
-// without a connection.
+// Uses a real name server, and a real receiver in place of each blocked address, which must get no connection.
 
 const close: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -34,14 +33,14 @@ const poster = (options: Partial<PosterOptions>): Poster => {
 const post = (from: Poster, url: string) => from.post({ url, headers: [], body: '{}' });
 const loopback = [127, 0, 0, 1] as const;
 const loopback6 = [...Array<number>(15).fill(0), 1];
-/** Public by the registries, and hardly ever routed: relays that nobody runs (RFC 7450). */
+/** Public addresses that are hardly ever routed: relays that nobody runs (RFC 7450). */
 const publicly = [192, 52, 193, 1] as const;
 const only4 =
   (...records: (readonly number[])[]): Zone =>
   (_name, type) =>
     type === 'A' ? records : [];
 
-/** A poster that asks `zone`, and a receiver on the loopback that it must not reach. */
+/** A poster whose resolver uses `zone`, and a receiver on the loopback address that it must not reach. */
 const setUp = async (zone: Zone, options: Partial<PosterOptions> = {}) => {
   const [inside, server] = [await receiver(), await names(zone)];
   const resolve = createResolver({ servers: [server.server], timeoutMs: 1500 });
@@ -49,7 +48,7 @@ const setUp = async (zone: Zone, options: Partial<PosterOptions> = {}) => {
   return { inside, server, from, url: `http://hooks.example.com:${inside.port}/` };
 };
 
-describe('an address that is not to be reached', () => {
+describe('a blocked address', () => {
   test.each([
     ['127.0.0.1', 'a loopback address'],
     ['2130706433', 'a loopback address'],
@@ -74,7 +73,7 @@ describe('an address that is not to be reached', () => {
     expect([inside.connections(), server.asked]).toEqual([0, []]);
   });
 
-  test('is refused as the answer of a name server, in the words of a name that does not exist', async () => {
+  test('is refused in a DNS answer, with the error of a name that does not exist', async () => {
     const { inside, from, url } = await setUp(only4([10, 1, 2, 3]));
     const result = await post(from, url);
     expect(result).toMatchObject({ errorClass: 'dns', error: unresolvedHost('hooks.example.com') });
@@ -90,18 +89,18 @@ describe('an address that is not to be reached', () => {
     ['before public ones', only4(loopback, publicly)],
     ['of the other family', (_name, type) => (type === 'A' ? [publicly] : [loopback6])],
     ['of an AAAA record that is all there is', (_name, type) => (type === 'A' ? [] : [loopback6])],
-  ])('makes the whole answer refused %s', async (_where, zone) => {
+  ])('makes the whole DNS answer refused %s', async (_where, zone) => {
     const { inside, from, url } = await setUp(zone);
     expect(await post(from, url)).toMatchObject({ errorClass: 'dns', connectMs: null });
     expect(inside.connections()).toBe(0);
   });
 
-  test('cannot be put in between the check and the connection: a name is looked up once', async () => {
-    // The first answer is public, every later one is the loopback.
+  test('cannot be swapped in after the check: a name is looked up once', async () => {
+    // The first answer is public, every later one is the loopback address.
     const zone: Zone = (_name, type, nth) => (type === 'AAAA' ? [] : [nth === 1 ? publicly : loopback]);
     const { inside, server, from, url } = await setUp(zone, { timeoutMs: 500 });
     const results = [await post(from, url), await post(from, url), await post(from, url)];
-    // The first went where nothing answers, and did not ask a second time.
+    // The first attempt went to an address that does not answer, and made no second look-up.
     expect(results.map(({ errorClass }) => errorClass)[0]).toMatch(/timeout|connect/);
     expect(results.slice(1).map(({ errorClass }) => errorClass)).toEqual(['dns', 'dns']);
     expect(server.asked.filter((one) => one.startsWith('A '))).toHaveLength(3);
@@ -115,7 +114,7 @@ test('with private addresses allowed, they are reached by address and by name', 
   expect(await post(from, inside.url)).toMatchObject({ statusCode: 200, dnsMs: null });
 });
 
-test('localhost is resolved as the machine does it where private addresses are allowed', async () => {
+test('localhost is resolved by the machine if private addresses are allowed', async () => {
   const inside = await receiver();
   const from = poster({ allowPrivate: true });
   expect(await post(from, `http://localhost:${inside.port}/`)).toMatchObject({
@@ -137,7 +136,7 @@ test('connections that are opened at once share one look-up', async () => {
   expect(server.asked).toHaveLength(2);
 });
 
-test('a port that is not among the allowed is refused before any look-up, whatever the row says', async () => {
+test('a port that is not allowed is refused before any look-up', async () => {
   const { inside, server, from, url } = await setUp(only4(loopback), {
     allowPrivate: true,
     ports: new Set([443, 1]),
@@ -159,7 +158,7 @@ test('without any setting deliveries go to port 443 only', async () => {
 });
 
 describe('a name', () => {
-  test('is asked for as absolute', async () => {
+  test('is queried as an absolute name', async () => {
     const { server, from, url } = await setUp(() => 'nxdomain');
     await post(from, url);
     expect(new Set(server.asked)).toEqual(new Set(['A hooks.example.com', 'AAAA hooks.example.com']));
@@ -183,7 +182,7 @@ describe('a name', () => {
       () => 'silence',
       'The name servers of hooks.example.com did not answer in time.',
     ],
-  ])('that %s is of class dns', async (_what, zone, error) => {
+  ])('that %s gives class dns', async (_what, zone, error) => {
     const { from, url } = await setUp(zone);
     const result = await post(from, url);
     expect(result).toMatchObject({ errorClass: 'dns', error, statusCode: null, address: null });
@@ -200,14 +199,14 @@ describe('a name', () => {
     expect(result.dnsMs).toBeLessThan(1300);
   });
 
-  test('that resolves slower than the deadline ends at the deadline', async () => {
+  test('that resolves too slowly ends at the deadline', async () => {
     const { from, url } = await setUp(() => 'silence', { timeoutMs: 400 });
     const result = await post(from, url);
     expect(result).toMatchObject({ errorClass: 'timeout', error: 'The host was not resolved within 0.4 s.' });
     expect(result.elapsedMs).toBeLessThan(600);
   });
 
-  test('that the machine does not know is of class dns', async () => {
+  test('that the machine does not know gives class dns', async () => {
     const resolve = createSystemResolver({ timeoutMs: 2000 });
     await expect(resolve('no-such-host.invalid')).rejects.toMatchObject({ errorClass: 'dns' });
   });

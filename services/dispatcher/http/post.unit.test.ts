@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 const timeoutMs = 1_000;
-/** What a busy machine may add to a timer. */
+/** Tolerance for timers on a busy machine. */
 const slackMs = 2_000;
 
 const setUp = async (
@@ -47,7 +47,7 @@ test('the headers of the result are those of the request, byte for byte and in o
   }
 });
 
-test('the answer is kept: status, headers as they came, body, Retry-After', async () => {
+test('the answer is kept: status, unchanged headers, body, Retry-After', async () => {
   const text = answer(503, 'later', 'Retry-After: 120\r\nX-Two: a\r\nX-Two: b\r\nX-Ümlaut: nö\r\n');
   const { post } = await setUp(answers(Buffer.from(text.replace('X-Ümlaut', 'X-U'), 'utf8')));
   expect(await post()).toMatchObject({
@@ -68,7 +68,7 @@ test('the answer is kept: status, headers as they came, body, Retry-After', asyn
   });
 });
 
-test('the time is told by its parts, and a connection that was open already has none', async () => {
+test('the duration is split into parts, and an open connection has no connection time', async () => {
   const { post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 100));
   const first = await post();
   expect(first.connectMs).toBeGreaterThanOrEqual(0);
@@ -117,7 +117,7 @@ test('a redirect is not followed', async () => {
   expect(elsewhere.receiver.connections()).toBe(0);
 });
 
-describe('a receiver that gives no whole head costs the deadline and no more:', () => {
+describe('a receiver that sends no complete head costs the deadline and no more:', () => {
   const endless =
     (text: string, everyMs: number): Behaviour =>
     (socket) => {
@@ -154,7 +154,7 @@ describe('a receiver that gives no whole head costs the deadline and no more:', 
 
   test('it does not read the request', async () => {
     const { receiver, poster } = await setUp(() => {});
-    // Larger than what the kernel takes in for a receiver that does not read.
+    // Larger than the kernel's buffers for a receiver that does not read.
     const body = Buffer.alloc(32 * 1024 * 1024);
     receiver.pause();
     const result = await poster.post({ url: receiver.url, headers: [], body });
@@ -163,7 +163,7 @@ describe('a receiver that gives no whole head costs the deadline and no more:', 
   });
 });
 
-describe('a receiver that says 2xx in time has the event, whatever becomes of the body:', () => {
+describe('a 2xx in time is a success, whatever happens to the body:', () => {
   test.each<[string, string, Behaviour]>([
     ['it hangs after the head', '', answers('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n')],
     ['it hangs in the body', 'ab', answers('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab')],
@@ -203,7 +203,7 @@ describe('a receiver that says 2xx in time has the event, whatever becomes of th
     await expect.poll(() => receiver.open()).toBe(0);
   });
 
-  test('a body that drips past the deadline is kept as far as it came', async () => {
+  test('a body that drips past the deadline is kept up to the deadline', async () => {
     const { post } = await setUp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const timer = setInterval(() => socket.write('x'), 50);
@@ -215,12 +215,12 @@ describe('a receiver that says 2xx in time has the event, whatever becomes of th
     expect(result.elapsedMs).toBeLessThan(timeoutMs + slackMs);
   });
 
-  test('a body that only its end ends is whole', async () => {
+  test('a body that ends with the connection is complete', async () => {
     const { post } = await setUp((socket) => void socket.end('HTTP/1.0 200 OK\r\n\r\nab'));
     expect(await post()).toMatchObject({ responseBody: Buffer.from('ab'), responseTruncated: false });
   });
 
-  test('more than the length it gave does not become the next answer', async () => {
+  test('bytes beyond the announced length do not become the next answer', async () => {
     const { post } = await setUp(answers(`${answer(200, 'ab')}${answer(500, 'evil')}`));
     for (let at = 0; at < 3; at += 1) {
       expect(await post()).toMatchObject({ statusCode: 200, responseBody: Buffer.from('ab') });
@@ -229,12 +229,12 @@ describe('a receiver that says 2xx in time has the event, whatever becomes of th
   });
 });
 
-test('a failure status is a failure also when its body never ends', async () => {
+test('a failure status is a failure even if its body never ends', async () => {
   const { post } = await setUp(answers('HTTP/1.1 500 X\r\ncontent-length: 5\r\n\r\nab'));
   expect(await post()).toMatchObject({ statusCode: 500, errorClass: 'status', responseTruncated: true });
 });
 
-describe('what is not an answer is of class reset:', () => {
+describe('an invalid answer gives class reset:', () => {
   const notHttp = 'The answer is not valid HTTP/1.1.';
   const ended = 'The connection ended before an answer came.';
   test.each<[string, string, Behaviour]>([
@@ -286,13 +286,13 @@ describe('interim answers are ignored, and the final status counts', () => {
     ['100 Continue with headers', 'HTTP/1.1 100 Continue\r\ndate: now\r\ncontent-length: 0\r\n\r\n'],
     ['103 Early Hints', hints],
     ['102 Processing', 'HTTP/1.1 102 Processing\r\n\r\n'],
-    ['a 1xx that nobody has heard of', 'HTTP/1.1 199 X\r\n\r\n'],
+    ['an unknown 1xx', 'HTTP/1.1 199 X\r\n\r\n'],
     ['all of them, more than once', goOn + hints + goOn + hints],
   ])('%s', async (_what, interim) => {
     const { receiver, post } = await setUp(answers(`${interim}${answer(201, 'ok')}`));
     const created = { statusCode: 201, errorClass: null, error: null, responseBody: Buffer.from('ok') };
     expect(await post()).toMatchObject(created);
-    // The connection is good for another.
+    // The connection can be reused.
     expect(await post()).toMatchObject({ ...created, connectMs: null });
     expect(receiver.connections()).toBe(1);
   });
@@ -309,13 +309,13 @@ describe('interim answers are ignored, and the final status counts', () => {
     expect(await post()).toMatchObject({ statusCode: 500, errorClass: 'status' });
   });
 
-  test('one that is all that ever comes is no answer', async () => {
+  test('alone they are not an answer', async () => {
     const { post } = await setUp((socket) => void socket.end(goOn));
     expect(await post()).toMatchObject({ statusCode: null, errorClass: 'reset' });
   });
 });
 
-test('a connection that is refused is of class connect', async () => {
+test('a refused connection gives class connect', async () => {
   const { receiver, poster } = await setUp(answers(answer(200)));
   await receiver[Symbol.asyncDispose]();
   close.shift();
@@ -339,7 +339,7 @@ test.each([
   });
 });
 
-test('a header that cannot be sent is a failure and no exception', async () => {
+test('a header that cannot be sent is a failure, not an exception', async () => {
   const { receiver, poster } = await setUp(answers(answer(200)));
   const headers = [['x-a', 'b\r\nx-c: d']] as const;
   expect(await poster.post({ url: receiver.url, headers, body: '' })).toMatchObject({ errorClass: 'reset' });
@@ -357,7 +357,7 @@ describe('of a body', () => {
     const result = await post();
     expect(result.responseBody?.length).toBe(kept);
     expect(result).toMatchObject({ responseTruncated: cut, errorClass: null });
-    // Read to its end the connection is good for more; a longer one is left.
+    // After a complete body the connection is reused; after a longer one it is closed.
     await expect.poll(() => receiver.open()).toBe(length > 64 * 1024 ? 0 : 1);
   });
 
@@ -369,7 +369,7 @@ describe('of a body', () => {
     ['br', brotliCompressSync],
   ] as const;
   test.each(inflated)(
-    'compressed by %s what it says is kept, and a bomb stays folded',
+    'compressed with %s the decompressed text is kept, and a decompression bomb is not expanded',
     async (encoding, compress) => {
       const bodies = [Buffer.from('{"ok":true}'), Buffer.alloc(64 * 1024 * 1024)];
       let at = 0;
@@ -394,7 +394,7 @@ describe('of a body', () => {
   );
 
   test.each(['zstd', 'gzip, gzip', 'nonsense', 'gzip'])(
-    'that is not what its encoding %s says, the bytes are kept',
+    'that does not match its encoding %s the raw bytes are kept',
     async (encoding) => {
       const { post } = await setUp(answers(answer(200, 'plain', `content-encoding: ${encoding}\r\n`)));
       expect(await post()).toMatchObject({ responseBody: Buffer.from('plain'), responseTruncated: false });
@@ -402,7 +402,7 @@ describe('of a body', () => {
   );
 });
 
-test('of the headers no more than 64 and 8 KiB are kept', async () => {
+test('at most 64 headers and 8 KiB of them are kept', async () => {
   const many = await setUp(
     answers(answer(200, '', Array.from({ length: 200 }, (_, at) => `x-${at}: a\r\n`).join(''))),
   );
@@ -415,7 +415,7 @@ test('of the headers no more than 64 and 8 KiB are kept', async () => {
 });
 
 describe('connections', () => {
-  test('are kept open and used again, and as many are open as are needed at once', async () => {
+  test('are reused, and as many are open as are needed at once', async () => {
     const { receiver, poster, post } = await setUp(
       (socket) => void setTimeout(() => socket.write(answer(200)), 20),
     );
@@ -435,7 +435,7 @@ describe('connections', () => {
 
   test('that the receiver closed meanwhile cost no attempt', async () => {
     const { receiver, post } = await setUp((socket, _request, nth) => {
-      // Ends the connection as the second request arrives on it, as a receiver does whose patience is over.
+      // Closes the connection as the second request arrives on it, like a receiver whose idle timeout ends.
       if (nth === 2) socket.destroy();
       else socket.write(answer(200));
     });
@@ -444,7 +444,7 @@ describe('connections', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  test('that end twice cost one attempt, and no third is made', async () => {
+  test('that close twice cost one attempt, without a third try', async () => {
     const { receiver, post } = await setUp((socket, _request, nth) => {
       if (nth === 1) socket.write(answer(200));
       else socket.destroy();
@@ -454,7 +454,7 @@ describe('connections', () => {
     expect(receiver.requests).toHaveLength(3);
   });
 
-  test('are not used again when the receiver says so, or is of HTTP/1.0', async () => {
+  test('are not reused if the receiver says so or speaks HTTP/1.0', async () => {
     for (const text of [
       answer(200, 'a', 'Connection: close\r\n'),
       'HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\na',
@@ -478,7 +478,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  test('that nobody uses are closed, and nothing is left of their origins', async () => {
+  test('that are idle are closed, and their origins are removed', async () => {
     const { receiver, poster, post } = await setUp(answers(answer(200, '', 'Keep-Alive: timeout=2\r\n')));
     await post();
     expect(poster.counts()).toEqual({ open: 1, idle: 1 });
@@ -487,7 +487,7 @@ describe('connections', () => {
   });
 });
 
-test('one that hangs does not make another wait, at the same receiver or elsewhere', async () => {
+test('that hang do not delay others, at the same receiver or elsewhere', async () => {
   const { receiver, poster } = await setUp((socket, request) => {
     if (request.startsWith('POST /hook')) socket.write(answer(200));
   });
@@ -500,7 +500,7 @@ test('one that hangs does not make another wait, at the same receiver or elsewhe
   expect((await Promise.all(hanging)).every(({ errorClass }) => errorClass === 'timeout')).toBe(true);
 });
 
-test('closing waits for what is under way and takes no more', async () => {
+test('closing waits for requests under way and accepts no more', async () => {
   const { poster, post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 100));
   const underWay = post();
   await sleep(20);

@@ -35,7 +35,7 @@ const setUp = async (tls: TlsOptions, trusted = true): Promise<{ receiver: RawRe
 const post = (poster: Poster, { port }: RawReceiver, name = host) =>
   poster.post({ url: `https://${name}:${port}/`, headers: [], body: '{}' });
 
-test('a receiver with a good certificate is posted to, and the connection is used again', async () => {
+test('a receiver with a valid certificate gets the request, and the connection is reused', async () => {
   const asked: string[] = [];
   const { receiver, poster } = await setUp({
     ...authority.issue(host),
@@ -49,7 +49,7 @@ test('a receiver with a good certificate is posted to, and the connection is use
   expect(first.tlsMs).toBeGreaterThanOrEqual(0);
   expect(await post(poster, receiver)).toMatchObject({ statusCode: 200, tlsMs: null, connectMs: null });
   expect(receiver.connections()).toBe(1);
-  // The certificate is asked for by the name, though the connection is to the address.
+  // The certificate is checked for the name, although the connection goes to the address.
   expect(asked).toEqual([host]);
 });
 
@@ -78,7 +78,7 @@ describe('no request is sent to a receiver whose certificate', () => {
     await expect.poll(() => poster.counts()).toEqual({ open: 0, idle: 0 });
   });
 
-  test('would be ignored by a variable of the environment', async () => {
+  test('is invalid, even if an environment variable disables verification', async () => {
     const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
@@ -91,7 +91,7 @@ describe('no request is sent to a receiver whose certificate', () => {
   });
 });
 
-test('a receiver that speaks old versions of TLS only is of class tls', async () => {
+test('a receiver that only speaks old versions of TLS gives class tls', async () => {
   const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
   const { receiver, poster } = await setUp({ ...authority.issue(host), ...old });
   expect(await post(poster, receiver)).toMatchObject({
@@ -100,9 +100,9 @@ test('a receiver that speaks old versions of TLS only is of class tls', async ()
   });
 });
 
-test('a receiver that breaks the protocol in the moment the handshake ends brings nothing down', async () => {
+test('a receiver that breaks the protocol right after the handshake crashes nothing', async () => {
   const { receiver, poster } = await setUp(authority.issue(host));
-  // Sends on what the receiver says, with a record behind it that does not decrypt.
+  // Forwards the receiver's data, followed by a record that does not decrypt.
   const broken = Buffer.concat([Buffer.from('1703030040', 'hex'), Buffer.alloc(64)]);
   const between = createServer((socket) => {
     const inner = connect(receiver.port, '127.0.0.1');
@@ -126,7 +126,7 @@ describe('a receiver that does not speak TLS', () => {
     return { receiver, poster };
   };
 
-  test('is of class tls', async () => {
+  test('gives class tls', async () => {
     const { receiver, poster } = await plain((socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'));
     expect(await post(poster, receiver)).toMatchObject({
       errorClass: 'tls',
@@ -134,7 +134,7 @@ describe('a receiver that does not speak TLS', () => {
     });
   });
 
-  test('and says nothing is of class timeout, and costs the deadline', async () => {
+  test('and sends nothing gives class timeout at the deadline', async () => {
     const { receiver, poster } = await plain(() => {});
     const result = await post(poster, receiver);
     expect(result).toMatchObject({
@@ -146,7 +146,7 @@ describe('a receiver that does not speak TLS', () => {
     await expect.poll(() => receiver.open()).toBe(0);
   });
 
-  test('and hangs up is of class tls', async () => {
+  test('and closes the connection gives class tls', async () => {
     const { receiver, poster } = await plain((socket) => socket.end());
     expect(await post(poster, receiver)).toMatchObject({
       errorClass: 'tls',

@@ -9,8 +9,8 @@ import {
   traced,
 } from '@causeway/runtime';
 import { dispatcherMetrics } from '../metrics.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { Tables } from '../tables.ts';
-import type { Windows } from '../windows/windows.ts';
 import type { LeasedDelivery } from './announced.ts';
 import { pull } from './pull.ts';
 import { type AnnouncedDelivery, readAnnounced } from './read-announced.ts';
@@ -31,17 +31,17 @@ export interface Intake {
  * duplicates.
  */
 export const startIntake = (options: IntakeOptions): Intake => {
-  const { bus, db, windows, giveBack, orphaned, now, lastStartMs, log, metrics, tracer, mayTake } = options;
+  const { bus, db, scheduler, giveBack, orphaned, now, lastStartMs, log, metrics, tracer, mayTake } = options;
   const taken = metrics.counter(dispatcherMetrics.dispatcher_first_taken_total).cell();
   let perWake = 4;
   let stopped = false;
 
-  const room = (): number => (mayTake() && !stopped ? windows.free().slots - batch.underWay() : 0);
+  const room = (): number => (mayTake() && !stopped ? scheduler.free().slots - batch.underWay() : 0);
 
-  /** Reads deliveries. Those whose windows are closed are given back unread. */
+  /** Reads deliveries. Those whose subscriptions have no room are given back unread. */
   const read = async (arrived: readonly AnnouncedDelivery[]): Promise<void> => {
     const { closed = [], open = [] } = Object.groupBy(arrived, (one) =>
-      windows.isClosed(one) ? 'closed' : 'open',
+      scheduler.isClosed(one) ? 'closed' : 'open',
     );
     giveBack(closed);
     if (open.length === 0) return;
@@ -55,7 +55,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
         () => readAnnounced(db, open, { nowMs, lastStartMs }),
       );
       taken.value += jobs.length;
-      for (const job of jobs) windows.offer(job);
+      for (const job of jobs) scheduler.offer(job);
       giveBack(forQueues);
       orphaned(orphans);
     } catch (error) {
@@ -126,7 +126,7 @@ const maxBatch = 256;
 export interface IntakeOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
-  readonly windows: Windows;
+  readonly scheduler: Scheduler;
   readonly giveBack: (deliveries: readonly LeasedDelivery[]) => void;
   /** Called with deliveries whose subscriptions were deleted. */
   readonly orphaned: (deliveries: readonly LeasedDelivery[]) => void;

@@ -6,7 +6,7 @@ import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tab
 import { perCount } from '../store/per-count.ts';
 import { type FoundTarget, readTargets, type WaitingDelivery } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
-import { putAside } from './put-aside.ts';
+import { holdOrDrop } from './hold-or-drop.ts';
 
 /** Deliveries taken from a queue, all under one lease. */
 export interface Claim {
@@ -66,7 +66,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       const left = new Set<string>();
       for (const queue of closed) {
         const target = targets.get(queueName(queue));
-        if (!(await putAside(all, queue, target ? 'held' : 'dropped', now))) left.add(queueName(queue));
+        if (!(await holdOrDrop(all, queue, target ? 'held' : 'dropped', now))) left.add(queueName(queue));
         else if (!target) await deleteQueue(all, queue);
       }
       const open = queues.flatMap((queue) => {

@@ -3,15 +3,15 @@ import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, type Log, type Metrics } from '@causeway/runtime';
 import type { Job } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
 import { readBodies } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
-import type { Windows } from '../windows/windows.ts';
 import { createClaim } from './claim.ts';
 import { createTurns } from './turns.ts';
 
 /** Looks for queues that are due and takes from them. */
 export interface Poller {
-  /** Makes it look now, because a window has room again. */
+  /** Makes it look now, because a subscription has room again. */
   wake(): void;
   /** Stops taking and resolves when the current look has ended. */
   stop(): Promise<void>;
@@ -22,9 +22,9 @@ export interface Poller {
  * and the next one at once if more was due than it could take, otherwise after a pause.
  */
 export const startPoller = (options: PollerOptions): Poller => {
-  const { db, windows, now, leaseMs, log, metrics, mayTake } = options;
+  const { db, scheduler, now, leaseMs, log, metrics, mayTake } = options;
   const claim = createClaim();
-  const turns = createTurns(windows);
+  const turns = createTurns(scheduler);
   const all = acrossTenants(db, 'a dispatcher reads deliveries of many companies in one batch');
   const looks = metrics?.counter(dispatcherMetrics.dispatcher_queue_looks_total).cell();
   const taken = metrics?.counter(dispatcherMetrics.dispatcher_queue_taken_total).cell();
@@ -35,7 +35,7 @@ export const startPoller = (options: PollerOptions): Poller => {
 
   /** @returns whether to look again at once. */
   const look = async (): Promise<boolean> => {
-    const { queueSlots } = windows.free();
+    const { queueSlots } = scheduler.free();
     if (!mayTake() || queueSlots === 0) return false;
     if (looks) looks.value++;
     const at = now();
@@ -44,8 +44,8 @@ export const startPoller = (options: PollerOptions): Poller => {
     const { claims, leaseMs: untilMs } = await claim(db, {
       queues,
       share: (targets) => {
-        for (const target of targets) windows.setFailures(target, target.consecutive_failures);
-        return windows.share(targets);
+        for (const target of targets) scheduler.setFailures(target, target.consecutive_failures);
+        return scheduler.share(targets);
       },
       now: at,
       leaseMs,
@@ -69,11 +69,11 @@ export const startPoller = (options: PollerOptions): Poller => {
             target,
             body,
           };
-          windows.offer(job);
+          scheduler.offer(job);
         }
       }
     }
-    for (const { target, more } of claims) if (more) windows.wanted(target);
+    for (const { target, more } of claims) if (more) scheduler.wanted(target);
     return more;
   };
 
@@ -119,7 +119,7 @@ const afterFailureMs = 500;
 
 export interface PollerOptions {
   readonly db: Database<Tables>;
-  readonly windows: Windows;
+  readonly scheduler: Scheduler;
   readonly now: () => Date;
   readonly leaseMs: number;
   readonly log: Log;

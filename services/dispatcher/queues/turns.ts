@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { Tables } from '../tables.ts';
-import type { Windows } from '../windows/windows.ts';
 
 /** Chooses which of the due queues come next. */
 export interface Turns {
@@ -17,17 +17,17 @@ export interface Turns {
  * look reads, the next looks skip the companies already read until all others have had a turn. So a company with a
  * thousand due queues delays another by one look, not by a thousand.
  */
-export const createTurns = (windows: Pick<Windows, 'full' | 'share' | 'wanted'>): Turns => {
+export const createTurns = (scheduler: Pick<Scheduler, 'full' | 'share' | 'wanted'>): Turns => {
   const served = new Set<number>();
   return {
     next: async (db, now) => {
-      const full = windows.full();
+      const full = scheduler.full();
       const due = await readDue(db, now, { ...full, companies: [...full.companies, ...served] });
       // Their URLs are not known yet; the limit per host applies when they are taken.
       const found = inTurns(due).map((queue) => ({ ...queue, url: '' }));
-      const counts = windows.share(found);
+      const counts = scheduler.share(found);
       const fit = found.filter((_, at) => counts[at]! > 0);
-      for (const [at, queue] of found.entries()) if (counts[at] === 0) windows.wanted(queue);
+      for (const [at, queue] of found.entries()) if (counts[at] === 0) scheduler.wanted(queue);
       const queues = fit.slice(0, maxQueues);
       const left = due.length === maxRead || queues.length < fit.length;
       const more = left || served.size > 0;

@@ -33,7 +33,7 @@ export interface Recorder {
  * that no result is lost because of another one.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { db, now, probeIntervalMs, waitingQuota, inStreak } = options;
+  const { db, now, probeIntervalMs, waitingQuota, hasFailures } = options;
   const { onHealth, onMissed, onRecorded, onRoom, log, metrics, tracer } = options;
   const write = createWriter();
   const lost = metrics.counter(dispatcherMetrics.dispatcher_record_refused_total).cell();
@@ -49,7 +49,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
           tracer,
           'record attempts',
           { kind: 'internal', parents },
-          () => write(db, results, { now: now(), probeIntervalMs, waitingQuota, inStreak }),
+          () => write(db, results, { now: now(), probeIntervalMs, waitingQuota, hasFailures }),
         );
         for (const span of parents) span?.end();
         if (failing) log.info({ results: results.length }, 'results are recorded again');
@@ -111,7 +111,7 @@ export interface RecorderOptions {
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
   /** Whether failures of this subscription were seen, which a success resets. */
-  readonly inStreak: (key: QueueKey) => boolean;
+  readonly hasFailures: (key: QueueKey) => boolean;
   /** Called with the health of subscriptions after their results. */
   readonly onHealth: (health: Health) => void;
   /** Called with events that made room for retries and are missed. */

@@ -13,15 +13,15 @@ import {
 import { type Kysely, sql } from 'kysely';
 import { hasNoRow } from '../intake/announced.ts';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
-import { putAside } from '../queues/put-aside.ts';
+import { holdOrDrop } from '../queues/hold-or-drop.ts';
 import { addRows } from '../store/add-rows.ts';
 import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
 import { perCount } from '../store/per-count.ts';
 import type { Tables } from '../tables.ts';
 import { attemptColumns, attemptRow } from './attempt-row.ts';
 import { type Change, changeOf } from './change.ts';
+import { countFailures } from './count-failures.ts';
 import type { Finished } from './finished.ts';
-import { countStreak } from './streak.ts';
 
 export interface WriteOptions {
   readonly now: Date;
@@ -37,7 +37,7 @@ export interface Health extends QueueKey {
 }
 
 export interface Written {
-  /** The results as they were recorded: at the quota of waiting deliveries, some that were to be retried have failed. */
+  /** The results as recorded. At the quota of waiting deliveries, some that were to be retried have failed instead. */
   readonly recorded: readonly Finished[];
   readonly health: readonly Health[];
   /** Events that made room for retries: they are missed by their subscriptions. */
@@ -45,17 +45,17 @@ export interface Written {
 }
 
 /**
- * Writes what became of attempts: their rows, their deliveries' states, the queues' streaks and next times, in one
- * transaction. Done twice it changes nothing: an attempt's key is there already, and a delivery whose lease is not
- * the one we held is not counted.
+ * Writes the results of attempts in one transaction: their rows, the states of their deliveries, and the failure
+ * counts and due times of the queues. A second run changes nothing: the row of an attempt exists already, and a
+ * delivery whose lease has changed is not counted.
  *
- * Most attempts succeed and belong to no streak; for those it is two statements, however many. Everything else is
- * looked at under its lock first, queues before deliveries, as everyone locks them.
+ * Most attempts succeed for a subscription without failures; two statements write any number of these. Everything
+ * else is read under its lock first, queues before deliveries, as in every transaction.
  */
 export const createWriter = (): ((
   db: Database<Tables>,
   finished: readonly Finished[],
-  options: WriteOptions & { readonly inStreak: (key: QueueKey) => boolean },
+  options: WriteOptions & { readonly hasFailures: (key: QueueKey) => boolean },
 ) => Promise<Written>) => {
   const insertAttempts = perCount<ReturnType<typeof attemptRow>>(
     (rows) => rows.flatMap((row) => attemptColumns.map((column) => row[column])),
@@ -67,7 +67,7 @@ export const createWriter = (): ((
         .compile(),
   );
 
-  return (db, ended, { inStreak, ...options }) =>
+  return (db, ended, { hasFailures, ...options }) =>
     transaction(db, async (trx) => {
       const all = acrossTenants(trx, 'a dispatcher records attempts of many companies in one batch');
       const { finished, missed } = await admitRetries(all, ended, options);
@@ -76,7 +76,7 @@ export const createWriter = (): ((
           decision.outcome !== 'succeeded' ||
           job.probe ||
           job.target.consecutive_failures > 0 ||
-          inStreak(job),
+          hasFailures(job),
       );
       const queues = await lockQueues(all, counted);
       const checked = finished.filter((one) => !isPlain(one));
@@ -97,8 +97,8 @@ export const createWriter = (): ((
 };
 
 /**
- * A first attempt that failed gets its row now, and waits for its retry. At the quota of waiting deliveries it is
- * not retried: its delivery has failed.
+ * A failed first attempt gets its row now, and waits for its retry. At the quota of waiting deliveries it is not
+ * retried: its delivery has failed.
  */
 const admitRetries = async (
   db: Kysely<Tables>,
@@ -151,8 +151,8 @@ const lockDeliveries = async (
 };
 
 /**
- * Delivered is delivered, whoever holds the lease by now, and though its subscription was switched off. Most have
- * had no row until now.
+ * A success counts even if another process holds the lease by now, or the subscription was disabled. Most of these
+ * deliveries had no row until now.
  */
 const succeed = async (db: Kysely<Tables>, finished: readonly Finished[], now: Date): Promise<void> => {
   if (finished.length === 0) return;
@@ -162,7 +162,7 @@ const succeed = async (db: Kysely<Tables>, finished: readonly Finished[], now: D
     attempt: 'SMALLINT UNSIGNED',
     status: 'SMALLINT UNSIGNED',
   };
-  // Assigned in this order, and the state last: the conditions are about the one before.
+  // MySQL assigns in this order. The state comes last, because the conditions use its previous value.
   await sql`
     INSERT INTO deliveries (company_id, event_id, subscription_id, replay_id, created_utc,
       event_type, state, attempts, last_status, updated_utc)
@@ -255,15 +255,15 @@ const updateQueues = async (
       failedAttempts: queue.failed_attempts,
       nextMs: queue.next_due_utc?.getTime() ?? null,
     };
-    const streak = countStreak(before, results, { nowMs: now.getTime(), probeIntervalMs });
+    const count = countFailures(before, results, { nowMs: now.getTime(), probeIntervalMs });
     const gone = finished.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
-    const reason = gone ? goneReason : streak.isOver ? streakReason : null;
-    const nextMs = reason ? now.getTime() : streak.nextMs;
-    return [{ ...queue, ...streak, reason, nextMs, url: gone?.job.target.url }];
+    const reason = gone ? goneReason : count.isDisabling ? failuresReason : null;
+    const nextMs = reason ? now.getTime() : count.nextMs;
+    return [{ ...queue, ...count, reason, nextMs, url: gone?.job.target.url }];
   });
   if (updates.length === 0) return [];
   await sql`
-    UPDATE ${queueTable(updates, streakColumns, ({ failures, failedAttempts, nextMs }) => [
+    UPDATE ${queueTable(updates, failureColumns, ({ failures, failedAttempts, nextMs }) => [
       failures,
       failedAttempts,
       nextMs === null ? null : sqlTime(nextMs),
@@ -280,14 +280,15 @@ const updateQueues = async (
   }));
 };
 
-const streakColumns = { failures: 'INT UNSIGNED', failed_attempts: 'INT UNSIGNED', due_utc: datetime };
+const failureColumns = { failures: 'INT UNSIGNED', failed_attempts: 'INT UNSIGNED', due_utc: datetime };
 
 const goneReason = 'the receiver answered 410 Gone';
-const streakReason = '20 consecutive failures';
+const failuresReason = '20 consecutive failures';
 
 /**
- * Switches a subscription off and holds what waits: a first part here, the rest whoever takes its queue.
- * @param url the one that was answered, where the answer is the reason: another may be in its place by now.
+ * Disables a subscription and holds its waiting deliveries: a first part here, the rest in the dispatcher that claims
+ * its queue.
+ * @param url the URL that answered 410: the subscription may have another one by now.
  */
 const disable = async (
   db: Kysely<Tables>,
@@ -306,12 +307,12 @@ const disable = async (
     : enabled.where('url', '=', url)
   ).executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) return;
-  await putAside(db, key, 'held', now);
-  await noteDisabled(db, key, reason, now);
+  await holdOrDrop(db, key, 'held', now);
+  await auditDisabled(db, key, reason, now);
 };
 
 /** The audit log names the system, because no person did it. */
-const noteDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, at: Date): Promise<void> => {
+const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, at: Date): Promise<void> => {
   const { name, url } = await db
     .selectFrom('subscriptions')
     .select(['name', 'url'])

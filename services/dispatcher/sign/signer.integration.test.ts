@@ -65,7 +65,7 @@ describe('a signed attempt', () => {
     expect(headers['x-webhook-signature']).toBe(`sha256=${hex}`);
   });
 
-  test('has the headers of the contract, stamped with the present second', async () => {
+  test('has the headers of the contract, with the current second as its timestamp', async () => {
     const headers = await signer.sign(request({ attempt: 3 }));
     const second = Number(lowerCased(headers)['x-webhook-timestamp']);
     expect(Math.abs(second - Date.now() / 1000)).toBeLessThan(2);
@@ -85,7 +85,7 @@ describe('a signed attempt', () => {
     expect(replayed['x-webhook-replay']).toBe('12');
   });
 
-  test('carries both signatures while a rotation overlaps, the new one first, and then one', async () => {
+  test('carries both signatures during the overlap of a rotation, the new one first, and one afterwards', async () => {
     const old = newSecret();
     const target = (untilMs: number): SignRequest['target'] => ({
       secret: sealSecret(ring, 7, verifySecret),
@@ -106,7 +106,7 @@ describe('a signed attempt', () => {
   });
 });
 
-test('each of a thousand attempts asked for at once gets the signature of its own body and secret', async () => {
+test('each of a thousand concurrent attempts gets the signature of its own body and secret', async () => {
   const all = Array.from({ length: 1000 }, (_, at) => {
     const company_id = 1 + (at % 5);
     const secret = newSecret();
@@ -122,7 +122,7 @@ test('each of a thousand attempts asked for at once gets the signature of its ow
   });
 });
 
-test('a secret that does not open fails its own attempt and no other', async () => {
+test('a secret that cannot be decrypted fails only its own attempt', async () => {
   const foreign = { ...request().target, secret: sealSecret(ring, 8, newSecret()) };
   const [bad, good] = await Promise.allSettled([
     signer.sign(request({ target: foreign })),
@@ -153,7 +153,7 @@ describe('the published vectors', () => {
 
   test('of Standard Webhooks', () => {
     const secret = openedSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
-    // Their id is a text, ours a number: the signed text is put together the same way.
+    // Their ID is a string, ours a number: the signed text is built the same way.
     const signed = standardSignatureHeader(
       [secret],
       'msg_p5jXN8AQM9LWM0D4loKWxJek' as unknown as number,
@@ -164,7 +164,7 @@ describe('the published vectors', () => {
   });
 });
 
-test('a sealed secret opens in its own company only', () => {
+test('a sealed secret decrypts only for its own company', () => {
   const sealed = sealSecret(ring, 7, verifySecret);
   expect(openSecret(ring, 7, sealed)).toBe(verifySecret);
   expect(() => openSecret(ring, 8, sealed)).toThrow();

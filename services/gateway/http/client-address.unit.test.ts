@@ -10,7 +10,7 @@ test.each([
   expect(clientAddress(remote, '', 0)).toBe(address);
 });
 
-test('without proxies a client is whom the connection says, whatever it writes', () => {
+test('without proxies the client address is that of the connection, whatever the client sends', () => {
   expect(clientAddress('203.0.113.7', '1.2.3.4', 0)).toBe('203.0.113.7');
 });
 
@@ -23,7 +23,7 @@ test.each([
   ['not an address', 1, '10.0.0.9'],
   ['203.0.113.7', 2, '10.0.0.9'],
 ])(
-  'behind proxies it is the entry that the outermost of ours wrote: %s by %i',
+  'behind proxies it is the entry that the outermost trusted proxy wrote: %s by %i',
   (written, proxies, address) => {
     expect(clientAddress('10.0.0.9', written, proxies)).toBe(address);
   },

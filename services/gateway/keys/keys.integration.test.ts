@@ -46,7 +46,7 @@ beforeEach(async () => {
 
 const openBucket = (by: Bus = access) =>
   new Kvm(by.nc).create(keyBucket, { history: 1, allow_direct: false });
-/** Takes away the bucket that every test begins with. */
+/** Deletes the bucket that every test begins with. */
 const emptied = async (url: string): Promise<void> => {
   const operator = await connectBus({ url, name: 'operator' });
   await (await jetstreamManager(operator.nc)).streams.delete(`KV_${keyBucket}`).catch(() => {});
@@ -65,7 +65,7 @@ const fill = async (): Promise<void> => {
   await bucket.put('company.1001', JSON.stringify({ version: 1, limits: { read: 7 } }));
   await bucket.put('meta', JSON.stringify({ ready: true }));
 };
-/** Tells of a change as `access` does. @returns who answered within `waitMs`. */
+/** Announces a change as `access` does. @returns the gateways that answered within `waitMs`. */
 const announce = async (change: KeyTableChange, waitMs: number): Promise<string | undefined> => {
   try {
     const reply = await access.nc.request(keyRevokedSubject, JSON.stringify(change), { timeout: waitMs });
@@ -91,13 +91,13 @@ describe('the key table', () => {
     await table.reload('start');
     expect(table.key('key.b')).toBeUndefined();
     await bucket.put('key.a', entry(2, false));
-    // Remembered for as long as `access` may ask for it, then unknown.
+    // Remembered as long as `access` may ask for it, then unknown.
     expect(await announce({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
     await vi.waitFor(() => expect(table.key('key.a')).toBeUndefined());
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
   });
 
-  test('is trusted only when it was read whole, then follows each change', async () => {
+  test('is trusted only after it was read completely, then follows each change', async () => {
     await bucket.put('key.a', entry(1));
     const table = follow();
     const reading = table.reload('start');
@@ -112,7 +112,7 @@ describe('the key table', () => {
     await vi.waitFor(() => expect(table.key('key.a')?.active).toBe(false));
   });
 
-  test('answers that it has heard of a change when it holds it, and not before', async () => {
+  test('confirms a change when it holds it, and not before', async () => {
     await fill();
     const table = follow();
     await table.reload('start');
@@ -137,7 +137,7 @@ describe('the key table', () => {
     expect(table.key('key.a')).toMatchObject({ version: 3, active: false });
   });
 
-  test('after a cut is not trusted until it was read whole again, and holds what happened meanwhile', async () => {
+  test('after a disconnection is not trusted until it was read completely again, with the changes made meanwhile', async () => {
     await fill();
     const table = follow();
     bus.onReconnect(() => void table.reload('NATS is back'));
@@ -170,7 +170,7 @@ describe('the key table', () => {
     expect(table.trusted()).toBe(false);
   });
 
-  test('is read by another server where the one it is on has nothing to read', {
+  test('is read from another server if its own has nothing to read', {
     timeout: 40_000,
   }, async () => {
     const both = [nats, await testNats()];
@@ -190,7 +190,7 @@ describe('the key table', () => {
     expect(elsewhere.url.endsWith(own.nc.getServer())).toBe(true);
   });
 
-  test('is read anew when its bucket was lost and made again', { timeout: 40_000 }, async () => {
+  test('is read again when its bucket was lost and created again', { timeout: 40_000 }, async () => {
     await fill();
     const table = follow();
     await table.reload('start');
@@ -206,7 +206,7 @@ describe('the key table', () => {
 });
 
 describe('presence', () => {
-  test('is listed while the gateway lives, is renewed, and is gone when it leaves', async () => {
+  test('is listed while the gateway lives, is renewed, and is removed when it leaves', async () => {
     const presence = await keepPresence({ bus, instance: 'gateway-1', log, onLapse: () => {} });
     const registry = await new Kvm(access.nc).open(gatewayBucket);
     const first = await registry.get('gateway-1');
@@ -219,7 +219,7 @@ describe('presence', () => {
     expect((await registry.get('gateway-1'))?.operation).toBe('DEL');
   });
 
-  test('that may have lapsed makes the gateway read everything again', async () => {
+  test('that may have expired makes the gateway read everything again', async () => {
     let lapses = 0;
     const presence = await keepPresence({
       bus,
@@ -239,7 +239,7 @@ describe('presence', () => {
   });
 });
 
-test('the last use of a key is reported once a minute, and what is left at the end', async () => {
+test('the last use of a key is reported once a minute, and the rest at shutdown', async () => {
   const reports: unknown[] = [];
   access.nc.subscribe(keyUsedSubject, {
     callback: (_, message) => {

@@ -35,11 +35,11 @@ const startGateway = async (url = nats.url): Promise<Gateway> => {
   return { bus, counter, limiter: createLimiter(counter, () => clock) };
 };
 
-/** A test's requests must not straddle a minute: the limiter's clock stands still. */
+/** The requests of a test must not straddle a minute, so the limiter's clock stands still. */
 const clock = Date.parse('2026-03-01T12:00:30Z');
 
 type Bucket = 'read' | 'write' | 'admin' | 'lookup';
-/** Of a key whose company has no ceiling that it could reach. */
+/** Counts for a key whose company has no ceiling that it could reach. */
 const limitsOf = (
   key: number,
   limit: number,
@@ -60,7 +60,7 @@ const inSlot = (window: number, slot: number): Take => ({
   limit: 1_000_000,
   companySlot: 0,
 });
-/** So many requests of a slot, as they travel. */
+/** A number of requests of a slot, as sent over NATS. */
 const requests = (slot: number, n = 1) => [slot, 1_000_000, n, 0];
 
 const takeAll = (gateways: readonly Gateway[], key: number, times: number, limit = 60) =>
@@ -79,7 +79,7 @@ describe('limits are exact', () => {
     expect(results.map(admitted)).toEqual(keys.map(() => 60));
   });
 
-  test('positions are given out once each', async () => {
+  test('each position is assigned once', async () => {
     const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
     const key = newKey();
     const results = await takeAll(gateways, key, 300, 1000);
@@ -100,15 +100,15 @@ describe('limits are exact', () => {
       expect((await take(gateway, id, 5, bucket)).used).toBe(1);
   });
 
-  test('over several gateways currentUsage is exact: the n-th request of the window reports n, refused or not', async () => {
+  test('over several gateways currentUsage is exact: the n-th request of the window reports n, admitted or refused', async () => {
     const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
     const key = newKey();
-    // One after the other, as one caller would, each time at another gateway.
+    // One after another, as a single caller would, each at another gateway.
     for (let at = 1; at <= 120; at++) {
       const verdict = await take(gateways[at % 3]!, key, 60);
       expect(verdict).toMatchObject({ used: at, admitted: at <= 60 });
     }
-    // And in a burst, where each position is told to exactly one.
+    // And in a burst, in which each position is reported exactly once.
     const burst = await takeAll(gateways, key, 300);
     const positions = burst.map((result) => (result.status === 'fulfilled' ? result.value.used : -1));
     expect(positions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, at) => at + 121));
@@ -128,14 +128,14 @@ describe('limits are exact', () => {
     expect(verdicts.filter((one) => one.admitted)).toHaveLength(200);
     const used = (name: string) =>
       verdicts.filter((one) => !one.admitted && one.name === name).map((one) => one.used);
-    // Of 30 × 12 requests, 30 × 2 were beyond their key's limit and did not count for the company.
+    // Of 30 × 12 requests, 30 × 2 exceeded the limit of their key and did not count for the company.
     expect(used('read').toSorted((a, b) => a - b)).toEqual([...keys.map(() => 11), ...keys.map(() => 12)]);
     expect(used('company-read').toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 100 }, (_, at) => at + 201),
     );
   });
 
-  test('a key that floods beyond its limit takes nothing from the other keys of its company', async () => {
+  test('a key that floods beyond its limit uses up nothing of the other keys of its company', async () => {
     const { limiter } = await startGateway();
     const company = { name: 'company-read', slot: companySlot(newKey(), 'read'), limit: 20 } as const;
     const [flooding, other] = [newKey(), newKey()];
@@ -146,7 +146,7 @@ describe('limits are exact', () => {
       expect((await limiter.take(limitsOf(other, 10, 'read', company))).admitted).toBe(true);
   });
 
-  test('a gateway of the release before can still ask', async () => {
+  test('a gateway of the previous release can still count', async () => {
     const gateway = await startGateway();
     const key = newKey();
     const window = Math.floor(clock / 60_000);
@@ -161,7 +161,7 @@ describe('limits are exact', () => {
     expect(reply.json()).toEqual([2, 3, 1]);
   });
 
-  test('an owner of the release before, which would not understand, is taken over with its counts', async () => {
+  test('an owner of the previous release, which would not understand, is replaced with its counts kept', async () => {
     const own = await testNats();
     onTestFinished(() => own.stop());
     const gateway = await startGateway(own.url);
@@ -172,7 +172,7 @@ describe('limits are exact', () => {
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(8);
   });
 
-  test('a key over its limit gets in when its limit is raised', async () => {
+  test('a key over its limit is admitted when its limit is raised', async () => {
     const gateway = await startGateway();
     const key = newKey();
     for (let at = 0; at < 3; at++) await take(gateway, key, 3);
@@ -183,7 +183,7 @@ describe('limits are exact', () => {
     expect(await take(gateway, key, 6)).toMatchObject({ admitted: true, used: 6 });
   });
 
-  test('the next window starts at nothing', async () => {
+  test('the next window starts at zero', async () => {
     const { counter } = await startGateway();
     let nowMs = clock;
     const limiter = createLimiter(counter, () => nowMs);
@@ -200,7 +200,7 @@ describe('limits are exact', () => {
 });
 
 describe('counts survive', () => {
-  test('the kill of their owner in the middle of the load: nobody is let in twice', async () => {
+  test('the kill of their owner under load: no position is admitted twice', async () => {
     const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
     // The first to count owns the partition.
     await takeAll([gateways[0]!], newKey(), 1);
@@ -213,7 +213,7 @@ describe('counts survive', () => {
     for (const [at, key] of keys.entries()) {
       const total = admitted(results[at]!) + admitted(more[at]!);
       expect(total, `key ${key}`).toBeLessThanOrEqual(60);
-      // A request that was counted but whose answer died with the owner costs its key one of its sixty.
+      // A request that was counted, but whose answer was lost with the owner, uses up one of the sixty of its key.
       const unanswered = results[at]!.filter(({ status }) => status === 'rejected').length;
       expect(total + unanswered, `key ${key}`).toBeGreaterThanOrEqual(60);
     }
@@ -230,21 +230,21 @@ describe('counts survive', () => {
     expect((await take(gateways[1]!, key, 1000)).used).toBe(81);
   });
 
-  test('a drain under load, by which the next owner counts on in a moment', async () => {
+  test('a drain under load, after which the next owner continues at once', async () => {
     const gateways = await Promise.all([1, 2].map(() => startGateway()));
     const [leaving, staying] = gateways as [Gateway, Gateway];
     await leaving.counter.warm();
     const key = newKey();
-    // So many messages that reading them one by one would take its time.
+    // Enough messages that reading them one by one would take long.
     for (let at = 0; at < 400; at++) await take(leaving, key, 1000);
     const drained = leaving.counter.drain();
-    // None waits until it fails, as it would for an owner that is not found.
+    // None waits for a timeout, as for an owner that is not found.
     for (let used = 401; used <= 500; used++) expect((await take(staying, key, 1000)).used).toBe(used);
     await drained;
     const log = await openLimitLog(staying.bus.nc, { timeoutMs: 500 });
     expect((await log.tail(0)).epoch).not.toBeNull();
     await staying.counter.drain();
-    // Free for whoever needs it next, with all that was counted in its last message.
+    // Free for the next gateway that needs it, with all counts in its last message.
     expect((await log.tail(0)).epoch).toBeNull();
     const jsm = await jetstreamManager(staying.bus.nc);
     const { state } = await jsm.streams.info(limitStream, { subjects_filter: limitLogSubject(0) });
@@ -272,7 +272,7 @@ describe('counts survive', () => {
     const first = await startGateway();
     const window = Math.floor(Date.now() / 60_000);
     const slot = newKey() * 4;
-    // One request after the other, so that each is a message of its own.
+    // One request after another, so that each is a message of its own.
     for (let at = 1; at <= 1500; at++) expect((await first.counter.count(inSlot(window, slot))).own).toBe(at);
     const jsm = await jetstreamManager(first.bus.nc);
     const { state } = await jsm.streams.info(limitStream, { subjects_filter: limitLogSubject(0) });
@@ -291,7 +291,7 @@ interface Ask {
 describe('ownership', () => {
   const listen = () => ({ close: async () => {} });
 
-  test('keeps a window for as long as anybody counts in it, whatever the clocks of the others say', async () => {
+  test('keeps a window as long as any gateway counts in it, whatever the clocks of the others say', async () => {
     const gateway = await startGateway();
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     let nowMs = 0;
@@ -309,10 +309,10 @@ describe('ownership', () => {
     expect(await owner.count(behind, requests(4))).toEqual([1, 0]);
   });
 
-  test('is taken by exactly one of many that want it at once', async () => {
+  test('is taken by exactly one of many concurrent claimants', async () => {
     const gateway = await startGateway();
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
-    // Nobody appends before all have read the same tail, or one could rightly take over from another.
+    // No gateway appends before all have read the same tail, or one could rightly take over from another.
     const all = Promise.withResolvers<void>();
     let readers = 0;
     const together: LimitLog = {
@@ -332,7 +332,7 @@ describe('ownership', () => {
       if (claim.status === 'rejected') expect(claim.reason).toBeInstanceOf(FencedError);
   });
 
-  test('is lost to whoever takes over, and the loser counts nothing more', async () => {
+  test('passes to the gateway that takes over, and the previous owner counts nothing more', async () => {
     const gateway = await startGateway();
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const former = await claimPartition(log, 901, listen);
@@ -345,7 +345,7 @@ describe('ownership', () => {
     expect(await present.count(window, requests(4))).toEqual([4, 0]);
   });
 
-  test('of an owner that was slow for a while, and is at work, stays with it and is found again', async () => {
+  test('stays with an owner that was slow for a while, which is found again', async () => {
     const [gateway, other] = [await startGateway(), await startGateway()];
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const window = Math.floor(Date.now() / 60_000);
@@ -353,7 +353,7 @@ describe('ownership', () => {
     const owner = await claimPartition(log, 0, (partition) => {
       const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {
         callback: (_, message) => {
-          // Two in a row without an answer, and it seems dead.
+          // After two unanswered requests it seems dead.
           if (++asked <= 2) return;
           const { window: askedFor, takes } = message.json<Ask>();
           void partition
@@ -382,12 +382,12 @@ describe('ownership', () => {
     expect(owner.owned()).toBe(true);
   });
 
-  test('of an owner that hangs is taken from it, and exactness holds when it wakes', async () => {
+  test('is taken from an owner that hangs, and counts stay exact when it wakes', async () => {
     const gateway = await startGateway();
     const other = await startGateway();
     const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const window = Math.floor(Date.now() / 60_000);
-    // An owner that listens and never answers, as a frozen process would.
+    // An owner that listens and never answers, like a frozen process.
     let asked = 0;
     const frozen = await claimPartition(log, 0, (partition) => {
       const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {

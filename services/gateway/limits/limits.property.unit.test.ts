@@ -35,7 +35,7 @@ describe('counts', () => {
       .flatMap(([minute, slots]) => [...slots].map(([slot, count]) => `${minute} ${slot} ${count}`))
       .toSorted();
 
-  test('number the requests of a slot in a window from one', () => {
+  test('are numbered from one for each slot and window', () => {
     fc.assert(
       fc.property(taken, (takes) => {
         const counts = createCounts();
@@ -50,7 +50,7 @@ describe('counts', () => {
     );
   });
 
-  test('are the same after any number of logs and snapshots, in the form in which they are written', () => {
+  test('are the same after any number of logs and snapshots, as they are written', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(taken, fc.boolean()), { maxLength: 6 }), (parts) => {
         const replayed = createCounts();
@@ -69,7 +69,7 @@ describe('counts', () => {
     );
   });
 
-  test('gathered requests get the positions that they would get one by one', () => {
+  test('batched requests get the positions that they would get one by one', () => {
     const request = fc.record({ key: fc.nat(2), requests: fc.integer({ min: 1, max: 5 }) });
     fc.assert(
       fc.property(fc.array(request, { maxLength: 20 }), fc.integer({ min: 1, max: 8 }), (requests, limit) => {
@@ -90,7 +90,7 @@ describe('counts', () => {
     );
   });
 
-  test('what is written is what was counted', () => {
+  test('the log has exactly what was counted', () => {
     const group = fc.tuple(fc.integer({ min: 4, max: 9 }), fc.nat(5), fc.integer({ min: 1, max: 9 }));
     fc.assert(
       fc.property(fc.array(group, { maxLength: 20 }), (groups) => {
@@ -141,7 +141,7 @@ test('a window is a minute: every time is in one, and before its end', () => {
   );
 });
 
-test('the headers never tell of more than is left, nor of less than nothing', () => {
+test('the headers never report more than is left, nor less than zero', () => {
   const amount = fc.nat(2_000_000);
   fc.assert(
     fc.property(amount, amount, fc.nat(4e12), (limit, used, nowMs) => {
@@ -159,8 +159,8 @@ test('the headers never tell of more than is left, nor of less than nothing', ()
 });
 
 /**
- * The partition logs as the server keeps them, in memory: a message follows only the one it names. What the
- * network may do is decided by the run: an answer that is lost leaves its message stored.
+ * The partition logs in memory, with the rules of the server: a message follows only the one that it names. The run
+ * decides what the network does: a lost answer leaves its message stored.
  */
 const memoryLog = (loses: () => boolean): LimitLog => {
   let sequence = 0;
@@ -189,7 +189,10 @@ const memoryLog = (loses: () => boolean): LimitLog => {
   };
 };
 
-/** A step of a run: somebody takes requests, somebody claims the partition, the owner lets go, all settles, time goes on. */
+/**
+ * A step of a run: a gateway counts requests, a gateway claims the partition, the owner releases it, everything
+ * settles, or time passes.
+ */
 type Step =
   | {
       readonly kind: 'take';
@@ -225,7 +228,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface Taken extends Verdict {
   readonly window: number;
   readonly key: number;
-  /** The key's own limit, whichever limit the verdict is about. */
+  /** The limit of the key itself, whichever limit the verdict is about. */
   readonly keyLimit: number;
 }
 
@@ -237,7 +240,7 @@ const limitsOf = (key: number, limit: number): Limits => ({
   company: { name: 'company-read', slot: companySlot(1, 'read'), limit: ceiling },
 });
 
-/** Gateways that each believe what they last heard of the owner; whoever finds none claims the partition. */
+/** Gateways that each know the owner they last heard of; a gateway that finds none claims the partition. */
 const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
   let nowMs = Date.now();
   let lost = 0;
@@ -254,7 +257,7 @@ const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
   const limiters: Limiter[] = [0, 1, 2].map((at) =>
     createLimiter(
       {
-        // What `createCounter` does without a network: a batch that was not counted is sent to the next owner.
+        // Acts like `createCounter` without a network: a batch that was not counted is sent to the next owner.
         count: async ({ window, slot, limit, companySlot: companys }) => {
           for (let tries = 0; tries < 4; tries++) {
             const asked = owners[at] ?? owner;
@@ -307,10 +310,10 @@ const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
   return { taken, unknown, asked };
 };
 
-describe('whatever gateways take, claim and let go of, in whatever order', () => {
+describe('gateways that count, claim and release in any order', () => {
   const steps = fc.array(step, { minLength: 3, maxLength: 25 });
 
-  test('nobody is let in beyond a limit, and no position is given out twice', async () => {
+  test('admit no request beyond a limit, and assign no position twice', async () => {
     await fc.assert(
       fc.asyncProperty(
         steps,
@@ -334,7 +337,7 @@ describe('whatever gateways take, claim and let go of, in whatever order', () =>
     );
   });
 
-  test('while every answer arrives, what is used is told exactly, to the refused as well', async () => {
+  test('report exact usage while every answer arrives, to refused requests too', async () => {
     await fc.assert(
       fc.asyncProperty(steps, fc.constantFrom(3, 5, 8), async (order, limit) => {
         const ofOneLimit = order.map((one) => (one.kind === 'take' ? { ...one, limit } : one));

@@ -25,7 +25,7 @@ test('RATE_LIMIT_LOOKUP is overridden by the company, and that by the key', () =
   expect(keyLimits('lookup', { ...key, limits: { lookup: 3 } }, undefined, limits).company!.limit).toBe(60);
 });
 
-test("a key's own limit goes before its company's, and that before the configured one", () => {
+test("a key's own limit overrides its company's, and that overrides the configured one", () => {
   const company = { version: 1, limits: { read: 10, write: 11 } };
   expect(ownLimit('read', { ...key, limits: { read: 5 } }, company, limits)).toBe(5);
   expect(ownLimit('write', { ...key, limits: { read: 5 } }, company, limits)).toBe(11);
@@ -60,7 +60,7 @@ test("the headers are the interface's five and the draft's two", () => {
   });
 });
 
-test('nothing remains below zero', () => {
+test('the remaining requests are never negative', () => {
   const verdict = { admitted: false, name: 'read' as const, limit: 60, used: 75, resetSeconds: 60 };
   expect(limitHeaders(verdict, 61_000)).toEqual(
     expect.arrayContaining([

@@ -53,19 +53,19 @@ interface Pace {
 }
 
 /**
- * So many a second from each, and a burst (the generic cell rate algorithm: one time for each that is not idle). In
- * memory, so that a refusal costs no message: what must be exact is counted by `access`.
+ * A request rate for each caller, with a burst (generic cell rate algorithm: one time for each caller that is not
+ * idle). It is kept in memory, so that a refusal costs no message; `access` does the exact counting.
  */
 export const createPace = (perSecond: number, burst: number, nowMs = () => performance.now()): Pace => {
   const everyMs = 1000 / perSecond;
-  /** When each would be idle again if it sent nothing more. */
+  /** When each caller will be idle again if it sends no more. */
   const idleAtMs = new Map<string, number>();
   return {
     admits: (who) => {
       const now = nowMs();
       const idleAt = Math.max(idleAtMs.get(who) ?? 0, now);
       if (idleAt - now > everyMs * (burst - 1)) return false;
-      // The end of the map has those who came last.
+      // Keeps the latest callers at the end of the map.
       idleAtMs.delete(who);
       idleAtMs.set(who, idleAt + everyMs);
       if (idleAtMs.size > maxRemembered) idleAtMs.delete(idleAtMs.keys().next().value!);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBounds, createPace } from './bounds.ts';
 
-test('one network of strangers gets a part of their places, and gets it back', () => {
+test('one network of strangers gets a part of their places, and again when they are free', () => {
   const { strangers } = createBounds();
   const leave = Array.from({ length: 16 }, () => strangers.enter('203.0.113.1'));
   expect(() => strangers.enter('203.0.113.1')).toThrow('too_many_requests');
@@ -10,7 +10,7 @@ test('one network of strangers gets a part of their places, and gets it back', (
   strangers.enter('203.0.113.1');
 });
 
-test('strangers who take all of their places leave members theirs', () => {
+test('strangers who take all of their places leave the places of members', () => {
   const { strangers, members } = createBounds();
   for (let at = 0; at < 200; at++) strangers.enter(`network ${at}`);
   expect(() => strangers.enter('one more')).toThrow('service_unavailable');

@@ -20,7 +20,7 @@ const head = (more: Partial<PortalHead> = {}): PortalHead => ({
 });
 
 describe('the client', () => {
-  test('has the host of its request unless there are proxies, whatever a header says', () => {
+  test('has the host of its request without proxies, whatever a header says', () => {
     const given = head({ forwardedProto: 'https', forwardedHost: 'evil.example' });
     expect(clientOf(given, '203.0.113.7', 0)).toEqual({
       address: '203.0.113.7',
@@ -40,7 +40,7 @@ describe('the cookie', () => {
   const local = { address: '127.0.0.1', https: false, host: 'localhost:8080' };
   const remote = { address: '203.0.113.7', https: true, host: 'crm.example' };
 
-  test('is bound to host and https, but on localhost, where browsers take no such one', () => {
+  test('is bound to host and https, except on localhost, where browsers refuse such cookies', () => {
     expect(tokenCookie(token, remote)).toBe(
       `__Host-causeway=${token}; Path=/; HttpOnly; SameSite=Strict; Secure`,
     );
@@ -50,7 +50,7 @@ describe('the cookie', () => {
     expect(tokenCookie('', remote)).toContain('; Max-Age=0');
   });
 
-  test('is read by its own name only: a plain one is nothing where it must be a bound one', () => {
+  test('is read by its own name only: a plain one is ignored if it must be a bound one', () => {
     expect(readToken(`x=1; __Host-causeway=${token}`, remote)).toBe(token);
     expect(readToken(`causeway=${token}`, remote)).toBe('');
     expect(readToken(`causeway=${token}`, { ...remote, host: 'localhost.evil.example' })).toBe('');
@@ -59,7 +59,7 @@ describe('the cookie', () => {
     expect(readToken('causeway=short', local)).toBe('');
   });
 
-  test('of known devices outlives the session, and is none of it', () => {
+  test('of known devices outlives the session, and is not a session', () => {
     expect(deviceCookie('a.b', remote)).toBe(
       '__Host-causeway-device=a.b; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=34560000',
     );
@@ -98,7 +98,7 @@ describe('a request that changes something', () => {
     expect(passes(given)).toBe(expected);
   });
 
-  test('on plain http has the very host and port', () => {
+  test('over plain http has exactly the host and port', () => {
     const local = { address: '127.0.0.1', https: false, host: '127.0.0.1:8080' };
     expect(passes({ origin: 'http://127.0.0.1:8080' }, local)).toBe(true);
     expect(passes({ origin: 'http://127.0.0.1:8081' }, local)).toBe(false);

@@ -31,7 +31,7 @@ const site = {
 const headersOf = (answer: { headers: Iterable<readonly [string, string]> }) =>
   Object.fromEntries(answer.headers);
 
-test('every place in the portal is its page, which may run and load nothing but its own files', () => {
+test('every path of the portal serves its page, which may run and load only its own files', () => {
   const files = portalFiles(build(site), log);
   expect(files.present()).toBe(true);
   for (const path of ['', '/', '/keys', '/deliveries/5/7/0', '/index.html']) {
@@ -57,7 +57,7 @@ test('every place in the portal is its page, which may run and load nothing but 
   }
 });
 
-test('a hashed file is kept for good, and comes compressed to whoever takes it so', () => {
+test('a hashed file is cached forever, and sent compressed to clients that accept it', () => {
   const files = portalFiles(build(site), log);
   const plain = files.answer('/assets/app-1a2b.js', asks());
   expect(String(plain.body)).toBe('run()');
@@ -72,7 +72,7 @@ test('a hashed file is kept for good, and comes compressed to whoever takes it s
   expect([String(older.body), headersOf(older)['Content-Encoding']]).toEqual(['gzip', 'gzip']);
 });
 
-test('what a browser has already is not sent again', () => {
+test('a file that the browser has is not sent again', () => {
   const files = portalFiles(build(site), log);
   const etag = headersOf(files.answer('/', asks())).ETag!;
   const again = files.answer('/', asks({ ifNoneMatch: etag }));
@@ -86,7 +86,7 @@ test.each([
   '/../package.json',
   '/%2e%2e/package.json',
   '/assets/app-1a2b.js.br',
-])('%s is not there', (path) => {
+])('%s is not found', (path) => {
   expect(portalFiles(build(site), log).answer(path, asks()).status).toBe(404);
 });
 
@@ -101,7 +101,7 @@ test('a page that asks for a nonce gets a new one each time, in the page and in 
   expect(new Set(nonces).size).toBe(2);
 });
 
-test('after a new build, pages of the one before still find their parts', async () => {
+test('after a new build, pages of the previous one still find their files', async () => {
   const folder = build({ 'index.html': 'one', 'assets/one.js': '1' });
   const files = portalFiles(folder, log);
   for (const [at, next] of ['two', 'three'].entries()) {
@@ -118,7 +118,7 @@ test('after a new build, pages of the one before still find their parts', async 
   }
 });
 
-test('without a build there is nothing, and one that is made later is found', async () => {
+test('without a build nothing is found, and a later build is', async () => {
   expect(portalFiles(undefined, log).present()).toBe(false);
   const folder = build({});
   const files = portalFiles(folder, log);

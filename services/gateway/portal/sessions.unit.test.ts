@@ -10,7 +10,7 @@ const sessionOf = (id: number): ResolvedSession => ({
   proof: 'signed',
 });
 
-/** `access`, which knows the tokens that are numbers. */
+/** An `access` that knows the tokens that are numbers. */
 const sessionsOf = () => {
   const ended = new Set<string>();
   const lane = {
@@ -24,7 +24,7 @@ const sessionsOf = () => {
   return { ended, ...openSessions({ access: lane, crm: lane, webhooks: lane }) };
 };
 
-test('remembers whose session a token is, without what proves it, until access says that it is nobody’s', async () => {
+test('remembers the member of a token, without the proof, until access refuses the token', async () => {
   const { known, resolve, ended } = sessionsOf();
   expect(known('7')).toBeUndefined();
   expect(await resolve('7', trace, false)).toEqual(sessionOf(7));

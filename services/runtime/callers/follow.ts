@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { type CallerGuard, createCallerGuard } from './guard.ts';
 
-/** A guard over a copy of the key table of its own. */
+/** A guard with its own copy of the key table. */
 export interface Callers extends CallerGuard {
   /** False until the copy is read, and while it may be out of date. */
   ready(): boolean;

@@ -21,12 +21,12 @@ import { readSessionProof, signerOf } from './session-proof.ts';
 export interface CallerGuard {
   /**
    * @returns a handler that answers calls with a valid proof of their caller and refuses the others. Operators need
-   * no proof: NATS lets nobody else send to their lanes.
+   * no proof: NATS lets only them send to their lanes.
    */
   guard(handler: Handler): LaneHandler;
 }
 
-/** Why a call was refused: a label of the metric and a field of the log line. */
+/** Why a call was refused: a label of the metric and a field of the log entry. */
 const reasons = [
   'no_proof',
   'unknown_key',

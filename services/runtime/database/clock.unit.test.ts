@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createServerClock } from './clock.ts';
 
-/** A server whose clock can be set, and a process whose own is wrong by a minute and a half. */
+/** A server whose clock can be set, and a process whose own clock is off by a minute and a half. */
 const worldOf = () => {
   const world = { trueMs: 1_000_000, serverIsAheadMs: 0, answersAfterMs: 0, away: false };
   const clock = createServerClock({
@@ -17,13 +17,13 @@ const worldOf = () => {
   return { world, clock };
 };
 
-test('until the server was asked, the time is the process’s own', () => {
+test('before the first answer, the time is that of the process', () => {
   const { clock } = worldOf();
   expect(clock.now().getTime()).toBe(910_000);
   expect(clock.offsetMs()).toBe(0);
 });
 
-test('then it is the server’s, and goes on by itself', async () => {
+test('after it, the time is that of the server, and continues by itself', async () => {
   const { world, clock } = worldOf();
   await clock.measure();
   expect(clock.now().getTime()).toBe(1_000_000);
@@ -32,7 +32,7 @@ test('then it is the server’s, and goes on by itself', async () => {
   expect(clock.now().getTime()).toBe(1_001_234);
 });
 
-test('a slow answer moves nothing that it does not contradict', async () => {
+test('a slow answer changes nothing that it does not contradict', async () => {
   const { world, clock } = worldOf();
   await clock.measure();
   world.answersAfterMs = 800;
@@ -40,7 +40,7 @@ test('a slow answer moves nothing that it does not contradict', async () => {
   expect(clock.now().getTime()).toBe(world.trueMs);
 });
 
-test('the first answer, however slow, is wrong by no more than half of what it took', async () => {
+test('the error of the first answer is at most half of its duration', async () => {
   const { world, clock } = worldOf();
   world.answersAfterMs = 800;
   await clock.measure();
@@ -50,7 +50,7 @@ test('the first answer, however slow, is wrong by no more than half of what it t
   expect(Math.abs(clock.now().getTime() - world.trueMs)).toBeLessThanOrEqual(2);
 });
 
-test('a server whose clock was set is followed, and one that is away changes nothing', async () => {
+test('a server whose clock was set is followed, and an unreachable one changes nothing', async () => {
   const { world, clock } = worldOf();
   await clock.measure();
   world.serverIsAheadMs = -5_000;

@@ -53,18 +53,18 @@ describe('a database', () => {
     expect(JSON.stringify(read.created_utc)).toBe('"2026-02-03T04:05:06.789Z"');
   });
 
-  it('has the server’s time, once it was asked', async () => {
+  it('has the time of the server after its first answer', async () => {
     const db = database.connect<Tables>();
     await db.ping();
     const before = db.now().getTime();
     const { rows } = await sql<{ now: Date }>`select utc_timestamp(3) as now`.execute(db);
     const serverMs = rows[0]!.now.getTime();
-    // Half of what the first question took is how far off it may be.
+    // It may be off by half of the duration of the first query.
     expect(serverMs).toBeGreaterThan(before - 250);
     expect(serverMs).toBeLessThan(db.now().getTime() + 250);
   });
 
-  it('takes an object among the values for text, not for a condition', async () => {
+  it('treats an object value as text, not as a condition', async () => {
     const db = database.connect<Tables>({ tenantTables });
     const found = await db
       .selectFrom('accounts')
@@ -94,7 +94,7 @@ describe('a database', () => {
     await expect(db.executeQuery(elsewhere)).rejects.toThrow('bypassed the tenant guard');
   });
 
-  it('executes a query that was compiled once as often as wanted', async () => {
+  it('executes a compiled query repeatedly', async () => {
     const db = database.connect<Tables>({ tenantTables });
     const query = db.selectFrom('accounts').select('name').where('company_id', '=', 0).compile();
     for (let run = 0; run < 3; run++) expect((await db.executeQuery(query)).rows).toHaveLength(2);
@@ -120,7 +120,7 @@ describe('a database', () => {
     await expect.poll(() => db.isUp()).toBe(true);
   });
 
-  it('bounds the wait for a connection, and the number who wait', async () => {
+  it('bounds the wait for a connection, and the number of waiters', async () => {
     const metrics = createMetrics();
     const db = database.connect<Tables>({ poolSize: 1, acquireTimeoutMs: 100, queueLimit: 2, metrics });
     const slow = sql`do sleep(0.4)`.execute(db);
@@ -137,7 +137,7 @@ describe('a database', () => {
     expect(db.use()).toEqual({ inUse: 0, waiting: 0 });
   });
 
-  it('gives up on a server that accepts and says nothing', async () => {
+  it('gives up on a server that accepts connections and stays silent', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void silent.close());
@@ -154,7 +154,7 @@ describe('a database', () => {
     expect(error.message).not.toContain('secret-word');
   });
 
-  it('goes on after every connection was killed', async () => {
+  it('recovers after every connection was killed', async () => {
     const db = database.connect<Tables>({ poolSize: 3 });
     const ids = await Promise.all(
       [1, 2, 3].map(
@@ -175,7 +175,7 @@ describe('a database', () => {
     await expect(long.execute(db)).rejects.toMatchObject({ errno: 3024 });
   });
 
-  it('waits for what is in flight before it closes, and takes nothing afterwards', async () => {
+  it('waits for queries in flight before it closes, and refuses later ones', async () => {
     const db = database.connect<Tables>({ poolSize: 2 });
     let finished = 0;
     const slow = sql`do sleep(0.2)`.execute(db).then(() => finished++);

@@ -13,8 +13,8 @@ import { tracedSend } from './traced.ts';
 import { describeAddress, parseMysqlUrl } from './url.ts';
 
 /**
- * A service's handle on its database: Kysely's query builder with the tenant guard in it. Functions that
- * work inside and outside of a transaction take `Kysely<DB>`; those that need one take `Trx<DB>`.
+ * A service's handle on its database: Kysely's query builder with the tenant guard. Functions that work inside and
+ * outside a transaction take `Kysely<DB>`; those that need a transaction take `Trx<DB>`.
  */
 export type Database<DB> = Kysely<DB> & DatabaseHandle;
 
@@ -37,10 +37,10 @@ export interface DatabaseHandle {
 /**
  * Opens a pool; nothing is connected before the first query or `ping`.
  *
- * How values arrive: DATETIME(3) as `Date`, as JSON then writes them in ISO 8601 with milliseconds and `Z`
- * unasked, and as they go back into a condition unchanged; BIGINT as a number up to 2^53 - 1 and as a string
- * beyond; DECIMAL as a string, as written; TINYINT(1) as 0 or 1; BLOB as a Buffer. `numAffectedRows` counts
- * the rows that matched, `numChangedRows` those that differ now.
+ * Values are returned as follows. DATETIME(3): a `Date`, which can be used in a condition unchanged and which JSON
+ * writes in ISO 8601 with milliseconds and `Z`. BIGINT: a number up to 2^53 - 1, a string beyond. DECIMAL: a string,
+ * as written. TINYINT(1): 0 or 1. BLOB: a Buffer. `numAffectedRows` counts the matched rows, `numChangedRows` those
+ * that changed.
  */
 export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
   const { poolSize, tenantTables, tenantColumn = 'company_id', log, metrics, tracer } = options;

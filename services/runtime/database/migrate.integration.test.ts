@@ -85,7 +85,7 @@ describe('migrate', () => {
     }
   });
 
-  it('goes on with the statement that failed, once it is mended, and repeats none before it', async () => {
+  it('continues with the failed statement once it is fixed, and repeats none before it', async () => {
     const { url, name, admin } = await freshDatabase();
     const good = 'CREATE TABLE t (a INT); INSERT INTO t (a) VALUES (1);';
     const { set, write } = await folderOf({ '001-first.sql': `${good} INSERT INTO nowhere VALUES (1);` });
@@ -99,7 +99,7 @@ describe('migrate', () => {
     expect(await rowsOf(admin, `SELECT a FROM ${name}.t`)).toEqual([{ a: 1 }, { a: 3 }]);
   });
 
-  it('refuses to go on in a half-run file whose first part was changed', async () => {
+  it('refuses to continue a half-run file whose first part was changed', async () => {
     const { url } = await freshDatabase();
     const { set, write } = await folderOf({ '001-first.sql': 'CREATE TABLE t (a INT); nonsense' });
     await expect(migrate(url, [set])).rejects.toThrow('statement 2 of 2 failed');
@@ -107,7 +107,7 @@ describe('migrate', () => {
     await expect(migrate(url, [set])).rejects.toThrow('was changed after its first 1 statements had run');
   });
 
-  it('says how to mark a statement as done whose effect is already there', async () => {
+  it('says how to mark a statement as done if its effect exists already', async () => {
     const { url, name, admin } = await freshDatabase();
     await migrate(url, []);
     await admin.query(`CREATE TABLE ${name}.t (a INT)`);
@@ -119,7 +119,7 @@ describe('migrate', () => {
     expect(await migrate(url, [set])).toEqual({ applied: [] });
   });
 
-  it('refuses gaps, twins and names it does not know', async () => {
+  it('refuses gaps, duplicate numbers and unknown names', async () => {
     const { url } = await freshDatabase();
     const table = 'CREATE TABLE t (a INT)';
     const names: [string, string][] = [
@@ -143,7 +143,7 @@ describe('migrate', () => {
     await expect(migrate(url, [set])).rejects.toThrow('statement 2 of 2 failed: Data too long');
   });
 
-  it('changes a table that a long transaction reads without keeping anybody else from it for long', async () => {
+  it('changes a table that a long transaction reads, without blocking others for long', async () => {
     const { url } = await freshDatabase();
     const { set, write } = await folderOf({
       '001-first.sql': 'CREATE TABLE t (a INT PRIMARY KEY, b INT); INSERT INTO t VALUES (1, 1)',
@@ -167,7 +167,7 @@ describe('migrate', () => {
 
     expect(await migrating).toEqual({ applied: ['set/002-second.sql'] });
     expect(new Set(waits)).toEqual(new Set(['set/002-second.sql']));
-    // It did get in somebody's way, and for no longer than its wait of a second; the rest is this machine.
+    // It blocked others for no longer than its lock wait of a second; the rest is this machine.
     expect(slowestMs).toBeGreaterThan(500);
     expect(slowestMs).toBeLessThan(2_500);
   });
@@ -186,7 +186,7 @@ describe('migrate', () => {
     expect(await migrate(url, [set])).toEqual({ applied: ['set/002-second.sql'] });
   });
 
-  it('leaves a server alone whose URL names no database', async () => {
+  it('does nothing on a server whose URL names no database', async () => {
     await expect(migrate(withDatabase(provided('mysqlUrl'), ''), [fixtures])).rejects.toThrow(
       'the MySQL URL names no database',
     );

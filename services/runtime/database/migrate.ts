@@ -156,7 +156,7 @@ const pendingOf = (
 
 const changed = (file: MigrationFile, done: number): MigrationError =>
   new MigrationError(
-    `${idOf(file)} was changed after its first ${done} statements had run on this database; ` +
+    `${idOf(file)} was changed after its first ${done} statements ran on this database; ` +
       'restore it and put the change into a new file',
   );
 
@@ -214,7 +214,7 @@ const runStatement = async (
     await connection.query('ROLLBACK').catch(() => {});
     throw new MigrationError(
       `${idOf(file)}, statement ${at + 1} of ${file.statements.length} failed: ${(error as Error).message}. ` +
-        'Mend the file from this statement on and run again; if its effect is already there, mark it as done: ' +
+        'Fix the file from this statement on and run it again; if its effect already exists, mark it as done: ' +
         `${recordSql(file, at + 1)};`,
       { cause: error },
     );

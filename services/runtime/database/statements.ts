@@ -1,7 +1,7 @@
 /**
- * Splits an SQL script at its semicolons, the way the server reads it: not inside of strings, quoted names
- * or comments. Comments are dropped, except those that MySQL obeys (version comments, optimizer hints).
- * `DELIMITER` belongs to the mysql client and is not known here: keep stored programs to one statement.
+ * Splits an SQL script at its semicolons as the server reads it: not inside strings, quoted names or comments.
+ * Comments are dropped, except those that MySQL interprets (version comments, optimizer hints). `DELIMITER` is a
+ * command of the mysql client and not supported: stored programs must be a single statement.
  */
 export const splitStatements = (script: string): string[] => {
   const statements: string[] = [];

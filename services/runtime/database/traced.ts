@@ -52,8 +52,8 @@ export const tracedSend = (
 const maxTextLength = 1_000;
 
 /**
- * What a statement does, in few words: its verb and the first table that it names, as `INSERT clients`. A table
- * that is made of the statement's own values (`JSON_TABLE`, `VALUES`, a subquery) is none.
+ * A short description of a statement: its verb and the first table that it names, such as `INSERT clients`. A table
+ * made of the statement's own values (`JSON_TABLE`, `VALUES`, a subquery) does not count.
  */
 export const describeStatement = (
   sql: string,

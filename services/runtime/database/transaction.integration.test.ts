@@ -51,7 +51,7 @@ const retries = async (reason: string): Promise<number> => {
   return values?.find(({ labels }) => labels.reason === reason)?.value ?? 0;
 };
 
-/** Two parties that wait for each other at most once each. */
+/** Two transactions that wait for each other, at most once each. */
 const meeting = () => {
   let arrived = 0;
   let open: (() => void) | undefined;
@@ -89,7 +89,7 @@ describe('a transaction', () => {
     expect(await balances()).toEqual({ a: 0, b: 0 });
   });
 
-  it('is begun anew after a deadlock, so that both sides commit', async () => {
+  it('is retried after a deadlock, so that both sides commit', async () => {
     const before = await retries('deadlock');
     const meet = meeting();
     const runs = { first: 0, second: 0 };
@@ -112,7 +112,7 @@ describe('a transaction', () => {
     expect(await retries('deadlock')).toBe(before + 1);
   });
 
-  it('commits none of twenty writers twice when all fight for the same rows', async () => {
+  it('commits none of twenty writers twice when all compete for the same rows', async () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         transaction(
@@ -128,7 +128,7 @@ describe('a transaction', () => {
     expect(await balances()).toEqual({ a: 20, b: 20 });
   });
 
-  it('does nothing more, and commits nothing, when its work hides the deadlock', async () => {
+  it('stops, and commits nothing, when its work hides the deadlock', async () => {
     const meet = meeting();
     let hidden = 0;
     const party = (first: string, second: string) =>
@@ -147,7 +147,7 @@ describe('a transaction', () => {
     expect(await balances()).toEqual({ a: 2, b: 2 });
   });
 
-  it('is begun anew when a lock is not granted in time', async () => {
+  it('is retried when a lock is not granted in time', async () => {
     const holder = await createConnection(parseMysqlUrl(database.url));
     onTestFinished(() => holder.destroy());
     await holder.query('BEGIN');
@@ -162,7 +162,7 @@ describe('a transaction', () => {
     expect(await balances()).toEqual({ a: 1, b: 1 });
   });
 
-  it('gives up after its attempts and throws what stopped the last', async () => {
+  it('gives up after its attempts and throws the error of the last', async () => {
     const holder = await createConnection(parseMysqlUrl(database.url));
     onTestFinished(() => holder.destroy());
     await holder.query('BEGIN');
@@ -180,7 +180,7 @@ describe('a transaction', () => {
     expect(runs).toBe(2);
   });
 
-  it('is begun anew when its connection is killed between two statements', async () => {
+  it('is retried when its connection is killed between two statements', async () => {
     let runs = 0;
     await transaction(db, async (trx) => {
       await add(trx, 'a', 1);
@@ -192,7 +192,7 @@ describe('a transaction', () => {
     expect(db.use().inUse).toBe(0);
   });
 
-  it('is begun anew when its connection is killed in the middle of a statement', async () => {
+  it('is retried when its connection is killed during a statement', async () => {
     let runs = 0;
     await transaction(db, async (trx) => {
       await add(trx, 'a', 1);
@@ -205,7 +205,7 @@ describe('a transaction', () => {
     expect(await balances()).toEqual({ a: 1, b: 0 });
   });
 
-  it('commits nothing alone when its work hides that the connection was lost', async () => {
+  it('commits no later part when its work hides a lost connection', async () => {
     let runs = 0;
     await transaction(db, async (trx) => {
       await add(trx, 'a', 1);
@@ -223,7 +223,7 @@ describe('a transaction', () => {
     ['before the server got it', 'drop', 0],
     ['after the server has done it', 'pass, then hang up', 5],
   ] as const) {
-    it(`says that the outcome is unknown, and is not begun anew, when COMMIT is lost ${when}`, async () => {
+    it(`says that the outcome is unknown, and is not retried, when COMMIT is lost ${when}`, async () => {
       const proxy = await startProxy(parseMysqlUrl(database.url), (request) =>
         request.toString('latin1').endsWith('commit') ? verdict : 'pass',
       );
@@ -284,7 +284,7 @@ describe('a transaction', () => {
     expect(runs).toBe(2);
   });
 
-  it('has succeeded even if an effect fails', async () => {
+  it('succeeds even if an effect fails', async () => {
     await transaction(db, async (trx) => {
       await add(trx, 'a', 5);
       trx.onCommit(() => {
@@ -294,13 +294,13 @@ describe('a transaction', () => {
     expect(await balances()).toMatchObject({ a: 5 });
   });
 
-  it('refuses to be begun inside of another', async () => {
+  it('refuses to begin inside another', async () => {
     const work = transaction(db, (trx) => transaction(trx as unknown as Database<Tables>, async () => {}));
-    await expect(work).rejects.toThrow('a transaction was begun inside another');
+    await expect(work).rejects.toThrow('a transaction was started inside another');
     expect(db.use().inUse).toBe(0);
   });
 
-  it('stays itself across tenants', async () => {
+  it('keeps its connection across tenants', async () => {
     await transaction(db, async (trx) => {
       const all = acrossTenants(trx, 'the test adds to every tenant');
       await all.updateTable('accounts').set({ balance: 7 }).execute();
@@ -310,7 +310,7 @@ describe('a transaction', () => {
     expect(await balances()).toEqual({ a: 0, b: 0 });
   });
 
-  it('takes nothing more once it has ended', async () => {
+  it('refuses queries once it has ended', async () => {
     let kept: Kysely<Tables> | undefined;
     await transaction(db, async (trx) => {
       kept = trx;

@@ -8,22 +8,22 @@ export type Trx<DB> = Transaction<DB> & TransactionEffects;
 
 export interface TransactionEffects {
   /**
-   * Called, in the order registered, once the commit has been answered; never after a rollback, and once
-   * however many attempts it took. Nobody waits for a promise it returns except `close`, and its failure is
-   * logged, not thrown: the transaction did succeed. What must happen needs a row, not an effect.
+   * Registers an effect. Effects run in order after the commit was answered, never after a rollback, and once
+   * regardless of the number of attempts. Only `close` waits for a promise that an effect returns. A failure is
+   * logged and not thrown, because the transaction has succeeded. Work that must not be lost needs a row instead.
    */
   onCommit(effect: () => unknown): void;
 }
 
 /**
- * Runs `work` in one transaction. It is run again, from the start and with a new transaction, when the
- * server chose it as a deadlock's victim (1213), when a lock was not granted in time (1205), and when the
- * connection was lost before COMMIT was sent; so it must do nothing outside of the database but by `onCommit`.
+ * Runs `work` in one transaction. It retries from the start, with a new transaction, if the server chose this one as
+ * a deadlock victim (1213), a lock was not granted in time (1205), or the connection was lost before COMMIT was sent.
+ * So `work` must have no effects outside the database except through `onCommit`.
  *
- * @throws CommitOutcomeUnknown when the connection was lost between COMMIT and its answer. That is not tried
- * again, as the work may be done: the caller finds out by a key it wrote, or reports failure and leaves it to
- * the idempotency of its own caller.
- * @throws whatever `work` throws, after the rollback, and the last of the above when the attempts are used up.
+ * @throws CommitOutcomeUnknown if the connection was lost between COMMIT and its answer. This is not retried, because
+ * the work may be committed: the caller looks for a key that it wrote, or reports failure and relies on the
+ * idempotency of its own caller.
+ * @throws whatever `work` throws, after the rollback, or the last of the above errors when all attempts are used up.
  */
 export const transaction = async <DB, Result>(
   db: Database<DB>,
@@ -31,7 +31,7 @@ export const transaction = async <DB, Result>(
   { attempts = 5 }: { readonly attempts?: number } = {},
 ): Promise<Result> => {
   if ((db as Kysely<DB>).isTransaction) {
-    throw new Error('a transaction was begun inside another; hand the outer one down instead');
+    throw new Error('a transaction was started inside another; pass the outer one down instead');
   }
   for (let attempt = 1; ; attempt++) {
     try {

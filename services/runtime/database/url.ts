@@ -8,31 +8,31 @@ export interface MysqlAddress {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** Empty where the URL names none. */
+  /** Empty if the URL names none. */
   readonly database: string;
   readonly socketPath?: string;
   readonly ssl?: MysqlTls;
 }
 
 interface MysqlTls {
-  /** Whether the certificate has to be of a known authority, */
+  /** Whether the certificate must be from a trusted authority, */
   readonly rejectUnauthorized: boolean;
-  /** and for the very host. */
+  /** and for this host name. */
   readonly verifyIdentity?: boolean;
   readonly ca?: string;
 }
 
 /**
- * Reads `mysql://user:password@host:port/database?tls=verify&tlsCaFile=/path/ca.pem`.
+ * Parses `mysql://user:password@host:port/database?tls=verify&tlsCaFile=/path/ca.pem`.
  *
- * - `tls=verify` encrypts and checks the server's certificate: that it is for the host's name, and of `tlsCaFile`
- *   where given, else of one of Node's authorities. `tls=verify-ca` leaves the name out, for servers whose
- *   certificates are for something else; `tls=encrypt` encrypts and trusts whoever answers; `tls=off`, or nothing,
- *   is plain.
+ * - `tls=verify` encrypts and verifies the server's certificate: it must be for the host name, and from `tlsCaFile`
+ * if given, otherwise from one of Node's authorities. `tls=verify-ca` does not check the name, for servers with
+ * certificates for other names. `tls=encrypt` encrypts without verifying the server. `tls=off`, the default, does not
+ * encrypt.
  * - `socket=/path/mysqld.sock` replaces host and port.
  *
- * mysql2 would take any of its options out of a URL, `multipleStatements` included, so it never sees the URL.
- * @throws ConfigError without the URL's text in it, as that holds the password.
+ * mysql2 would accept any of its options in a URL, `multipleStatements` included, so it never gets the URL.
+ * @throws ConfigError without the text of the URL, which contains the password.
  */
 export const parseMysqlUrl = (text: string): MysqlAddress => {
   if (!URL.canParse(text)) throw new ConfigError('the MySQL URL is not a URL');
@@ -44,9 +44,9 @@ export const parseMysqlUrl = (text: string): MysqlAddress => {
   const socketPath = url.searchParams.get('socket');
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1';
   const ssl = readTls(url.searchParams.get('tls'), url.searchParams.get('tlsCaFile'));
-  // mysql2 compares a certificate with `localhost` where a host has no name.
+  // Without a host name, mysql2 would compare the certificate with `localhost`.
   if (ssl?.verifyIdentity && isIP(host))
-    throw new ConfigError('the MySQL URL: tls=verify needs a host by its name');
+    throw new ConfigError('the MySQL URL: tls=verify requires a host name');
   return {
     host,
     port: Number(url.port) || 3306,
@@ -65,7 +65,7 @@ export const withDatabase = (url: string, database: string): string => {
   return other.href;
 };
 
-/** Says which server is meant, for errors and logs; never holds the password. */
+/** Describes the server for errors and logs; never contains the password. */
 export const describeAddress = ({ host, port, socketPath }: MysqlAddress): string =>
   socketPath ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 

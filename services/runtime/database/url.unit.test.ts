@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { describeAddress, parseMysqlUrl, withDatabase } from './url.ts';
 
 describe('a MySQL URL', () => {
-  it('says where and as whom, percent signs decoded', () => {
+  it('is parsed into server and user, percent-decoded', () => {
     expect(parseMysqlUrl('mysql://me:p%40ss%2Fword@db.example:3307/crm')).toEqual({
       host: 'db.example',
       port: 3307,
@@ -15,14 +15,14 @@ describe('a MySQL URL', () => {
     });
   });
 
-  it('has the usual port, and may be of IPv6 or name a socket', () => {
+  it('has the default port, and may have an IPv6 host or a socket', () => {
     expect(parseMysqlUrl('mysql://me@[::1]/x')).toMatchObject({ host: '::1', port: 3306 });
     expect(describeAddress(parseMysqlUrl('mysql://me@[::1]/x'))).toBe('[::1]:3306');
     const local = parseMysqlUrl('mysql://me@localhost/x?socket=/run/mysqld.sock');
     expect(describeAddress(local)).toBe('/run/mysqld.sock');
   });
 
-  it('asks for TLS, checked or not, with an authority of its own', async () => {
+  it('can require TLS, verified or not, with its own authority', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'causeway-test-url-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'ca.pem'), 'an authority');
@@ -37,10 +37,10 @@ describe('a MySQL URL', () => {
       ca: 'an authority',
     });
     expect(() => sslOf('tls=maybe')).toThrow('tls must be verify, verify-ca, encrypt or off');
-    expect(() => parseMysqlUrl('mysql://me@10.0.0.1/x?tls=verify')).toThrow('needs a host by its name');
+    expect(() => parseMysqlUrl('mysql://me@10.0.0.1/x?tls=verify')).toThrow('requires a host name');
   });
 
-  it('is refused without its password being told', () => {
+  it('is refused without revealing its password', () => {
     const wrong = ['pg://me:secret@db/x', 'me:secret@db', 'mysql://me:secret@db/x?multipleStatements=true'];
     for (const url of wrong) {
       expect(() => parseMysqlUrl(url)).toThrow(/MySQL URL/);
@@ -48,7 +48,7 @@ describe('a MySQL URL', () => {
     }
   });
 
-  it('can be turned to another database', () => {
+  it('can be changed to another database', () => {
     expect(withDatabase('mysql://me:pw@db:1/x?tls=verify', 'y')).toBe('mysql://me:pw@db:1/y?tls=verify');
     expect(parseMysqlUrl(withDatabase('mysql://me:pw@db:1/x', '')).database).toBe('');
   });

@@ -6,7 +6,7 @@ import { countWaiting } from './count-waiting.ts';
 import { noteMissed, type WaitingEvent } from './note-missed.ts';
 
 export interface AdmitOptions {
-  /** Waiting deliveries that a company may have. */
+  /** Maximum number of waiting deliveries of a company. */
   readonly quota: number;
   readonly now: Date;
   /** Whether deliveries of the subscription with the longest backlog are dropped to make room for others'. */
@@ -14,11 +14,11 @@ export interface AdmitOptions {
 }
 
 export interface Admission<Row> {
-  /** May be written as waiting. */
+  /** Deliveries that may be written as waiting. */
   readonly admitted: readonly Row[];
-  /** There is no room for them. */
+  /** Deliveries without room. */
   readonly refused: readonly Row[];
-  /** Were dropped to make room, and are counted as missed already. */
+  /** Deliveries that were dropped to make room; they are already counted as missed. */
   readonly dropped: readonly WaitingEvent[];
 }
 
@@ -64,7 +64,7 @@ export const admitWaiting = async <DB, Row extends WaitingEvent>(
   };
 };
 
-/** Raises the bounds of companies that have room for all of theirs. @returns how many companies that were. */
+/** Raises the bounds of companies with room for all their deliveries. @returns the number of these companies. */
 const raise = async <DB>(
   db: Kysely<DB>,
   companies: ReadonlyMap<number, readonly unknown[]>,
@@ -87,7 +87,7 @@ interface Bound {
   readonly longest_subscription_id: number | null;
 }
 
-/** Locks the companies' rows. Creating a subscription makes the row; a company without one gets it here. */
+/** Locks the rows of the companies. Creating a subscription creates the row; a company without a row gets it here. */
 const lockBounds = async <DB>(
   db: Kysely<DB>,
   companyIds: readonly number[],
@@ -108,7 +108,7 @@ const lockBounds = async <DB>(
   return new Map(rows.map((row) => [row.company_id, row]));
 };
 
-/** Gives a company's room to its subscriptions, to the one with the longest backlog last. */
+/** Divides a company's room among its subscriptions; the one with the longest backlog comes last. */
 const share = async <DB, Row extends WaitingEvent>(
   db: Kysely<DB>,
   { company_id, waiting_bound, longest_subscription_id }: Bound,
@@ -127,7 +127,7 @@ const share = async <DB, Row extends WaitingEvent>(
     makesRoom && longest !== null ? await dropNewest(db, company_id, longest, more.length, now) : [];
   const replacing = more.slice(0, dropped.length);
   const ownFitting = own.slice(0, room - fitting.length);
-  // Without its lease, a count in the background that began before this one is discarded.
+  // Clearing the lease discards a background count that began before this one.
   await sql`
     UPDATE webhook_companies
     SET waiting_bound = ${waiting + fitting.length + ownFitting.length}, longest_subscription_id = ${longest}
@@ -140,10 +140,16 @@ const share = async <DB, Row extends WaitingEvent>(
   };
 };
 
-/** Rows that are counted under the lock at most: some 10 ms. The webhooks service counts a longer backlog. */
+/**
+ * Maximum number of rows to count under the lock, which takes some 10 ms. The webhooks service counts longer
+ * backlogs.
+ */
 const maxCounted = 5_000;
 
-/** Drops the newest deliveries that were never attempted. One under way has its due time ahead, and stays. */
+/**
+ * Drops the newest deliveries that were never attempted. A delivery under way has a due time in the future, and
+ * stays.
+ */
 const dropNewest = async <DB>(
   db: Kysely<DB>,
   companyId: number,

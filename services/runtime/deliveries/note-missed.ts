@@ -5,7 +5,7 @@ import type { Metric } from '../declare-metrics.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** An event whose delivery to a subscription is to wait, or is missed. */
+/** An event for a subscription whose delivery would wait, or is missed. */
 export interface WaitingEvent {
   readonly company_id: number;
   readonly subscription_id: number;
@@ -13,7 +13,7 @@ export interface WaitingEvent {
   readonly created_utc: Date;
 }
 
-/** Counts events that have no room as missed by their subscriptions (contract, "Quotas"). */
+/** Counts events without room as missed by their subscriptions (contract, "Quotas"). */
 export const noteMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEvent[]): Promise<void> => {
   if (events.length === 0) return;
   const rows = [...bySubscription(events).values()]

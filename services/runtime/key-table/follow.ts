@@ -19,19 +19,18 @@ import type { Metrics } from '../metrics.ts';
 import { isRequest } from '../requests.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
 
-/** The API keys and company limits, in memory; written by `access`, followed through a KV watch. */
+/** The API keys and company limits, in memory. `access` writes them; a KV watch keeps this copy up to date. */
 export interface KeyTable {
-  /** @param name the entry's, as `keyEntryName` gives it. */
+  /** @param name of the entry, from `keyEntryName`. */
   key(name: string): KeyEntry | undefined;
   company(companyId: number): CompanyEntry | undefined;
-  /** @param id the name of the key in the ring of `access`. */
+  /** @param id the name of the key in the key ring of `access`. */
   signer(id: string): SignerEntry | undefined;
   /** Reads one entry from the bucket's leader, because this copy may be a moment behind. */
   fetch(name: string): Promise<void>;
   /**
-   * Whether decisions may be made by this copy. Not before it has been read whole, not between a
-   * reconnect and the next whole reading (a revocation may have been missed), and not after a minute
-   * without its feed.
+   * Whether this copy is reliable. It is not before it was read completely, between a reconnect and the next complete
+   * read (a revocation may have been missed), and after a minute without updates.
    */
   trusted(): boolean;
   /** Discards the copy and reads the whole table again. Resolves when the copy is reliable. */
@@ -41,12 +40,12 @@ export interface KeyTable {
 
 const maxSilenceMs = 60_000;
 const retryMs = 250;
-/** Longer than a cluster mostly takes to choose a new leader. */
+/** Longer than a cluster usually takes to elect a leader. */
 const switchServerAfterMs = 6_000;
 const watchdogMs = 10_000;
 /**
- * How long a refused key is remembered. Then it is unknown, which is a 401 as well. `access` asks for no confirmation
- * of a refusal that the table has shown for half of that.
+ * How long a revoked key is remembered. After that it is unknown, which is also a 401. `access` asks for no
+ * confirmation of a revocation that the table has had for half of this time.
  */
 const defaultKeepRevokedMs = 10 * 60_000;
 
@@ -67,10 +66,13 @@ export const followKeyTable = ({
   let watch: QueuedIterator<KvWatchEntry> | undefined;
   let reading: Promise<void> | undefined;
   let streamCreated: string | undefined;
-  /** Broadcasts whose entry has not come in yet, by the entry's name. */
+  /** Broadcasts whose entry has not arrived yet, by the name of the entry. */
   const unanswered = new Map<string, { version: number; message: Msg }[]>();
 
-  /** When to forget a refused key, by its entry's name: else whoever makes and revokes keys fills the memory. */
+  /**
+   * When to forget a revoked key, by the name of its entry. Otherwise a tenant could fill the memory by creating and
+   * revoking keys.
+   */
   const revoked = new Map<string, number>();
   const forgetRevoked = (): void => {
     const nowMs = performance.now();
@@ -87,10 +89,10 @@ export const followKeyTable = ({
   };
 
   const apply = (table: Map<string, TableEntry>, update: KvEntry): void => {
-    if (update.operation !== 'PUT') return; // Entries expire without a word; a wiped bucket shows as a reload.
+    if (update.operation !== 'PUT') return; // Ignores expiries; a deleted bucket causes a reload.
     const entry = readEntry(update);
     if (!entry) {
-      log.error({ name: update.key }, 'key table entry cannot be read; keeping the one before');
+      log.error({ name: update.key }, 'key table entry unreadable; previous one kept');
       return;
     }
     const known = table.get(update.key);
@@ -133,7 +135,7 @@ export const followKeyTable = ({
         reject(new Error('the watch ended'));
         if (live) void reload('the watch ended');
       })().catch(reject);
-      // An empty bucket says nothing at all; the next try finds it filled.
+      // An empty bucket sends no update; the next read finds it filled.
       setTimeout(() => reject(new Error('the key table is not complete yet')), 5000).unref();
     });
   };
@@ -157,15 +159,16 @@ export const followKeyTable = ({
           }
         } catch (error) {
           if (mine === generation && !closed) {
-            log.warn({ reason: String(error) }, 'key table cannot be read; trying again');
-            // A server that is cut off from its cluster is there, and has nothing to read. The reconnect reloads.
+            log.warn({ reason: String(error) }, 'key table unreadable; retrying');
+            // A server that is partitioned from its cluster is connected but has nothing to read. The reconnect
+            // reloads.
             if (performance.now() - startedMs > switchServerAfterMs)
-              bus.switchServer('the key table could not be read by it');
+              bus.switchServer('the key table could not be read from it');
             await new Promise((resolve) => setTimeout(resolve, retryMs));
             if (mine === generation && !closed) continue;
           }
         }
-        // Overtaken by a later reload: that one's end is ours.
+        // A later reload has replaced this one; wait for that one.
         if (mine !== generation && !closed) await reading;
         return;
       }
@@ -191,7 +194,7 @@ export const followKeyTable = ({
   bus.onDisconnect(() => {
     cutOffAtMs ??= performance.now();
   });
-  // Not while another copy is being read, which would keep what is forgotten here.
+  // Not while another copy is being read, which would keep the keys that are forgotten here.
   const forgetting = setInterval(() => loaded && forgetRevoked(), Math.min(keepRevokedMs, watchdogMs));
   forgetting.unref();
   const watchdog = setInterval(async () => {
@@ -236,7 +239,7 @@ export const followKeyTable = ({
 
 type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };
 
-/** Whoever may make NATS answer a request can have the answer stored here: that is JSON, and not an entry. */
+/** A client that can make NATS answer a request can have the answer stored here: JSON, but not an entry. */
 const readEntry = (update: KvEntry): TableEntry | undefined => {
   try {
     const entry = update.json<TableEntry>();
@@ -248,7 +251,7 @@ const readEntry = (update: KvEntry): TableEntry | undefined => {
 
 export interface KeyTableOptions {
   readonly bus: Bus;
-  /** The instance as which it confirms to `access` that it has heard of a revocation; a gateway's. */
+  /** The instance under which a gateway confirms revocations to `access`. */
   readonly confirmsAs?: string;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;

@@ -19,7 +19,7 @@ import { tracedRequest } from './tracing.ts';
 
 /** The calling end of a lane. */
 export interface LaneClient {
-  /** Resolves with whatever the service answered, errors of the domain included. @throws LaneError */
+  /** Resolves with the answer of the service, including its errors. @throws LaneError */
   request(call: LaneCall): Promise<LaneAnswer>;
   inFlight(): number;
   /** Fails all calls in flight with `closed`. */
@@ -27,8 +27,8 @@ export interface LaneClient {
 }
 
 /**
- * Sends the calls of one event-loop tick to the same service as one NATS message. Each call has its own
- * deadline; a slow one delays no other, as answers come back as they are ready.
+ * Sends the calls of one event loop tick to the same service as one NATS message. Each call has its own deadline, and
+ * a slow call delays no other, because answers arrive as they are ready.
  */
 export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics = noMetrics, tracer, log } = options;
@@ -76,7 +76,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const onReply = (error: Error | null, message: Msg): void => {
     if (error) return;
     if (message.data.length === 0 && message.headers?.code === 503) {
-      // The server found no subscriber for this frame: nobody has seen its calls.
+      // The server found no subscriber for this frame, so none of its calls was executed.
       const frame = Number(message.subject.slice(message.subject.lastIndexOf('.') + 1));
       for (const [id, call] of pending) if (call.frame === frame) fail(id, 'absent');
       return;
@@ -95,7 +95,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   };
   const subscription = bus.nc.subscribe(`${replySubject}.*`, { callback: onReply });
 
-  // One timer for all calls: at most `maxInFlight` entries, and a deadline need not be met to the millisecond.
+  // One timer for all calls: there are at most `maxInFlight`, and deadlines need not be exact to the millisecond.
   const sweep = setInterval(() => {
     const nowMs = performance.now();
     for (const [id, call] of pending) if (call.deadlineMs <= nowMs) fail(id, 'timeout');
@@ -127,8 +127,8 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
 };
 
 /**
- * At least the bytes of an encoded entry. 512 covers ids, names, trace context and a key; the texts of an actor are
- * bounded, too.
+ * An upper bound of the bytes of an encoded entry. 512 covers IDs, names, trace context and a key; the texts of an
+ * actor are bounded too.
  */
 const bytesOf = ({ call }: NumberedCall): number =>
   512 + (call.actor ? 4096 : 0) + call.body.byteLength + call.query.length * 3;
@@ -140,7 +140,7 @@ export interface LaneClientOptions {
   readonly subject: string;
   /** Answers come to `<replySubject>.<frame>`; unique to this client. */
   readonly replySubject: string;
-  /** Calls beyond this are shed at once rather than queued without end. */
+  /** Further calls are shed at once rather than queued. */
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;

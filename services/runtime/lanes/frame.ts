@@ -5,11 +5,11 @@ import type { Answer, LaneAnswer, LaneCall } from './call.ts';
  * A frame carries the calls (or answers) of one event-loop tick as one NATS message:
  *
  *     u32 little-endian   length of the head in bytes
- *     head                JSON: one array an entry, its last number the length of the entry's body
+ *     head                JSON: one array per entry, its last number the length of the entry's body
  *     bodies              the bytes, in the order of the entries
  *
- * The head is JSON because V8 reads and writes it faster than any format written in JavaScript; bodies
- * stay bytes, as nobody on the way looks into them.
+ * The head is JSON because V8 reads and writes it faster than any format implemented in JavaScript. Bodies
+ * stay bytes, because no part of the lane reads them.
  */
 type CallHead = readonly [
   id: number,
@@ -144,13 +144,13 @@ const split = <Head extends CallHead | AnswerHead>(
   frame: Uint8Array,
 ): { heads: readonly Head[]; bodies: Buffer[] } => {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
-  if (bytes.length < 4) throw new Error('frame is cut short');
+  if (bytes.length < 4) throw new Error('frame is truncated');
   let at = 4 + bytes.readUInt32LE(0);
-  if (at > bytes.length) throw new Error('frame head is cut short');
+  if (at > bytes.length) throw new Error('frame head is truncated');
   const heads = JSON.parse(bytes.toString('utf8', 4, at)) as readonly Head[];
   const bodies = heads.map((head) => {
     const end = at + (head.at(-1) as number);
-    if (!(end >= at && end <= bytes.length)) throw new Error('frame body is cut short');
+    if (!(end >= at && end <= bytes.length)) throw new Error('frame body is truncated');
     const body = bytes.subarray(at, end);
     at = end;
     return body;

@@ -49,7 +49,7 @@ test('a call of the portal carries its actor, and one beside it carries none', (
 describe('what is not a frame is refused whole', () => {
   const frame = encodeCalls([entry(1, Buffer.from('hello')), entry(2, Buffer.from('world'))]);
 
-  test('cut short at any byte', () => {
+  test('truncated at any byte', () => {
     for (let length = 0; length < frame.length; length++)
       expect(() => decodeCalls(frame.subarray(0, length)), `${length} bytes`).toThrow();
   });
@@ -62,6 +62,6 @@ describe('what is not a frame is refused whole', () => {
     const head = JSON.stringify([[1, 'op', 1, 2, '', '', 1, [], '', -5]]);
     const bad = Buffer.concat([Buffer.alloc(4), Buffer.from(head)]);
     bad.writeUInt32LE(head.length, 0);
-    expect(() => decodeCalls(bad)).toThrow(/cut short/);
+    expect(() => decodeCalls(bad)).toThrow(/truncated/);
   });
 });

@@ -16,7 +16,7 @@ afterAll(() => nats.stop());
 
 let lanes = 0;
 
-/** One lane of its own for each test: any number of clients and servers, each on its own connection. */
+/** A separate lane for each test: any number of clients and servers, each with its own connection. */
 const openLane = () => {
   const lane = `test${++lanes}`;
   const connect = async (name: string): Promise<Bus> => {
@@ -171,7 +171,7 @@ describe('a tick', () => {
     expect(order).toHaveLength(5);
   });
 
-  test('of more bytes than a frame holds goes in several, and nothing is lost', async () => {
+  test('of more bytes than a frame holds is sent in several frames, and nothing is lost', async () => {
     const lane = openLane();
     await lane.server({
       size: each(async ({ body }) => ({ status: 200, body: Buffer.alloc(body.byteLength, 1) })),
@@ -189,7 +189,7 @@ describe('a tick', () => {
 });
 
 describe('a call that cannot be served', () => {
-  test('is refused when it is larger than a lane carries, and the lane lives on', async () => {
+  test('is refused when it is larger than a lane carries, and the lane keeps working', async () => {
     const lane = openLane();
     await lane.server({ echo });
     const client = await lane.client();
@@ -198,14 +198,14 @@ describe('a call that cannot be served', () => {
     expect((await client.request(call('echo'))).status).toBe(200);
   });
 
-  test('gets an error where its answer would be larger than a lane carries', async () => {
+  test('gets an error if its answer is larger than a lane carries', async () => {
     const lane = openLane();
     await lane.server({ huge: each(async () => ({ status: 200, body: Buffer.alloc(maxBodyBytes + 1) })) });
     const client = await lane.client();
     expect((await client.request(call('huge'))).status).toBe(500);
   });
 
-  test('is told at once that nobody is there', async () => {
+  test('fails at once if there is no server', async () => {
     const client = await openLane().client();
     const results = await Promise.allSettled([1, 2, 3].map(() => client.request(call('echo'))));
     expect(results).toEqual(
@@ -214,7 +214,7 @@ describe('a call that cannot be served', () => {
     expect(client.inFlight()).toBe(0);
   });
 
-  test('is told that the answer takes too long, apart from nobody being there', async () => {
+  test('times out with a different error than without a server', async () => {
     const lane = openLane();
     await lane.server({ never: each(() => new Promise(() => {})) });
     const client = await lane.client();
@@ -247,7 +247,7 @@ describe('a call that cannot be served', () => {
     expect(await Promise.all(codes.slice(0, 3))).toEqual([200, 200, 200]);
   });
 
-  test('is not executed when its caller has gone while it waited', async () => {
+  test('is not executed if its caller gave up while it waited', async () => {
     const lane = openLane();
     const ran: string[] = [];
     await lane.server({
@@ -275,7 +275,7 @@ describe('a call that cannot be served', () => {
 });
 
 describe('a replica', () => {
-  test('that dies in mid-frame fails only what it had taken; the rest goes to the others', async () => {
+  test('that dies during a frame fails only the calls it had taken; the rest goes to the others', async () => {
     const lane = openLane();
     const taken: Call[] = [];
     const hang: LaneHandler = (calls) => {
@@ -288,7 +288,7 @@ describe('a replica', () => {
     while (taken.length < 3) await sleep(5);
     await lane.server({ echo });
     await dying.bus.nc.close();
-    // Until the server has noticed, a frame can still go to the dead replica.
+    // Until the NATS server has noticed, a frame can still go to the dead replica.
     await vi.waitFor(() => client.request(call('echo', { budgetMs: 200 })), 5000);
     await sleep(50);
     const served = await Promise.all(Array.from({ length: 50 }, () => client.request(call('echo'))));
@@ -297,7 +297,7 @@ describe('a replica', () => {
       expect(result).toMatchObject({ status: 'rejected', reason: { code: 'timeout' } });
   });
 
-  test('that drains answers what it has taken, takes nothing more, and loses nothing', async () => {
+  test('that drains answers the calls it has taken, takes no more, and loses none', async () => {
     const lane = openLane();
     const slow: LaneHandler = each(async () => {
       await sleep(50);

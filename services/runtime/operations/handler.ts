@@ -32,14 +32,14 @@ export type HandlerTable<Service extends ServiceName, Context> = {
 export type OperationCall<O extends Operation> = ParsedCall<O> & CallerOf<O>;
 
 interface ParsedCall<O extends Operation> {
-  /** 0 for an operator, and for somebody without a session. */
+  /** 0 for an operator, and for a caller without a session. */
   readonly companyId: number;
   readonly requestId: string;
   /** `performance.now()` at which the caller gives up. */
   readonly deadlineMs: number;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
-  /** The path's parameters as they were sent. */
+  /** The path parameters as sent. */
   readonly params: readonly string[];
   /** The first parameter of the path, as an id. @throws Problem `not_found` if it is not one. */
   id(what: string): number;
@@ -52,9 +52,9 @@ type CallerOf<O extends Operation> = O extends { readonly audience: 'key' }
     : unknown;
 
 /**
- * The handler of an operation whose calls are answered one by one. The gateway has checked the role of a member
- * before; the handler's adapter checks it again, as nobody else would notice a mistake there.
- * @param problemsOf what else is wrong with those fields of the body that fit their schemas.
+ * The handler of an operation whose calls are answered one by one. The gateway has already checked the role of a
+ * member; the adapter checks it again, because nothing else would notice a mistake there.
+ * @param problemsOf finds further problems in the valid fields of the body.
  */
 export const handler = <const O extends Operation>(
   operation: O,

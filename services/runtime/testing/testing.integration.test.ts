@@ -12,7 +12,7 @@ import { provided, testDatabase, testNats } from './index.ts';
 const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/fixtures/migrations` }];
 
 describe('a test database', () => {
-  it('is as the migrations leave it, and nobody else uses it', async () => {
+  it('is as the migrations leave it, and not shared', async () => {
     const one = await testDatabase({ folders });
     const other = await testDatabase({ folders });
     await one.query("INSERT INTO accounts (company_id, name) VALUES (5, 'here only')");
@@ -75,7 +75,7 @@ describe('a test database', () => {
       }
     });
 
-    it('is made anew where its tables were changed, and is nobody else’s while it is used', async () => {
+    it('is created again if its tables were changed, and not shared while in use', async () => {
       const changed = await use('ALTER TABLE accounts ADD more INT');
       const [one, other] = [await connectTo(), await connectTo()];
       const taken = await takeDatabase(one, template);
@@ -111,7 +111,7 @@ describe('a test NATS', () => {
     expect(info.state.messages).toBe(1);
   });
 
-  it('can be made to hang and to go on', async () => {
+  it('can be paused and resumed', async () => {
     const nats = await testNats();
     const connection = await connect({ servers: nats.url });
     onTestFinished(() => connection.close());
@@ -126,7 +126,7 @@ describe('a test NATS', () => {
     await flushed;
   });
 
-  it('takes more configuration, and says what is wrong with it', async () => {
+  it('accepts additional configuration, and reports its errors', async () => {
     const nats = await testNats({ authorization: { user: 'u', password: 'p' } });
     await expect(connect({ servers: nats.url, reconnect: false })).rejects.toThrow(/authorization/i);
     const connection = await connect({ servers: nats.url, user: 'u', pass: 'p' });

@@ -20,15 +20,15 @@ const parseHeaders = (text: string): Record<string, string> | undefined => {
 };
 
 /**
- * Traces, by the names of OpenTelemetry's specification
+ * Tracing settings, with the names of OpenTelemetry's specification
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  */
 export const tracingConfig = {
-  /** Where spans go by OTLP over HTTP, to `/v1/traces` below it; without it there are no traces. */
+  /** The OTLP endpoint for spans, over HTTP with the path `/v1/traces`. Without it there are no traces. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
     .optional(),
-  /** Sent with them: `name=value,name=value`. */
+  /** Headers to send with spans: `name=value,name=value`. */
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .transform((text, context) => {
@@ -38,9 +38,9 @@ export const tracingConfig = {
       return z.NEVER;
     })
     .optional(),
-  /** Which requests are traced. `parentbased_…` does as the caller's `traceparent` says, where there is one. */
+  /** Which requests are traced. `parentbased_…` follows the `traceparent` of the caller, if there is one. */
   OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
-  /** The share that the `…traceidratio` samplers take. */
+  /** The share of requests that the `…traceidratio` samplers trace. */
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .transform(Number)

@@ -30,9 +30,8 @@ export const createExport = (
         (taken ? exported : failed).value += spans.length;
         if (failing === taken) {
           failing = !taken;
-          if (failing)
-            log.warn({ error: result.error }, 'the collector does not take spans; they are thrown away');
-          else log.info('the collector takes spans again');
+          if (failing) log.warn({ error: result.error }, 'collector refuses spans; spans dropped');
+          else log.info('collector accepts spans again');
         }
         done(result);
       }),

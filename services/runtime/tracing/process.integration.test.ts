@@ -6,7 +6,7 @@ import { startCollector } from '../testing/collector.ts';
 
 interface Started {
   readonly child: ChildProcess;
-  /** Modules of OpenTelemetry's SDK that it has loaded. */
+  /** Modules of OpenTelemetry's SDK that the process has loaded. */
   readonly loaded: readonly string[];
 }
 
@@ -57,7 +57,7 @@ test('a process with an endpoint sends its spans under its name before it ends',
 });
 
 test.each(['refuse', 'hang'] as const)(
-  'a process ends in order while its collector does this to spans: %s',
+  'a process stops cleanly while its collector does this to spans: %s',
   async (how) => {
     const collector = await startCollector();
     collector.behave(how);

@@ -96,7 +96,7 @@ interface RecordedSpan extends Span {
   readonly raw: OtelSpan;
 }
 
-/** Every span of a process is of its one tracer. */
+/** A process has one tracer, which created every span. */
 const rawOf = (span: Span): OtelSpan => (span as RecordedSpan).raw;
 
 const contextOf = (parent: Span | string | undefined): SpanContext | undefined => {

@@ -13,7 +13,7 @@ import { cleanUp, testDatabase, testNats } from '../testing/index.ts';
 import { openTracing } from './open.ts';
 import { type Tracer, traced } from './tracer.ts';
 
-// A caller and a service as two processes have them: each its own tracer and connection, over one real lane.
+// A caller and a service as in two processes: each has its own tracer and connection, over a real lane.
 
 interface Tables {
   accounts: { company_id: number; id?: number; name: string };
@@ -38,7 +38,7 @@ const world = async ({ operations, env }: { operations: Handlers; env?: NodeJS.P
   const caller = await open(collector, 'caller', env);
   const service = await open(collector, 'service', env);
   const db = database.connect<Tables>({ tracer: service.tracer, poolSize: 1 });
-  // A first use would set the connection's session up within somebody's trace.
+  // A first use would set up the session of the connection within a trace.
   await db.ping();
   const lane = `traced${++lanes}`;
   const busOf = async (name: string) => {
@@ -102,7 +102,7 @@ const named = (
 };
 
 describe('a request over a lane', () => {
-  test('is one trace from the caller by the service to each statement of its transaction', async () => {
+  test('is one trace from the caller through the service to each statement of its transaction', async () => {
     const { ask, spans, lane } = await world({
       operations: (db) => ({
         make: each(async () => {
@@ -139,7 +139,7 @@ describe('a request over a lane', () => {
     expect(JSON.stringify(all)).not.toContain('Hopper');
   });
 
-  test('tells of a statement that failed by its code, without the values that the server repeats', async () => {
+  test('has the error code of a failed statement, without the values in the message', async () => {
     const { ask, spans, lane } = await world({
       operations: (db) => ({
         make: each(async () => {
@@ -183,7 +183,7 @@ describe('a request over a lane', () => {
 });
 
 describe('a statement that serves many requests', () => {
-  test('belongs to the first that is sampled, and is linked to and from the others', async () => {
+  test('belongs to the first sampled request, and is linked to and from the others', async () => {
     const { ask, spans, lane } = await world({
       operations: (db) => ({
         list: together(async (calls) => {
@@ -213,7 +213,7 @@ describe('a statement that serves many requests', () => {
     expect(server(12).links).toEqual([]);
   });
 
-  test('of handlers that treat each call by itself there is none: each has its own', async () => {
+  test('does not exist for handlers that treat each call by itself: each call has its own', async () => {
     const { ask, spans } = await world({
       operations: (db) => ({
         one: each(async () => {
@@ -230,11 +230,11 @@ describe('a statement that serves many requests', () => {
     expect(statements.flatMap(({ links }) => links)).toEqual([]);
   });
 
-  test('is in no trace where it is done later, for nobody who is traced', async () => {
+  test('is in no trace if it runs later and for no traced request', async () => {
     const queued: (() => Promise<unknown>)[] = [];
     const { ask, spans, collector } = await world({
       operations: (db, tracer) => ({
-        // As a queue does whose first entry starts the work of all.
+        // Like a queue whose first entry starts the work of all.
         later: each(async () => {
           queued.push(() =>
             traced(tracer, 'group', { kind: 'internal', parents: [undefined] }, () =>
@@ -274,19 +274,19 @@ describe('which requests are traced', () => {
     [{ OTEL_TRACES_SAMPLER: 'always_off' }, [contextOf(41)], 0],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, [''], 0],
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '1' }, [''], 200],
-  ])('%j lets of 200 with %j this many through: %i', async (env, parents, expected) => {
+  ])('with %j, of 200 requests with %j this many are traced: %i', async (env, parents, expected) => {
     expect(await root(env, parents)).toBe(expected);
   });
 
-  test('a ratio is a share', async () => {
+  test('a ratio samples a share of requests', async () => {
     const env = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
-    // Outside of these once in 10^12 runs.
+    // Outside these bounds once in 10^12 runs.
     const sampled = await root(env, ['']);
     expect(sampled).toBeGreaterThan(50);
     expect(sampled).toBeLessThan(150);
   });
 
-  test('work that is no beginning makes no trace of its own', async () => {
+  test('work that is not an entry point starts no trace', async () => {
     const { tracer } = await open(await startCollector(), 'worker', { OTEL_TRACES_SAMPLER: 'always_on' });
     expect(tracer.start('work', { kind: 'internal', parents: ['', undefined, 'nonsense'] })).toBeUndefined();
   });
@@ -302,7 +302,7 @@ describe('a collector', () => {
       tracer.start('one', { kind: 'internal', parents: [], root: true })?.end();
   };
 
-  test('that hangs costs spans beyond a bound, and nobody waits for it', async () => {
+  test('that hangs loses spans beyond a bound, and delays nothing', async () => {
     const collector = await startCollector();
     collector.behave('hang');
     const { tracer, metrics } = await open(collector, 'busy');
@@ -313,7 +313,7 @@ describe('a collector', () => {
     expect(performance.now() - startedMs).toBeLessThan(6_000);
   });
 
-  test('that refuses is told of by a count, and gets the next', async () => {
+  test('that refuses spans is counted, and gets the next ones', async () => {
     const collector = await startCollector();
     collector.behave('refuse');
     const { tracer, metrics } = await open(collector, 'busy');
@@ -325,7 +325,7 @@ describe('a collector', () => {
     make(tracer, 5_000);
     await tracer.close();
     expect(collector.spans.length).toBe(await counted(metrics, 'traces_spans_exported_total'));
-    // What was made at once is more than may wait.
+    // More spans were created at once than may wait.
     expect(collector.spans.length).toBe(4_096);
   });
 });

@@ -105,7 +105,7 @@ const listed = async (query: Record<string, string> = {}): Promise<string[]> =>
   (await list(query)).body.deliveries.map(({ id }: { id: string }) => id);
 
 describe('deliveries are listed', () => {
-  test('those of the newest events first, each with what its subscription is now', async () => {
+  test('those of the newest events first, each with the current state of its subscription', async () => {
     const first = await makeOne({
       state: 'waiting',
       attempts: 1,
@@ -136,7 +136,7 @@ describe('deliveries are listed', () => {
     expect((await list()).body.deliveries[0].subscription).toBeNull();
   });
 
-  test('by what they are filtered for, and never another company’s', async () => {
+  test('by their filters, and never those of another company', async () => {
     const other = await makeSubscription(webhooks.db, company);
     const a = await makeOne({ last_status: 500, last_error: 'status' });
     const b = await makeOne({ state: 'succeeded', last_status: 200, event_type: 'lead.created' });
@@ -204,7 +204,7 @@ describe('deliveries are listed', () => {
     },
   );
 
-  test('a rare one far down is found', async () => {
+  test('and a rare one is found after many others', async () => {
     const [event] = await makeEvents(webhooks.db, company, [{ created_utc: at }]);
     await webhooks.database.query('SET SESSION cte_max_recursion_depth = 100000');
     await webhooks.database.query(
@@ -217,7 +217,7 @@ describe('deliveries are listed', () => {
     expect(await listed({ statusCode: '419' })).toEqual([]);
   });
 
-  test('and what is no cursor, no state and no parameter is told', async () => {
+  test('and an invalid cursor, state or parameter is refused', async () => {
     expect((await list({ cursor: 'abc' })).body.error).toBe('invalid cursor');
     expect((await list({ state: 'lost' })).status).toBe(400);
     expect((await list({ statusCode: '42' })).status).toBe(400);
@@ -254,14 +254,14 @@ describe('one delivery', () => {
   });
 
   test.each([[['x', 1, 0]], [[1, 0, 0]], [[1, 1, -1]], [[1, 1, '00']], [[99_999_999, 1, 0]]])(
-    'that is named %o is not there',
+    'with the id %o is not found',
     async (params) => {
       const answer = await webhooks.portal('getDelivery', company, { params });
       expect(answer).toMatchObject({ status: 404, body: { error: 'delivery not found' } });
     },
   );
 
-  test('of another company is not there', async () => {
+  test('of another company is not found', async () => {
     const event = await makeOne();
     await makeAttempt(event);
     for (const operation of ['getDelivery', 'resendDelivery'] as const)
@@ -272,7 +272,7 @@ describe('one delivery', () => {
 });
 
 describe('one attempt', () => {
-  test('is shown whole: the bytes that were sent, what was signed, and what came back', async () => {
+  test('is shown completely: the sent bytes, the signed text, and the response', async () => {
     const event = await makeOne();
     await makeAttempt(event);
     const { body } = await webhooks.portal('getAttempt', company, { params: paramsOf(event, 0, 1) });
@@ -317,7 +317,7 @@ describe('one attempt', () => {
     expect(text).not.toContain('Käthe');
   });
 
-  test('of which no answer came, or whose event is over, says so', async () => {
+  test('without an answer, or whose event is no longer kept, says so', async () => {
     const event = await makeOne();
     await makeAttempt(event, {
       response_headers: null,
@@ -331,7 +331,7 @@ describe('one attempt', () => {
     expect(body).toMatchObject({ response: null, statusCode: null, request: { body: null } });
   });
 
-  test('shows bytes that are no text as base64, and text that was cut within a character as text', async () => {
+  test('shows bytes that are not text as base64, and text truncated within a character as text', async () => {
     const event = await makeOne();
     const bytes = Buffer.concat([Buffer.from([0xff, 0xfe, 0]), randomBytes(20)]);
     await makeAttempt(event, { response_body: bytes });
@@ -351,7 +351,7 @@ describe('resending', () => {
   const resend = (event: StoredEvent, role: 'developer' | 'viewer' = 'developer') =>
     webhooks.portal('resendDelivery', company, { params: paramsOf(event), role });
 
-  test('makes a delivery that is due at once, marked as a replay of one, and the replay is done when it ends', async () => {
+  test('creates a delivery that is due at once, marked as a replay of one, and the replay is done when it ends', async () => {
     const event = await makeOne({ state: 'succeeded', attempts: 1 });
     const { status, body } = await resend(event);
     expect(status).toBe(201);
@@ -386,7 +386,7 @@ describe('resending', () => {
     ]);
   });
 
-  test('twice at once makes one: the other is told that the event is on its way', async () => {
+  test('twice concurrently creates one delivery: the other request learns that the event is on its way', async () => {
     const event = await makeOne();
     const answers = await Promise.all([resend(event), resend(event), resend(event)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
@@ -407,7 +407,7 @@ describe('resending', () => {
     ],
     ['is held', async () => makeOne({ state: 'held', attempts: 0 }), /release what is held instead/],
     [
-      'is of a subscription that is off',
+      'is of a subscription that is disabled',
       async () => {
         await webhooks.database.query('UPDATE subscriptions SET enabled = 0 WHERE subscription_id = ?', [
           subscription,
@@ -425,7 +425,7 @@ describe('resending', () => {
       /the subscription was deleted/,
     ],
     [
-      'is of an event that is over',
+      'is of an event that is no longer kept',
       async () => {
         const event = await makeOne();
         await webhooks.database.query('DELETE FROM events WHERE event_id = ?', [event.event_id]);
@@ -433,13 +433,13 @@ describe('resending', () => {
       },
       /the event is kept no longer/,
     ],
-  ])('what %s is refused with the reason', async (_, make, reason) => {
+  ])('a delivery that %s is refused with the reason', async (_, make, reason) => {
     const { status, body } = await resend(await make());
     expect(status).toBe(409);
     expect(body.error).toMatch(reason);
   });
 
-  test('is not for viewers', async () => {
+  test('is not allowed for viewers', async () => {
     expect((await resend(await makeOne(), 'viewer')).status).toBe(403);
   });
 });
@@ -487,7 +487,7 @@ describe('statistics', () => {
     expect((await stats({ range: '7d' })).total.succeeded).toBe(1091);
   });
 
-  test('are none where there was nothing', async () => {
+  test('are empty without attempts', async () => {
     const { total, subscriptions } = await stats({});
     expect(total).toEqual({ succeeded: 0, failed: 0, p50Ms: null, p95Ms: null, p99Ms: null });
     expect(subscriptions).toMatchObject([{ id: subscription, enabled: true, succeeded: 0, p50Ms: null }]);

@@ -10,12 +10,12 @@ import {
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
-import { deliveryName } from './record.ts';
+import { deliveryIdsOf } from './record.ts';
 
 /** An attempt with its request and response. The body comes from the event: its bytes are the same in every attempt. */
 export const getAttempt = ({ db }: WebhooksContext) =>
   handler(contract.getAttempt, async ({ companyId, params, user }) => {
-    const { eventId, subscriptionId, replayId } = deliveryName(params);
+    const { eventId, subscriptionId, replayId } = deliveryIdsOf(params);
     const row = await db
       .selectFrom('delivery_attempts')
       .selectAll()

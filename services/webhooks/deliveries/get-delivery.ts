@@ -1,11 +1,11 @@
 import { contract } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { deliveryAnswer, deliveryName, oneOf, readSiblings } from './record.ts';
+import { deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
 
 export const getDelivery = ({ db }: WebhooksContext) =>
   handler(contract.getDelivery, async ({ companyId, params }) => {
-    const name = deliveryName(params);
+    const name = deliveryIdsOf(params);
     const siblings = await readSiblings(db, companyId, name);
     const delivery = oneOf(siblings, name);
     const attempts = await db

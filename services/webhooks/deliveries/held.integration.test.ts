@@ -30,7 +30,7 @@ const subscribe = async (waiting = 0) => {
 };
 
 describe('heldDeliveries', () => {
-  test('counts what was held by disabling, in the record and in the list', async () => {
+  test('counts the deliveries held by disabling, in the record and in the list', async () => {
     const one = await subscribe(7);
     expect(await one.held()).toBe(0);
     expect((await one.switchTo(false)).body.heldDeliveries).toBe(7);
@@ -79,7 +79,7 @@ describe('Held deliveries', () => {
     expect((await one.release()).body).toEqual({ count: 0 });
   });
 
-  test('are discarded, also while the subscription is disabled', async () => {
+  test('are discarded, even while the subscription is disabled', async () => {
     const one = await subscribe(7);
     await one.switchTo(false);
     const discarded = await one.discard();
@@ -92,7 +92,7 @@ describe('Held deliveries', () => {
     expect(log).toContainEqual({ action: 'held.dropped', actor_kind: 'key' });
   });
 
-  test('are not decided about twice at once: the second is told what is under way', async () => {
+  test('are not released and discarded at once: the second request learns what is in progress', async () => {
     const one = await subscribe(250);
     await one.switchTo(false);
     await one.switchTo(true);
@@ -108,7 +108,7 @@ describe('Held deliveries', () => {
     ]);
   });
 
-  test('of another company are not there', async () => {
+  test('of another company are not found', async () => {
     const { id } = await subscribe(3);
     for (const operation of ['releaseHeldDeliveries', 'discardHeldDeliveries'])
       expect((await ask(operation, company + 1000, { params: [id] })).status).toBe(404);

@@ -1,5 +1,5 @@
 export { countHeld } from './count-held.ts';
-export { dropHeld } from './drop-held.ts';
+export { discardHeld } from './discard-held.ts';
 export { getAttempt } from './get-attempt.ts';
 export { getDelivery } from './get-delivery.ts';
 export { getDeliveryStats } from './get-delivery-stats.ts';

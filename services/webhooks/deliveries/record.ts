@@ -3,14 +3,14 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /** A delivery's id in a path. */
-export interface DeliveryName {
+export interface DeliveryIds {
   readonly eventId: number;
   readonly subscriptionId: number;
   readonly replayId: number;
 }
 
 /** @throws Problem `not_found` */
-export const deliveryName = ([event, subscription, replay]: readonly string[]): DeliveryName => ({
+export const deliveryIdsOf = ([event, subscription, replay]: readonly string[]): DeliveryIds => ({
   eventId: parseId(event, 'delivery'),
   subscriptionId: parseId(subscription, 'delivery'),
   replayId: parseId(replay, 'delivery', 0),
@@ -38,7 +38,7 @@ export const selectDeliveries = (db: Kysely<Tables>, companyId: number) =>
 export const readSiblings = (
   db: Kysely<Tables>,
   companyId: number,
-  { eventId, subscriptionId }: Pick<DeliveryName, 'eventId' | 'subscriptionId'>,
+  { eventId, subscriptionId }: Pick<DeliveryIds, 'eventId' | 'subscriptionId'>,
 ): Promise<readonly DeliveryRecord[]> =>
   selectDeliveries(db, companyId)
     .where('d.event_id', '=', eventId)
@@ -48,7 +48,7 @@ export const readSiblings = (
     .execute();
 
 /** @throws Problem `not_found` */
-export const oneOf = (siblings: readonly DeliveryRecord[], { replayId }: DeliveryName): DeliveryRecord => {
+export const oneOf = (siblings: readonly DeliveryRecord[], { replayId }: DeliveryIds): DeliveryRecord => {
   const one = siblings.find(({ replay_id }) => replay_id === replayId);
   if (!one) throw notFound('delivery');
   return one;

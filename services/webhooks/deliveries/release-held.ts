@@ -3,13 +3,13 @@ import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { replayAnswer } from '../replays/record.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
-import { seeToHeld } from './see-to-held.ts';
+import { startHeldReplay } from './start-held-replay.ts';
 
 export const releaseHeld = (context: WebhooksContext) =>
   handler(contract.releaseHeld, async (call) => {
     const { companyId } = call;
     const id = call.id('subscription');
-    const replay = await seeToHeld(context, throughPortal(call), {
+    const replay = await startHeldReplay(context, throughPortal(call), {
       companyId,
       id,
       kind: 'release',

@@ -7,13 +7,13 @@ import { replayAnswer } from '../replays/record.ts';
 import { lockSubscription } from '../subscriptions/record.ts';
 import { addDeliveries } from './add-deliveries.ts';
 import { makeQueuesDue } from './make-queues-due.ts';
-import { type DeliveryRecord, deliveryAnswer, deliveryName, oneOf, readSiblings } from './record.ts';
+import { type DeliveryRecord, deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
 
 /** Replays one delivery at once. The lock on the subscription's row makes concurrent resends take turns. */
 export const resendDelivery = ({ db, now, quotas }: WebhooksContext) =>
   handler(contract.resendDelivery, async (call) => {
     const { companyId } = call;
-    const name = deliveryName(call.params);
+    const name = deliveryIdsOf(call.params);
     const made = await transaction(db, async (trx) => {
       const original = oneOf(await readSiblings(trx, companyId, name), name);
       if (original.url === null) throw conflict('the subscription was deleted');
@@ -24,8 +24,8 @@ export const resendDelivery = ({ db, now, quotas }: WebhooksContext) =>
       if (!event) throw conflict('the event is kept no longer');
       const at = now();
       const filter = JSON.stringify({ eventId: name.eventId });
-      const begun = { kind: 'resend', filter, total: 1, made: 1 } as const;
-      const replay = await beginReplay(trx, subscription, begun, { by: byMember(call), now: at });
+      const newReplay = { kind: 'resend', filter, total: 1, made: 1 } as const;
+      const replay = await beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
       const { company_id, subscription_id } = subscription;
       const delivery = {
         company_id,

@@ -22,7 +22,7 @@ const list = async (company: number, query: Query = {}) => {
 const idsOf = (page: { readonly events: readonly { readonly id: number }[] }) =>
   page.events.map(({ id }) => id);
 
-/** Every page from the order's beginning on. */
+/** Every page from the start of the order. */
 const walk = async (company: number, query: Query) => {
   const pages: Awaited<ReturnType<typeof list>>[] = [];
   for (let cursor: string | null = null; ; ) {
@@ -34,7 +34,7 @@ const walk = async (company: number, query: Query) => {
 };
 
 describe('The event log', () => {
-  test('is answered in the very bytes that are delivered, the newest first', async () => {
+  test('is returned in exactly the bytes that are delivered, newest first', async () => {
     const company = newCompany();
     const [first, second] = await makeEvents(db, company, [
       { payload: { text: 'ä "quoted" \u2028', big: 12345678901234567890n.toString(), b: 1, a: 2 } },
@@ -62,7 +62,7 @@ describe('The event log', () => {
       });
   });
 
-  test('of another company is not to be seen', async () => {
+  test('of another company is not visible', async () => {
     const [mine, theirs] = [newCompany(), newCompany()];
     const [event] = await makeEvents(db, theirs, [{}]);
     expect((await list(mine)).events).toEqual([]);
@@ -70,7 +70,7 @@ describe('The event log', () => {
     expect([status, body]).toEqual([404, { error: 'event not found' }]);
   });
 
-  test.each(['desc', 'asc'])('is walked %s in pages of any size, each event once', async (order) => {
+  test.each(['desc', 'asc'])('is read %s in pages of any size, each event once', async (order) => {
     const company = newCompany();
     const ids = (
       await makeEvents(
@@ -88,7 +88,7 @@ describe('The event log', () => {
     }
   });
 
-  test('is followed ascending from its end, and an empty page keeps the place', async () => {
+  test('is followed ascending from its end, and an empty page keeps the position', async () => {
     const company = newCompany();
     await makeEvents(db, company, [{}, {}]);
     const first = await list(company, { order: 'asc' });
@@ -138,7 +138,7 @@ describe('The event log', () => {
     expect(seen).toHaveLength(100);
   });
 
-  test('is filtered by type in either order, and a filtered walk goes on behind what it has passed', async () => {
+  test('is filtered by type in either order, and a filtered cursor continues after the events it has skipped', async () => {
     const company = newCompany();
     const events = await makeEvents(
       db,
@@ -170,7 +170,7 @@ describe('The event log', () => {
     }
   });
 
-  test('takes no longer over the gap that the restoring of a backup leaves in the numbers', async () => {
+  test('is not slower across the gap that a restored backup leaves in the numbers', async () => {
     const company = newCompany();
     const [before] = await makeEvents(db, company, [{ type: 'agreement.signed' }, {}, {}]);
     await database.query(
@@ -186,7 +186,7 @@ describe('The event log', () => {
     }
   });
 
-  test('goes on with what is left when its oldest events have been trimmed', async () => {
+  test('continues with the remaining events when the oldest are removed', async () => {
     const company = newCompany();
     const events = await makeEvents(
       db,
@@ -207,7 +207,7 @@ describe('The event log', () => {
     );
   });
 
-  test('is answered in shorter pages where payloads are large, and none is lost', async () => {
+  test('is returned in shorter pages if payloads are large, and no event is lost', async () => {
     const company = newCompany();
     const payload = { text: 'x'.repeat(262_000) };
     const events = await makeEvents(
@@ -267,7 +267,7 @@ test.each([
 });
 
 describe('A test event', () => {
-  test('is a 503 while nobody takes events, and a 504 when nobody answers', async () => {
+  test('is a 503 without a service that takes events, and a 504 without an answer', async () => {
     const body = { type: 'client.created' };
     const absent = await ask('createTestEvent', newCompany(), { body });
     expect([absent.status, absent.body.reason]).toEqual([503, 'service_unavailable']);
@@ -291,7 +291,7 @@ describe('A test event', () => {
   });
 });
 
-/** One event by the log's own rule: the counter's row is locked from the number to the commit. */
+/** Inserts an event by the rule of the log: the row of the counter is locked from the number to the commit. */
 const writeAsCrm = async (company: number, delayMs: number): Promise<number> => {
   const id = 5_000_000 + ++lastWritten;
   const trx = await db.startTransaction().execute();

@@ -37,7 +37,7 @@ let db: Database<Tables>;
 let bus: Bus;
 const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
 const now = () => new Date();
-/** No dispatcher is here: what was announced is written when this is over. */
+/** No dispatcher runs here: announced deliveries get rows when this time is over. */
 const leaseMs = 1_000;
 
 beforeEach(async () => {
@@ -63,7 +63,7 @@ const start = async (options: Partial<FanOutOptions> = {}): Promise<FanOut> => {
   return replica;
 };
 
-/** A replica whose way to MySQL can be cut. */
+/** A replica whose connection to MySQL can be cut. */
 const startBehind = async (onRequest: (request: Buffer) => Verdict): Promise<FanOut> => {
   const { host, port } = parseMysqlUrl(database.url) as { host: string; port: number };
   const proxy = await startProxy({ host, port }, onRequest);
@@ -96,7 +96,7 @@ const queue = async (id: number) =>
   )[0]!;
 const ids = (rows: readonly { event_id: number }[]) => rows.map((row) => row.event_id);
 
-/** Every wake that is sent from now on. */
+/** Every wake sent from now on. */
 const wakesFromNow = async () => {
   const wakes: ReturnType<typeof decodeWake>[] = [];
   bus.nc.subscribe(deliverySubject, {
@@ -140,7 +140,7 @@ describe('an event', () => {
     ]);
   });
 
-  test('is leased, and dispatchers hear of it at once; nothing is written before they have done something', async () => {
+  test('is leased, and announced to dispatchers at once; no delivery row is written before an attempt', async () => {
     const id = await makeSubscription(db, company);
     await start({ leaseMs: 60_000 });
     const wakes = await wakesFromNow();
@@ -164,7 +164,7 @@ describe('an event', () => {
     expect((await queue(id)).next_due_utc).toBeNull();
   });
 
-  test('whose lease ends is written for those who have no delivery of it yet', async () => {
+  test('whose lease expires gets rows for the subscriptions without a delivery of it', async () => {
     const done = await makeSubscription(db, company);
     const open = await makeSubscription(db, company);
     await start();
@@ -184,7 +184,7 @@ describe('an event', () => {
     expect((await queue(open)).next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('that the stream brings more than once is fanned out once', async () => {
+  test('that the stream delivers more than once is fanned out once', async () => {
     await makeSubscription(db, company);
     await start();
     const events = await commitEvents(db, company, many(50));
@@ -192,7 +192,7 @@ describe('an event', () => {
     publishEvents(bus, events);
     await emptied();
     await (await jetstreamManager(bus.nc)).streams.purge(eventStream);
-    // Under other message ids, so that the stream takes them again, and once more as they were.
+    // With other message IDs, so that the stream accepts them again, and once more unchanged.
     publishEvents(bus, events);
     await commitEvents(db, company, [{}]).then((more) => publishEvents(bus, [...events, ...more, ...more]));
     await emptied();
@@ -234,7 +234,7 @@ describe('for a subscription that', () => {
     expect(due.due_utc.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('is being probed, the queue keeps its time; one whose retry is hours away is taken at once', async () => {
+  test('is being probed, the queue keeps its due time; a queue whose retry is hours away is due at once', async () => {
     const probed = await makeSubscription(db, company, { consecutive_failures: 7 });
     const resting = await makeSubscription(db, company, { consecutive_failures: 7 });
     const guard = new Date(Date.now() + leaseMs);
@@ -253,7 +253,7 @@ describe('for a subscription that', () => {
     expect((await queue(resting)).next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('has a backlog, a delivery takes its turn in the queue', async () => {
+  test('has a backlog, a delivery waits for its turn in the queue', async () => {
     const lagging = await makeSubscription(db, company);
     const dueSince = new Date(Date.now() - 1_000);
     await database.query('UPDATE delivery_queues SET next_due_utc = ? WHERE subscription_id = ?', [
@@ -279,7 +279,7 @@ describe('nothing is lost', () => {
     expect(ids(await deliveries())).toEqual(ids(events));
   });
 
-  test('when the stream is wiped while events come, and it is made again', async () => {
+  test('when the stream is deleted while events arrive, and created again', async () => {
     await makeSubscription(db, company);
     await start();
     const manager = await jetstreamManager(bus.nc);
@@ -297,8 +297,8 @@ describe('nothing is lost', () => {
       const names = (await manager.streams.names().next()).sort();
       return names.join() === [deliveryStream, eventStream].join();
     });
-    // And they are in use again. A company of its own: nobody takes what was announced to the other, so on a slow
-    // machine its leases are over by now, and what comes then is not announced.
+    // The new streams are in use. This uses another company: nobody takes the deliveries announced to the first one,
+    // so on a slow machine its leases are over by now, and new events would not be announced.
     await makeSubscription(db, neighbour);
     const wakes = await wakesFromNow();
     await until(
@@ -312,7 +312,7 @@ describe('nothing is lost', () => {
     );
   });
 
-  test('when NATS is killed with all it had, and comes back', async () => {
+  test('when NATS is killed, loses its data and returns', async () => {
     await makeSubscription(db, company);
     await start();
     const before = await commitEvents(db, company, many(20));
@@ -321,7 +321,7 @@ describe('nothing is lost', () => {
     const during = await commitEvents(db, company, many(20));
     await emptied();
     expect(ids(await deliveries())).toEqual(ids([...before, ...during]));
-    // Without a connection nobody would hear of a wake, so they do not wait for a lease.
+    // Without a connection no dispatcher would get a wake, so the deliveries do not wait for a lease.
     const late = (await deliveries()).filter((row) => ids(during).includes(row.event_id));
     for (const row of late) expect(row.due_utc.getTime()).toBeLessThanOrEqual(Date.now());
     await nats.restart();
@@ -342,7 +342,7 @@ describe('nothing is lost', () => {
     const cut = fanOutEvents(dying, events.slice(0, 10), {
       publishes: true,
       leaseMs,
-      // In the transaction, before its first lock.
+      // Within the transaction, before its first lock.
       now: () => {
         throw new Error('killed');
       },
@@ -356,7 +356,7 @@ describe('nothing is lost', () => {
       .where('event_id', 'in', ids(events.slice(10, 20)))
       .forUpdate()
       .execute();
-    // This one has committed, and told nobody.
+    // This replica has committed, but sent no wake.
     const silent = await fanOutEvents(dying, events.slice(20), { publishes: true, leaseMs, now });
     expect(silent.announced).toHaveLength(10);
     await start();
@@ -389,7 +389,7 @@ describe('nothing is lost', () => {
       await killProcess(victim);
       await load;
     }
-    // Its leases are longer than this test.
+    // Its leases last longer than this test.
     await database.query('UPDATE event_outbox SET leased_until = ?', [now()]);
     await emptied();
     const made = await deliveries();
@@ -404,9 +404,9 @@ describe('nothing is lost', () => {
     ['before its deliveries are written', 'INSERT INTO deliveries', 'drop'],
     ['before its outbox rows are leased', 'SET o.leased_until', 'drop'],
     ['before its outbox rows are deleted', 'DELETE o FROM', 'drop'],
-    ['when its queues have been noted', 'INSERT INTO delivery_queues', 'pass, then hang up'],
+    ['after its queues are scheduled', 'INSERT INTO delivery_queues', 'pass, then hang up'],
     ['before its commit', /commit$/, 'drop'],
-    ['when its commit was done, and nobody knows', /commit$/, 'pass, then hang up'],
+    ['after its commit, before the answer', /commit$/, 'pass, then hang up'],
   ] as const)('when the connection of a transaction breaks %s', async (_, statement, verdict) => {
     await makeSubscription(db, company);
     let broken = 0;
@@ -422,7 +422,7 @@ describe('nothing is lost', () => {
     expect(broken).toBeGreaterThan(0);
   });
 
-  test('when MySQL is away for a while, NATS with it, and both come back', async () => {
+  test('when MySQL and NATS are down for a while, and return', async () => {
     const id = await makeSubscription(db, company);
     let away = false;
     await startBehind(() => (away ? 'drop' : 'pass'));
@@ -458,7 +458,7 @@ describe('nothing is lost', () => {
   });
 });
 
-test('wakes that are published before any dispatcher runs are kept for one', async () => {
+test('wakes that are published before any dispatcher runs are kept', async () => {
   await makeSubscription(db, company);
   await start();
   publishEvents(bus, await commitEvents(db, company, many(100)));
@@ -469,11 +469,11 @@ test('wakes that are published before any dispatcher runs are kept for one', asy
   );
 });
 
-test('wakes that nobody acknowledges have their deliveries due at once', async () => {
+test('deliveries of wakes that the stream does not acknowledge are due at once', async () => {
   const id = await makeSubscription(db, company);
   await start();
   const manager = await jetstreamManager(bus.nc);
-  // The stream is there, so nobody mends it; but it does not take the wakes' subject.
+  // The stream exists, so it is not created again, but it does not accept the subject of wakes.
   await manager.streams.update(deliveryStream, { subjects: ['elsewhere'] });
   publishEvents(bus, await commitEvents(db, company, [{}]));
   await until('a delivery that is due', async () => {
@@ -483,7 +483,7 @@ test('wakes that nobody acknowledges have their deliveries due at once', async (
   expect((await queue(id)).next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
 });
 
-test('in a quiet system a published event is a wake at once, not when the outbox is next looked through', async () => {
+test('in a quiet system a published event becomes a wake at once, not at the next sweep of the outbox', async () => {
   await makeSubscription(db, company);
   await start();
   const wakes = await wakesFromNow();
@@ -496,11 +496,11 @@ test('in a quiet system a published event is a wake at once, not when the outbox
     elapsed.push(performance.now() - startedMs);
   }
   elapsed.sort((a, b) => a - b);
-  // The sweeper leaves an event alone for two seconds, so anything earlier came from the stream.
+  // The sweeper ignores an event for two seconds, so anything earlier came from the stream.
   expect(elapsed[5]).toBeLessThan(2000);
 });
 
-/** The service as a process of its own, which can be killed. */
+/** The service as a separate process, which can be killed. */
 const startProcess = async (): Promise<ChildProcess> => {
   const child = spawn(
     'setpriv',

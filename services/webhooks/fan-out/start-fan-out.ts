@@ -11,8 +11,8 @@ import {
 } from '@causeway/runtime';
 import { webhooksMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
+import { startEventConsumer } from './event-consumer.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
-import { startIntake } from './intake.ts';
 import { ensureStreams } from './streams.ts';
 import { startSweeper } from './sweeper.ts';
 import { tracedFanOut, withTraces } from './tracing.ts';
@@ -123,11 +123,11 @@ export const startFanOut = async (options: FanOutOptions): Promise<FanOut> => {
 
   await ensure().catch((error: unknown) => log.warn({ error }, 'streams not created yet'));
   const work = tracer ? tracedFanOut(tracer, persist) : persist;
-  const intake = startIntake({ bus, log, metrics, ensure, work, batchSize, maxBatches });
+  const consumer = startEventConsumer({ bus, log, metrics, ensure, work, batchSize, maxBatches });
   const sweeper = startSweeper({ db, log, metrics, now, work: fanOutEach });
   return {
     drain: async () => {
-      await Promise.all([intake.drain(), sweeper.stop()]);
+      await Promise.all([consumer.drain(), sweeper.stop()]);
       await wakes.drain();
     },
   };

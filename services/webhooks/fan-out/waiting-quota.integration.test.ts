@@ -18,7 +18,7 @@ beforeEach(async () => {
   db = database.connect<Tables>({ tenantTables, poolSize: 8 });
 });
 
-/** Events that are fanned out into queues: nothing is announced. */
+/** Events that are fanned out to queues: nothing is announced. */
 const fanOut = async (waitingQuota: number, count: number, type: 'client.created' | 'lead.created') => {
   const events = await commitEvents(
     db,
@@ -75,7 +75,7 @@ describe('QUOTA_WAITING_DELIVERIES', () => {
     expect([await waitingOf(long), await missedOf(long)]).toEqual([40, 20]);
   });
 
-  test('What was attempted already is not given up for another subscription', async () => {
+  test('Deliveries that were already attempted are not dropped for another subscription', async () => {
     const long = await makeSubscription(db, company);
     const short = await makeSubscription(db, company, { event_types: ['lead.created'] });
     await fanOut(10, 10, 'client.created');
@@ -121,7 +121,7 @@ describe('QUOTA_WAITING_DELIVERIES', () => {
     expect(counted).toBe(1);
     const after = await bound();
     expect(await waiting()).toBe(8);
-    // What was written while the rows were counted may be counted twice.
+    // Deliveries written during the count may be counted twice.
     expect([8, 11]).toContain(after);
     expect(await recountWaiting({ db, quota: 100, now })).toBe(0);
   });
@@ -144,7 +144,7 @@ describe('QUOTA_WAITING_DELIVERIES', () => {
       const before = await statements();
       const made = await fanOutEvents(one, events, { now, publishes, leaseMs: 60_000 });
       expect([made.announced.length, made.deliveries]).toEqual([publishes ? 50 : 0, 50]);
-      // Reading the number is one statement too.
+      // Reading the counter of statements is one statement too.
       return (await statements()) - before - 1;
     };
     await costOf(false);

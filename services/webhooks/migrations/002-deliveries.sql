@@ -1,21 +1,21 @@
--- An event on its way to a subscription. `created_utc` is the event's: it is the same however often the row is
--- written, so the key is unique over all partitions. Every query that knows the event gives its time too, which
--- spares a look into each partition.
+-- The delivery of an event to a subscription. `created_utc` is the time of the event. It is the same whenever the row
+-- is written, so the key is unique over all partitions. Every query for an event includes its time, so that MySQL reads
+-- only one partition.
 CREATE TABLE deliveries (
   company_id BIGINT UNSIGNED NOT NULL,
   event_id BIGINT UNSIGNED NOT NULL,
   subscription_id BIGINT UNSIGNED NOT NULL,
-  -- 0: the event's own delivery. Else the replay that made this one.
+  -- 0: the event's own delivery. Otherwise the replay that created this one.
   replay_id BIGINT UNSIGNED NOT NULL DEFAULT 0,
   created_utc DATETIME(3) NOT NULL,
   event_type VARCHAR(50) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   state ENUM ('waiting', 'held', 'succeeded', 'failed', 'dropped') NOT NULL DEFAULT 'waiting',
-  -- Attempts that were made and recorded.
+  -- Number of recorded attempts.
   attempts SMALLINT UNSIGNED NOT NULL DEFAULT 0,
-  -- While waiting: when it may be taken. Whoever takes it moves this ahead, so it is the lease as well, and what
-  -- tells a holder that its lease is another's by now. Null in every other state.
+  -- While waiting: when it is due. A dispatcher that takes the delivery moves this ahead, so it is also the lease; a
+  -- changed value tells the dispatcher that it has lost the lease. Null in every other state.
   due_utc DATETIME(3),
-  -- Of the last attempt.
+  -- Result of the last attempt.
   last_status SMALLINT UNSIGNED,
   last_error VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin,
   updated_utc DATETIME(3) NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE deliveries (
 )
 PARTITION BY RANGE COLUMNS (created_utc) (PARTITION future VALUES LESS THAN (MAXVALUE));
 
--- What happened, attempt by attempt; written once. `created_utc` is the event's, as above.
+-- One row per attempt, written once. `created_utc` is the time of the event, as above.
 CREATE TABLE delivery_attempts (
   company_id BIGINT UNSIGNED NOT NULL,
   event_id BIGINT UNSIGNED NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE delivery_attempts (
   created_utc DATETIME(3) NOT NULL,
   started_utc DATETIME(3) NOT NULL,
   elapsed_ms INT UNSIGNED NOT NULL,
-  -- Null where it was not reached, or (dns, connect, tls) where a connection was open already.
+  -- Null if this stage was not reached, or (dns, connect, tls) if the connection was already open.
   dns_ms INT UNSIGNED,
   connect_ms INT UNSIGNED,
   tls_ms INT UNSIGNED,
@@ -52,30 +52,30 @@ CREATE TABLE delivery_attempts (
   response_headers JSON,
   response_body BLOB,
   response_truncated TINYINT(1) NOT NULL DEFAULT 0,
-  -- When the delivery is due again; null where this was the last attempt.
+  -- When the delivery is due again; null after the last attempt.
   next_attempt_utc DATETIME(3),
   PRIMARY KEY (company_id, event_id, subscription_id, replay_id, attempt, created_utc)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci
 PARTITION BY RANGE COLUMNS (created_utc) (PARTITION future VALUES LESS THAN (MAXVALUE));
 
--- Deliveries made again, by hand. A resend is a replay of one.
+-- Repeated deliveries, on request. A resend is a replay of one delivery.
 CREATE TABLE replays (
   company_id BIGINT UNSIGNED NOT NULL,
   replay_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
   subscription_id BIGINT UNSIGNED NOT NULL,
   kind ENUM ('resend', 'failed', 'missed', 'filter') NOT NULL,
-  -- As it was asked for: {since, until, types, states, statusCodes, eventId}.
+  -- The filter as requested: {since, until, types, states, statusCodes, eventId}.
   filter JSON NOT NULL,
   state ENUM ('running', 'done', 'cancelled') NOT NULL DEFAULT 'running',
-  -- Counted when it was begun.
+  -- Counted when the replay started.
   total INT UNSIGNED NOT NULL,
-  -- Deliveries made so far, and how those ended; the dispatchers count the latter as they record them.
+  -- Deliveries created so far, and their results, which the dispatchers count as they record them.
   made INT UNSIGNED NOT NULL DEFAULT 0,
   succeeded INT UNSIGNED NOT NULL DEFAULT 0,
   failed INT UNSIGNED NOT NULL DEFAULT 0,
-  -- The last event it has looked at.
+  -- The last event that the replay has processed.
   position BIGINT UNSIGNED NOT NULL DEFAULT 0,
-  -- When its next page is due; null when there is none.
+  -- When its next page is due; null if there is none.
   next_page_utc DATETIME(3),
   created_by VARCHAR(254),
   created_utc DATETIME(3) NOT NULL,
@@ -86,15 +86,15 @@ CREATE TABLE replays (
   KEY of_subscription (company_id, subscription_id, replay_id)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci;
 
--- Attempts by minute, added up by the dispatchers every few seconds: what dashboards read. A killed dispatcher
--- takes seconds of it along; the attempts themselves are the truth.
+-- Attempts per minute, added up by the dispatchers every few seconds, for dashboards. A killed dispatcher loses some
+-- seconds of its counts; `delivery_attempts` is authoritative.
 CREATE TABLE delivery_minutes (
   company_id BIGINT UNSIGNED NOT NULL,
   minute_utc DATETIME NOT NULL,
   subscription_id BIGINT UNSIGNED NOT NULL,
   succeeded INT UNSIGNED NOT NULL DEFAULT 0,
   failed INT UNSIGNED NOT NULL DEFAULT 0,
-  -- How many attempts took up to so many milliseconds (and more than the column before).
+  -- Number of attempts that took up to this many milliseconds, and more than the previous column.
   upto_10 INT UNSIGNED NOT NULL DEFAULT 0,
   upto_25 INT UNSIGNED NOT NULL DEFAULT 0,
   upto_50 INT UNSIGNED NOT NULL DEFAULT 0,

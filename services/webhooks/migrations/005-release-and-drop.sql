@@ -1,4 +1,4 @@
--- What was held is released or dropped page by page too, and so is a replay of its own kind: `made` counts what
--- was released or dropped so far.
+-- Releasing and dropping held deliveries is a replay of its own kind, which continues page by page: `made` counts the
+-- deliveries released or dropped so far.
 ALTER TABLE replays
   MODIFY kind ENUM ('resend', 'failed', 'missed', 'filter', 'release', 'drop') NOT NULL;

@@ -1,5 +1,5 @@
--- One key where there were two: what waits lies in it by its time, and everything else, which has none, by its
--- event. A row's way from one state to the next is most of what a delivery costs here.
+-- One key in place of two: it orders waiting deliveries by due time, and all others, which have none, by event. Moving
+-- rows between states is most of the cost of a delivery here.
 ALTER TABLE deliveries
   DROP KEY due,
   DROP KEY by_state,

@@ -1,9 +1,9 @@
 -- Whether the company's new subscriptions, and those whose URL changes, need endpoint verification (contract,
 -- "Endpoint verification").
 ALTER TABLE webhook_companies ADD COLUMN verify_endpoints TINYINT(1) NOT NULL DEFAULT 0, ALGORITHM = INSTANT;
--- Null: the receiver need not prove itself, or has done so. Otherwise the subscription is disabled until the receiver
--- echoes a challenge: 'pending' is then enabled at once, 'required' was disabled by choice and waits until somebody
--- enables it. The other two columns are about the last challenge: when its result came, and why it failed.
+-- Null: the receiver is verified, or need not be. Otherwise the subscription is disabled until the receiver echoes a
+-- challenge. `pending`: the echo enables it. `required`: it was disabled by choice, and stays so until somebody enables
+-- it. The other two columns are about the last challenge: when its result arrived, and why it failed.
 ALTER TABLE subscriptions
   ADD COLUMN verification ENUM ('pending', 'required'),
   ADD COLUMN challenged_utc DATETIME(3),

@@ -1,13 +1,13 @@
--- The quota of waiting deliveries. `waiting_bound` is an upper bound of how many of a company's deliveries wait: a
--- transaction that writes waiting deliveries raises it first, and nothing lowers it as they end. When it reaches the
--- quota, the rows are counted and it is set again.
+-- The quota of waiting deliveries. `waiting_bound` is an upper bound of a company's waiting deliveries. A transaction
+-- that writes waiting deliveries raises it first, and nothing lowers it as they end. When it reaches the quota, the
+-- rows are counted and the bound is set to the count.
 ALTER TABLE webhook_companies
   ADD COLUMN waiting_bound BIGINT UNSIGNED NOT NULL DEFAULT 0,
-  -- Names the transaction that raised it last.
+  -- The ID of the transaction that raised it last.
   ADD COLUMN raise_id BIGINT UNSIGNED,
-  -- The subscription with the longest backlog when the rows were counted last.
+  -- The subscription with the longest backlog at the last count.
   ADD COLUMN longest_subscription_id BIGINT UNSIGNED,
-  -- When to count the rows in the background next; while they are being counted, the end of the lease.
+  -- When to count the rows in the background next; during the count, the end of its lease.
   ADD COLUMN recount_utc DATETIME(3),
   ALGORITHM = INSTANT;
 INSERT INTO webhook_companies (company_id, subscriptions_created, waiting_bound)
@@ -30,6 +30,6 @@ CREATE TABLE missed_events (
   PRIMARY KEY (company_id, subscription_id)
 );
 
--- All failed attempts since the last success, also those that `consecutive_failures` does not count.
+-- All failed attempts since the last success, including those that `consecutive_failures` does not count.
 ALTER TABLE delivery_queues ADD COLUMN failed_attempts INT UNSIGNED NOT NULL DEFAULT 0, ALGORITHM = INSTANT;
 UPDATE delivery_queues SET failed_attempts = consecutive_failures WHERE consecutive_failures > 0;

@@ -13,12 +13,12 @@ import { writeAudit } from '../write-audit.ts';
 import { readReplay } from './record.ts';
 
 /** Who starts a replay, and when. */
-export interface Beginner {
+export interface ReplayStart {
   readonly by: AuditSource;
   readonly now: Date;
 }
 
-interface Begun {
+interface NewReplay {
   readonly kind: ReplayKind;
   /** JSON. */
   readonly filter: string;
@@ -74,8 +74,8 @@ const besides = (kind: ReplayKind): readonly ReplayKind[] => {
 export const beginReplay = async (
   trx: Trx<Tables>,
   subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>,
-  { kind, filter, total, made = 0 }: Begun,
-  { by, now }: Beginner,
+  { kind, filter, total, made = 0 }: NewReplay,
+  { by, now }: ReplayStart,
 ): Promise<ReplayRow> => {
   const { company_id, subscription_id } = subscription;
   const { insertId } = await trx

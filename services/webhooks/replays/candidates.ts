@@ -78,7 +78,7 @@ const maxCountMs = 10_000;
 /** Deliveries that ended in one of the states, each event once, in the order of the events. */
 const readEnded = async (
   db: Kysely<Tables>,
-  { companyId, subscriptionId, since, until, begun, types, statusCodes }: Selection,
+  { companyId, subscriptionId, since, until, startedUtc, types, statusCodes }: Selection,
   states: readonly DeliveryState[],
   after: number,
 ): Promise<readonly Looked[]> => {
@@ -104,7 +104,7 @@ const readEnded = async (
   const events = new Map<number, Looked>();
   for (const row of found.flat()) {
     const wanted =
-      row.updated_utc <= begun &&
+      row.updated_utc <= startedUtc &&
       (types?.includes(row.event_type) ?? true) &&
       (statusCodes?.includes(row.last_status ?? 0) ?? true);
     const known = events.get(row.event_id);

@@ -28,8 +28,8 @@ export const createReplay = ({ db, now }: WebhooksContext) =>
       if (coversMissed) await resetMissed(trx, selection);
       // After the reset: the replay makes all events whose count it has reset.
       const at = now();
-      const begun = { kind: body.kind, filter: filterOf(select(at)), total };
-      return beginReplay(trx, subscription, begun, { by: byMember(call), now: at });
+      const newReplay = { kind: body.kind, filter: filterOf(select(at)), total };
+      return beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
     });
     return json(201, replayAnswer(replay));
   });

@@ -30,7 +30,7 @@ export const releasePage = async (
 };
 
 /** Drops the oldest held deliveries, and counts them in the replays that made them. */
-export const dropHeldPage = async (
+export const discardHeldPage = async (
   trx: Trx<Tables>,
   replay: ReplayRow,
   now: Date,

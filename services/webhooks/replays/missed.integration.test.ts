@@ -12,7 +12,7 @@ let subscription: number;
 
 beforeEach(async () => {
   webhooks = await bootPortal({ quotas: { ...defaultQuotas, waitingDeliveries: quota } });
-  // It fails, so its deliveries wait in its queue.
+  // Its receiver fails, so its deliveries wait in its queue.
   subscription = await makeSubscription(webhooks.db, company, { consecutive_failures: 5 });
 });
 

@@ -7,7 +7,7 @@ import { makeQueuesDue } from '../deliveries/make-queues-due.ts';
 import type { Tables } from '../tables.ts';
 import { lastPosition } from './begin.ts';
 import { type Candidate, findCandidates } from './candidates.ts';
-import { dropHeldPage, releasePage } from './held.ts';
+import { discardHeldPage, releasePage } from './held.ts';
 import { selectionOfRow } from './selection.ts';
 
 /** The columns of the replay's row that a page changes. */
@@ -64,7 +64,7 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
   // If the subscription was deleted, the dispatcher that takes its queue drops the waiting deliveries.
   if (!subscription) return { state: 'cancelled', ...ended };
   if (replay.kind === 'drop') {
-    const { count, more } = await dropHeldPage(trx, replay, now);
+    const { count, more } = await discardHeldPage(trx, replay, now);
     const made = replay.made + count;
     return more ? { made, ...inMs(dropEveryMs) } : { made, state: 'done', ...ended };
   }

@@ -14,10 +14,10 @@ export const previewReplay = ({ db, now }: WebhooksContext) =>
     const count = await countCandidates(db, selectionOf(companyId, body, event_types, at));
     const dayAgo = new Date(at.getTime() - 86_400_000);
     const { p50Ms } = await readOutcome(db, companyId, body.subscriptionId, dayAgo);
-    const perSecond = Math.min(fastestPerSecond, (usualWindow * 1000) / (p50Ms ?? usualMs));
+    const perSecond = Math.min(fastestPerSecond, (usualConcurrency * 1000) / (p50Ms ?? usualMs));
     return json(200, { count, estimateSeconds: Math.ceil(count / perSecond) });
   });
 
-/** Assumptions of the estimate: a healthy subscription's window, and an attempt's duration if none was measured. */
-const usualWindow = 16;
+/** Assumptions of the estimate: a healthy subscription's concurrency, and an attempt's duration if none was measured. */
+const usualConcurrency = 16;
 const usualMs = 100;

@@ -18,7 +18,7 @@ beforeEach(async () => {
   subscription = await makeSubscription(webhooks.db, company);
 });
 
-/** Events in the log and their deliveries, both of the time given. */
+/** Events in the log and their deliveries, both at the given time. */
 const delivered = async (
   count: number,
   fields: Partial<DeliveryRow> = {},
@@ -67,7 +67,7 @@ const create = async (kind: string, more: object = {}): Promise<number> => {
   expect(status, JSON.stringify(body)).toBe(201);
   return body.id;
 };
-/** Has every delivery of a replay arrive as it is made, until the replay is done. */
+/** Marks every delivery of a replay as succeeded when it is created, until the replay is done. */
 const finish = async (id: number): Promise<void> => {
   await until('a replay that is done', async () => {
     for (const one of await deliveriesOf(id))
@@ -76,8 +76,8 @@ const finish = async (id: number): Promise<void> => {
   });
 };
 
-describe('what has failed', () => {
-  test('is made again as a dry run counts it, due at once, and counted as it arrives', async () => {
+describe('a replay of failed deliveries', () => {
+  test('creates as many as the preview counts, due at once, and counts them as they arrive', async () => {
     const events = await delivered(12);
     await delivered(3, { state: 'succeeded' });
     await delivered(2, { state: 'dropped' });
@@ -115,7 +115,7 @@ describe('what has failed', () => {
     });
   });
 
-  test('and was made again since counts by its last outcome', async () => {
+  test('uses the last outcome of deliveries that were replayed before', async () => {
     const [again, arrived, underWay, given] = await delivered(4);
     const later = async (event: StoredEvent, state: DeliveryRow['state']) =>
       makeDelivery(webhooks.db, {
@@ -138,7 +138,7 @@ describe('what has failed', () => {
     expect(ids(await deliveriesOf(id))).toEqual([again!.event_id, given!.event_id]);
   });
 
-  test('is of this company and this subscription, of the types and of the time that were asked for', async () => {
+  test('is limited to its company and subscription, and to the requested types and times', async () => {
     await delivered(3);
     await delivered(2, { event_type: 'lead.created' });
     await delivered(5, { subscription_id: await makeSubscription(webhooks.db, company) });
@@ -152,8 +152,8 @@ describe('what has failed', () => {
   });
 });
 
-describe('what was missed', () => {
-  test('is what no attempt was made for: without a delivery, held or dropped untried', async () => {
+describe('a replay of missed events', () => {
+  test('has the events without an attempt: without a delivery, held, or dropped before an attempt', async () => {
     const at = minutesAgo(30);
     const nothing = await makeEvents(webhooks.db, company, [{ created_utc: at }, { created_utc: at }]);
     await makeEvents(webhooks.db, company, [{ created_utc: at, type: 'payment.failed' }]);
@@ -166,19 +166,19 @@ describe('what was missed', () => {
     const id = await create('missed');
     await until('all of them', async () => (await deliveriesOf(id)).length === 5);
     expect(ids(await deliveriesOf(id))).toEqual(ids([...nothing, ...held, ...dropped]));
-    // They are not released a second time.
+    // These are not released a second time.
     const { body } = await webhooks.portal('countHeld', company, { params: [subscription] });
     expect(body.held).toBe(1);
     await finish(id);
     expect(await preview('missed')).toBe(0);
   });
 
-  test('is not what is still on its way to the fan-out', async () => {
+  test('leaves out events that still wait for fan-out', async () => {
     const events = await makeEvents(webhooks.db, company, [{ created_utc: minutesAgo(1) }]);
     await webhooks.database.query('INSERT INTO event_outbox VALUES (?, ?, 1, ?, NULL)', [
       company,
       events[0]!.event_id,
-      // In the future, so that no sweeper takes it.
+      // In the future, so that the sweeper ignores it.
       new Date(Date.now() + 3_600_000),
     ]);
     expect(await preview('missed')).toBe(0);
@@ -212,7 +212,7 @@ test('deliveries are chosen by state, type, status code and time', async () => {
 });
 
 describe('a replay', () => {
-  test('goes no faster than its deliveries are taken', async () => {
+  test('creates deliveries no faster than they are taken', async () => {
     const events = await delivered(260);
     const id = await create('failed');
     await until('a first page', async () => (await deliveriesOf(id)).length === 100);
@@ -221,7 +221,7 @@ describe('a replay', () => {
     expect(made).toHaveLength(100);
     for (const one of made.slice(0, 40)) await webhooks.end(one, 'succeeded');
     await until('as many more', async () => (await deliveriesOf(id)).length === 140);
-    // Those that a dispatcher has taken are not due: their lease is ahead.
+    // Deliveries that a dispatcher has leased are not due: the lease is in the future.
     await webhooks.database.query("UPDATE deliveries SET due_utc = ? WHERE state = 'waiting'", [
       new Date(Date.now() + 30_000),
     ]);
@@ -230,11 +230,11 @@ describe('a replay', () => {
     expect(ids(await deliveriesOf(id))).toEqual(ids(events));
   });
 
-  test('that is broken off anywhere goes on there: nothing is skipped and nothing made twice', async () => {
+  test('that is interrupted anywhere continues there: nothing is skipped and nothing is created twice', async () => {
     await webhooks.database.query('DELETE FROM deliveries');
     const events = await delivered(250);
     const id = await create('failed');
-    // Steps that end in a rollback instead of their commit, as when their process is killed, among those of the
+    // Steps that end in a rollback instead of their commit, as if their process were killed, mixed with those of the
     // service itself.
     let broken = 0;
     await until('a replay that is done', async () => {
@@ -259,7 +259,7 @@ describe('a replay', () => {
     expect(await replayOf(id)).toMatchObject({ made: 250, succeeded: 250 });
   });
 
-  test('is shared by replicas without being doubled', async () => {
+  test('is shared by replicas without duplicates', async () => {
     const several = await bootPortal({ services: 3 });
     webhooks = several;
     subscription = await makeSubscription(webhooks.db, company);
@@ -269,7 +269,7 @@ describe('a replay', () => {
     expect(ids(await deliveriesOf(id))).toEqual(ids(events));
   });
 
-  test('that is cancelled makes no more, and what waits of it is dropped', async () => {
+  test('that is cancelled creates no more, and its waiting deliveries are dropped', async () => {
     await delivered(150);
     const id = await create('failed');
     await until('a first page', async () => (await deliveriesOf(id)).length === 100);
@@ -284,11 +284,11 @@ describe('a replay', () => {
     expect(states.get('succeeded')).toHaveLength(10);
     expect(states.get('waiting')).toBeUndefined();
     expect((await webhooks.portal('cancelReplay', company, { params: [id] })).status).toBe(409);
-    // What it did not bring is still to be had.
+    // Deliveries that it did not make can still be replayed.
     expect(await preview('failed')).toBe(140);
   });
 
-  test('waits while its subscription is off, and ends with it', async () => {
+  test('waits while its subscription is disabled, and ends when that is deleted', async () => {
     await delivered(150);
     const id = await create('failed');
     await until('a first page', async () => (await deliveriesOf(id)).length === 100);
@@ -303,7 +303,7 @@ describe('a replay', () => {
     await until('the end', async () => (await replayOf(id)).state === 'cancelled');
   });
 
-  test('is refused for a subscription that is off, and beside another', async () => {
+  test('is refused for a disabled subscription, and while another is in progress', async () => {
     await delivered(150);
     const id = await create('failed');
     expect(
@@ -324,9 +324,9 @@ describe('a replay', () => {
     });
   });
 
-  test('is begun and cancelled by developers, seen by viewers, and unknown to other companies', async () => {
+  test('is started and cancelled by developers, visible to viewers, and unknown to other companies', async () => {
     await delivered(3);
-    for (const operation of ['createReplay', 'cancelReplay', 'releaseHeld', 'dropHeld'] as const)
+    for (const operation of ['createReplay', 'cancelReplay', 'releaseHeld', 'discardHeld'] as const)
       expect(
         (await webhooks.portal(operation, company, { ...ask('failed'), params: [1], role: 'viewer' })).status,
       ).toBe(403);
@@ -349,7 +349,7 @@ describe('a replay', () => {
     ]);
   });
 
-  test('is listed with its like, the newest first, page by page', async () => {
+  test('is listed, newest first, page by page', async () => {
     const made: number[] = [];
     for (let at = 0; at < 5; at++) {
       await delivered(1);
@@ -375,7 +375,7 @@ describe('a replay', () => {
     );
   }, 60_000);
 
-  test('of more than it may make, or without a beginning, is refused', async () => {
+  test('of too many deliveries, or without a start, is refused', async () => {
     expect((await webhooks.portal('createReplay', company, ask('failed', { since: undefined }))).status).toBe(
       400,
     );
@@ -396,11 +396,11 @@ describe('a replay', () => {
   });
 });
 
-describe('what is held', () => {
+describe('held deliveries', () => {
   const held = async (count: number) => delivered(count, { state: 'held', attempts: 2 });
   const counted = async () => (await webhooks.portal('countHeld', company, { params: [subscription] })).body;
 
-  test('is released page by page at the pace at which it is taken', async () => {
+  test('are released page by page, at the pace at which they are taken', async () => {
     await held(230);
     expect(await counted()).toEqual({ held: 230, replay: null });
     const { status, body } = await webhooks.portal('releaseHeld', company, { params: [subscription] });
@@ -410,7 +410,7 @@ describe('what is held', () => {
     await new Promise((done) => setTimeout(done, 1_200));
     expect(await counted()).toMatchObject({ held: 130, replay: { id: body.id, made: 100 } });
     await until('the rest', async () => {
-      // Asked first: a last page made after the look at the deliveries would be left waiting.
+      // Checked first: a last page created after the query for deliveries would be left waiting.
       const done = (await replayOf(body.id)).state === 'done';
       for (const one of await deliveriesOf(0))
         if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
@@ -422,7 +422,7 @@ describe('what is held', () => {
     expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).status).toBe(409);
   });
 
-  test('is dropped whole, also where the subscription is off, and counted by the replays it was of', async () => {
+  test('are all discarded, even if the subscription is disabled, and counted by their replays', async () => {
     await held(1_200);
     const [event] = await delivered(1);
     await webhooks.database.query(
@@ -441,7 +441,7 @@ describe('what is held', () => {
     });
     await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
     expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).status).toBe(409);
-    const { status, body } = await webhooks.portal('dropHeld', company, { params: [subscription] });
+    const { status, body } = await webhooks.portal('discardHeld', company, { params: [subscription] });
     expect(status).toBe(201);
     await until('the end', async () => (await replayOf(body.id)).state === 'done');
     expect(await replayOf(body.id)).toMatchObject({ kind: 'drop', total: 1201, made: 1201 });
@@ -453,15 +453,15 @@ describe('what is held', () => {
     expect(audit.map(({ action }) => action)).toEqual(['held.dropped']);
   });
 
-  test('is another company’s own business', async () => {
+  test('of another company are not found', async () => {
     await held(2);
-    for (const operation of ['countHeld', 'releaseHeld', 'dropHeld'] as const)
+    for (const operation of ['countHeld', 'releaseHeld', 'discardHeld'] as const)
       expect((await webhooks.portal(operation, company + 1, { params: [subscription] })).status).toBe(404);
     expect((await counted()).held).toBe(2);
   });
 });
 
-test('events that come while a replay runs are delivered as ever', async () => {
+test('events that arrive during a replay are delivered as usual', async () => {
   await delivered(150);
   await create('failed');
   const events = await commitEvents(webhooks.db, company, [{}, {}]);

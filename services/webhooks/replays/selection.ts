@@ -16,16 +16,16 @@ export interface Selection {
   readonly states: readonly DeliveryState[] | null;
   readonly statusCodes?: readonly number[] | undefined;
   /** Ignores anything that happened after the replay started. */
-  readonly begun: Date;
+  readonly startedUtc: Date;
 }
 
 export const selectionOf = (
   companyId: number,
   wish: ReplayWish,
   subscribedTypes: readonly EventType[],
-  begun: Date,
+  startedUtc: Date,
 ): Selection => {
-  const until = wish.until !== undefined && wish.until < begun ? wish.until : begun;
+  const until = wish.until !== undefined && wish.until < startedUtc ? wish.until : startedUtc;
   const types = wish.kind === 'missed' ? (wish.types ?? subscribedTypes) : wish.types;
   return {
     companyId,
@@ -35,7 +35,7 @@ export const selectionOf = (
     types: types && [...new Set(types)],
     states: wish.kind === 'missed' ? null : wish.kind === 'failed' ? ['failed'] : [...new Set(wish.states)],
     statusCodes: wish.kind === 'filter' ? wish.statusCodes : undefined,
-    begun,
+    startedUtc,
   };
 };
 
@@ -60,7 +60,7 @@ export const selectionOfRow = (row: ReplayRow): Selection => {
     types,
     states: states ?? null,
     statusCodes,
-    begun: row.created_utc,
+    startedUtc: row.created_utc,
   };
 };
 

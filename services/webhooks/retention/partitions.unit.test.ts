@@ -9,14 +9,14 @@ test('a new table gets today and the week to come', () => {
   expect(planPartitions(['future'], now, 30)).toEqual({ add: ['20260301', ...week], drop: [] });
 });
 
-test('a table that has them all needs nothing', () => {
+test('a table that has all days needs nothing', () => {
   const names = [...['20260301', ...week].map((day) => `p${day}`), 'future'];
   expect(planPartitions(names, now, 30)).toEqual({ add: [], drop: [] });
   expect(planPartitions(names, at('2026-03-01T23:59:59.999Z'), 30)).toEqual({ add: [], drop: [] });
   expect(planPartitions(names, at('2026-03-02T00:00:00.000Z'), 30)).toEqual({ add: ['20260309'], drop: [] });
 });
 
-test('days that were missed are made up for, but not those that would be dropped at once', () => {
+test('missing days are added, except those that would be dropped at once', () => {
   expect(planPartitions(['p20260226', 'future'], now, 30).add).toEqual([
     '20260227',
     '20260228',
@@ -29,7 +29,7 @@ test('days that were missed are made up for, but not those that would be dropped
   });
 });
 
-test('a day is dropped when everything of it is older than it has to be kept', () => {
+test('a day is dropped when all of it is older than the retention', () => {
   const names = ['p20260129', 'p20260130', 'p20260131', 'future'];
   expect(planPartitions(names, at('2026-03-01T00:00:00Z'), 30).drop).toEqual(['p20260129']);
   expect(planPartitions(names, at('2026-03-01T23:59:59Z'), 30).drop).toEqual(['p20260129']);

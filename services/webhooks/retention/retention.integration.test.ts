@@ -11,7 +11,7 @@ import { keepDays } from './retention.ts';
 const dayMs = 86_400_000;
 const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
 
-/** A database of the test's own, and a pass over it at the time of `clock`. */
+/** A database for this test, and a cleanup run on it at the time of `clock`. */
 const world = async (days: number) => {
   const database = await testDatabase({ folders: webhooksMigrations });
   const clock = { now: new Date() };
@@ -29,7 +29,7 @@ const count = async (db: Database<Tables>, table: 'events' | 'deliveries', compa
       .executeTakeFirstOrThrow()
   ).rows;
 
-test('every dated table gets its days, keeps what it holds, and loses days that are over', async () => {
+test('every partitioned table gets its days, keeps its rows, and loses expired days', async () => {
   const { db, clock, keep } = await world(2);
   const today = clock.now;
   await makeEvents(db, 1, [{}, {}]);
@@ -55,7 +55,7 @@ test('every dated table gets its days, keeps what it holds, and loses days that 
   expect([await count(db, 'events', 1), await count(db, 'deliveries', 1)]).toEqual([1, 0]);
 });
 
-test('an event is found in its own partition alone once its time is known', async () => {
+test('a query with the time of an event reads only its partition', async () => {
   const { database, db, keep } = await world(30);
   await keep();
   const [event] = await makeEvents(db, 1, [{}]);
@@ -66,7 +66,7 @@ test('an event is found in its own partition alone once its time is known', asyn
   expect(plan!.partitions).toBe(name(event!.created_utc));
 });
 
-test('one replica at a time acts, and whichever starts finds everything in its place', async () => {
+test('one replica at a time acts, and every starting replica finds the partitions', async () => {
   const { db, keep } = await world(30);
   const results = await Promise.all(Array.from({ length: 4 }, keep));
   expect(results).toContain(true);
@@ -75,14 +75,14 @@ test('one replica at a time acts, and whichever starts finds everything in its p
   expect(await keep()).toBe(true);
 });
 
-test('a service that starts looks after it', async () => {
+test('a starting service adds the partitions', async () => {
   const { db } = await bootWebhooks({ retentionDays: 3 });
   await expect
     .poll(async () => (await readPartitions(db, 'delivery_minutes')).length, { timeout: 30_000 })
     .toBe(9);
 });
 
-test('writers go on while days come and go', async () => {
+test('writers continue while days are added and dropped', async () => {
   const { db, clock, keep } = await world(1);
   const today = clock.now;
   await keep();
@@ -109,7 +109,7 @@ test('writers go on while days come and go', async () => {
   expect(slowestMs).toBeLessThan(1_500);
 });
 
-test('a long transaction is waited for no longer than a second, and done without later', async () => {
+test('the cleanup waits at most a second for a long transaction, and finishes later', async () => {
   const { db, clock, keep } = await world(30);
   await keep();
   await makeEvents(db, 1, [{}]);

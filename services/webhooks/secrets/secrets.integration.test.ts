@@ -13,7 +13,7 @@ const ringOf = (...names: readonly string[]): KeyRing => ({
 const turned = ringOf('new', 'old');
 const onlyNew = ringOf('new');
 
-/** The service with the old key alone, and some subscriptions, each rotated once with an overlap. */
+/** The service with only the old key, and some subscriptions, each rotated once with an overlap. */
 const world = async (subscriptions: number) => {
   const booted = await bootWebhooks({ keyRing: ringOf('old') });
   const shown: { company: number; id: number; secret: string; previous: string }[] = [];
@@ -39,7 +39,7 @@ const secretsOf = ({ db }: BootedWebhooks, company: number, id: number) =>
     .where('subscription_id', '=', id)
     .executeTakeFirstOrThrow();
 
-/** As the command line asks, of a service that has this ring. */
+/** The request of the command line to a service with this ring. */
 const reencryptWith = async (database: TestDatabase, keyRing: KeyRing) => {
   const { bus } = await bootWebhooks({ keyRing, database });
   const ask = testLane(bus, 'operator-webhooks', 'operator');
@@ -47,7 +47,7 @@ const reencryptWith = async (database: TestDatabase, keyRing: KeyRing) => {
   return JSON.parse(answer.body.toString());
 };
 
-test('every secret is sealed with the first key, and the old key is needed no more', async () => {
+test('every secret is re-encrypted with the first key, and the old key is no longer needed', async () => {
   const booted = await world(7);
   await makeEvents(booted.db, 1, [{}, {}]);
   const cursor = (await booted.ask('listEvents', 1, { query: { limit: '1' } })).body.nextCursor;
@@ -75,7 +75,7 @@ test('every secret is sealed with the first key, and the old key is needed no mo
   expect([page.status, page.body.events.length]).toEqual([200, 1]);
 });
 
-test('what has no key in the ring is counted and left as it is', async () => {
+test('a secret whose key is not in the ring is counted and left unchanged', async () => {
   const booted = await world(2);
   const before = await Promise.all(booted.shown.map(({ company, id }) => secretsOf(booted, company, id)));
   expect(await reencryptBatch(booted.db, onlyNew, 0)).toEqual({
@@ -89,7 +89,7 @@ test('what has no key in the ring is counted and left as it is', async () => {
   );
 });
 
-test('many are done in batches, from where one has ended', async () => {
+test('many secrets are re-encrypted in batches, each after the previous one', async () => {
   const booted = await world(1);
   const { company, id } = booted.shown[0]!;
   const { secret } = await secretsOf(booted, company, id);
@@ -128,7 +128,7 @@ test('a secret that is rotated meanwhile is not overwritten', async () => {
     expect(openSecret(turned, company, (await secretsOf(booted, company, id)).secret)).toBe(secret);
 });
 
-test('the operator asks for it over a lane of its own', async () => {
+test('the operation uses the lane for operators', async () => {
   const booted = await world(3);
   expect(await reencryptWith(booted.database, turned)).toEqual({
     key: 'new',

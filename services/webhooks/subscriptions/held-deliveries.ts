@@ -1,7 +1,7 @@
 import { type Contract, contract, stateConflict } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { seeToHeld } from '../deliveries/see-to-held.ts';
+import { startHeldReplay } from '../deliveries/start-held-replay.ts';
 import { throughApi } from './editor.ts';
 
 export const releaseHeldDeliveries = (context: WebhooksContext) =>
@@ -19,6 +19,6 @@ const decide = <const O extends Contract['releaseHeldDeliveries' | 'discardHeldD
     const { companyId } = call;
     const id = call.id('subscription');
     const wanted = { companyId, id, kind, refuse: stateConflict };
-    const replay = await seeToHeld(context, throughApi(call), wanted);
+    const replay = await startHeldReplay(context, throughApi(call), wanted);
     return json(202, { count: replay?.total ?? 0 });
   });

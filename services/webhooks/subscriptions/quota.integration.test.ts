@@ -23,7 +23,7 @@ test('A company gets exactly its quota of subscriptions, however many are create
   expect((await ask('listSubscriptions', 1)).body.count).toBe(limit);
 });
 
-test('The quota of one company is no other’s, and deleting makes room', async () => {
+test('The quota of one company does not affect another, and deleting makes room', async () => {
   const made = await Promise.all(Array.from({ length: limit }, () => create(2)));
   expect((await create(2)).body.quota).toBe('subscriptions');
   expect((await create(3)).status).toBe(201);

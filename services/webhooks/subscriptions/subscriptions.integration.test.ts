@@ -44,7 +44,7 @@ const throughPortal = portalEditor({
 });
 
 describe('A subscription', () => {
-  test('is answered with its secret once, listed and read without it, and has a queue', async () => {
+  test('is returned with its secret once, listed and read without it, and has a queue', async () => {
     const company = newCompany();
     const { signingSecret, ...record } = await make(company, { name: ' Billing ', description: '' });
     expect(record).toEqual({
@@ -77,7 +77,7 @@ describe('A subscription', () => {
     expect(other.signingSecret).not.toBe(signingSecret);
   });
 
-  test('counts a repeated event type once, and may be made switched off', async () => {
+  test('counts a repeated event type once, and may be created disabled', async () => {
     const company = newCompany();
     const eventTypes = ['lead.created', 'client.created', 'lead.created'];
     const { enabled, disabledReason, ...rest } = await make(company, { eventTypes, enabled: false });
@@ -85,7 +85,7 @@ describe('A subscription', () => {
     expect([enabled, disabledReason]).toEqual([false, 'disabled through the API']);
   });
 
-  test('of another company is not there, whatever is asked of it', async () => {
+  test('of another company is not found, by any operation', async () => {
     const [mine, theirs] = [newCompany(), newCompany()];
     const { id } = await make(theirs);
     const before = await secretsOf(theirs, id);
@@ -116,7 +116,7 @@ describe('A subscription', () => {
 describe('A subscription is refused', () => {
   test.each([
     ['without a URL', { eventTypes: ['lead.created'] }, 'url is required'],
-    ['with a URL that is none', { ...wanted, url: 'nonsense' }, 'invalid URL'],
+    ['with an invalid URL', { ...wanted, url: 'nonsense' }, 'invalid URL'],
     ['with a relative URL', { ...wanted, url: '/hook' }, 'invalid URL'],
     ['with another scheme', { ...wanted, url: 'ftp://hooks.example.com' }, 'invalid URL'],
     [
@@ -137,7 +137,7 @@ describe('A subscription is refused', () => {
     ],
     ['without event types', { url: wanted.url }, 'at least one event type is required'],
     [
-      'with an event type that is none',
+      'with an unknown event type',
       { ...wanted, eventTypes: ['client.eaten'] },
       'unknown event type: client.eaten',
     ],
@@ -161,7 +161,7 @@ describe('A subscription is refused', () => {
     ['LocalHost.', 'a loopback name'],
     ['metadata.google.internal', 'a name of a local network'],
     ['intranet', 'a name without a domain, which only a local network knows'],
-  ])('with the host %s, when made and when changed', async (host, problem) => {
+  ])('with the host %s, when created and when changed', async (host, problem) => {
     const company = newCompany();
     const url = `https://${host}/hook`;
     const error = `invalid URL: the host is ${problem}`;
@@ -177,7 +177,7 @@ describe('A subscription is refused', () => {
     expect((await ask('getSubscription', company, { params: [id] })).body.url).toBe(wanted.url);
   });
 
-  test('with a port that is not among the allowed, when made and when changed', async () => {
+  test('with a port that is not allowed, when created and when changed', async () => {
     const company = newCompany();
     const url = 'https://hooks.example.com:6379/hook';
     const error = 'invalid URL: the port is 6379; deliveries go to these ports only: 443';
@@ -192,7 +192,7 @@ describe('A subscription is refused', () => {
     expect((await other.ask('createSubscription', 1, { body: { ...wanted, url } })).status).toBe(201);
   });
 
-  test('for none of these where the installation allows them', async () => {
+  test('for none of these if the installation allows them', async () => {
     const local = await bootWebhooks({ targets: { allowHttp: true, allowPrivate: true } });
     for (const url of ['http://127.0.0.1:9999/', 'http://localhost', 'https://[::1]/x']) {
       const { status, body } = await local.ask('createSubscription', 1, { body: { ...wanted, url } });
@@ -200,14 +200,14 @@ describe('A subscription is refused', () => {
     }
   });
 
-  test('where its secret cannot be sealed', async () => {
+  test('if its secret cannot be encrypted', async () => {
     const broken = await bootWebhooks({ keyRing: { sealsWith: 'gone', keys: new Map() } });
     const { status, body } = await broken.ask('createSubscription', 1, { body: wanted });
     expect([status, body.error]).toEqual([500, 'the signing secret could not be encrypted']);
     expect((await broken.ask('listSubscriptions', 1)).body.count).toBe(0);
   });
 
-  test('with everything that is wrong at once', async () => {
+  test('with all its problems at once', async () => {
     const { body } = await ask('createSubscription', newCompany(), {
       query: { foo: '1' },
       body: { url: '', eventTypes: [], enabled: 'yes' },
@@ -222,7 +222,7 @@ describe('A subscription is refused', () => {
 });
 
 describe('Changing a subscription', () => {
-  test('a subscription that was read can be edited and sent back whole; what cannot be set is named once', async () => {
+  test('a subscription that was read can be edited and sent back whole; fields that cannot be set are reported once', async () => {
     const company = newCompany();
     const { id } = await make(company, { name: 'Billing' });
     const { body: read } = await ask('getSubscription', company, { params: [id] });
@@ -244,7 +244,7 @@ describe('Changing a subscription', () => {
     expect((await ask('getSubscription', company, { params: [id] })).body).toEqual(now);
   });
 
-  test('changes what is sent, and clears what may be null', async () => {
+  test('changes sent fields, and clears nullable ones', async () => {
     const company = newCompany();
     const made = await make(company, { name: 'Billing', description: 'For the books.' });
     const patch = (body: unknown) => ask('updateSubscription', company, { params: [made.id], body });
@@ -269,7 +269,7 @@ describe('Changing a subscription', () => {
     }
   });
 
-  test('at the same moment, twice: both are done', async () => {
+  test('twice concurrently applies both changes', async () => {
     const company = newCompany();
     for (let round = 0; round < 10; round++) {
       const { id } = await make(company);
@@ -284,7 +284,7 @@ describe('Changing a subscription', () => {
     }
   });
 
-  test('while it is being deleted ends in 200 or 404, and it is gone', async () => {
+  test('while it is being deleted answers 200 or 404, and it is gone', async () => {
     const company = newCompany();
     for (let round = 0; round < 10; round++) {
       const { id } = await make(company);
@@ -300,8 +300,8 @@ describe('Changing a subscription', () => {
   });
 });
 
-describe('Switched off', () => {
-  test('what waits is held, a thousand at once, and a dispatcher is called for the rest', async () => {
+describe('Disabling a subscription', () => {
+  test('holds a thousand waiting deliveries at once, and calls a dispatcher for the rest', async () => {
     const company = newCompany();
     const { id } = await make(company);
     const other = await make(company);
@@ -316,7 +316,7 @@ describe('Switched off', () => {
     expect((await queueOf(company, other.id))!.next_due_utc).toBeNull();
   });
 
-  test('again, it keeps its reason; on again, the failures are forgotten and what is held stays', async () => {
+  test('twice keeps its reason; enabling resets the failures and keeps held deliveries', async () => {
     const company = newCompany();
     const { id } = await make(company);
     await makeDelivery(db, { company_id: company, subscription_id: id, state: 'held', due_utc: null }, 3);
@@ -343,7 +343,7 @@ describe('Switched off', () => {
 });
 
 describe('The secret', () => {
-  test('is replaced at once, or both hold for the hours of an overlap', async () => {
+  test('is replaced at once, or both are valid for the hours of an overlap', async () => {
     const company = newCompany();
     const { id, signingSecret: first } = await make(company);
     const rotate = async (body: object) =>
@@ -411,7 +411,7 @@ describe('The secret', () => {
 });
 
 describe('A subscription that a tool manages', () => {
-  test('cannot be edited through the API, but be deleted', async () => {
+  test('can be deleted through the API, but not edited', async () => {
     const company = newCompany();
     const { id } = await make(company, { managedBy: 'zapier' });
     for (const [operation, body] of [
@@ -431,7 +431,7 @@ describe('A subscription that a tool manages', () => {
     expect((await ask('deleteSubscription', company, { params: [id] })).status).toBe(204);
   });
 
-  test('can be switched off and on through the portal, and nothing else', async () => {
+  test('can only be disabled and enabled through the portal', async () => {
     const company = newCompany();
     const { id } = await make(company, { managedBy: 'zapier' });
     const change = (changes: Parameters<typeof changeSubscription>[4]) =>
@@ -463,7 +463,7 @@ describe('A test delivery', () => {
     expect([late.status, late.body.reason]).toEqual([504, 'timeout']);
   });
 
-  test('that cannot be made is a 500, or a 404 where its subscription has just been deleted', async () => {
+  test('that cannot be sent is a 500, or a 404 if its subscription was just deleted', async () => {
     const company = newCompany();
     const { id } = await make(company);
     let onAsked = async (): Promise<unknown> => undefined;
@@ -480,7 +480,7 @@ describe('A test delivery', () => {
     expect((await send(company, id)).status).toBe(404);
   });
 
-  test('has an id beyond any of the event log, below 2^53 and of its own', async () => {
+  test('has a unique id, above all of the event log and below 2^53', async () => {
     const company = newCompany();
     const { id } = await make(company);
     const ids: number[] = [];
@@ -497,7 +497,7 @@ describe('A test delivery', () => {
   });
 });
 
-test('Deleted, its queue stays and is due, so that what waits is dropped', async () => {
+test('The queue of a deleted subscription stays and is due, so that its waiting deliveries are dropped', async () => {
   const company = newCompany();
   const { id } = await make(company);
   await makeDelivery(db, { company_id: company, subscription_id: id }, 2);

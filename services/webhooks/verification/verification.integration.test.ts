@@ -21,7 +21,7 @@ let lastCompany = 2000;
 const wanted = { url: 'https://hooks.example.com/a', eventTypes: ['client.created'] };
 const elsewhere = 'https://hooks.example.com/b';
 
-/** A dispatcher with all receivers behind it: what was sent, and how each challenge is answered. */
+/** A dispatcher with all its receivers: records what was sent, and answers each challenge as told. */
 const sent: TestDelivery[] = [];
 let respond: (challenge: string, test: TestDelivery) => Promise<Answered> | Answered;
 interface Answered {
@@ -100,7 +100,7 @@ const get = async (company: number, id: number) =>
   (await ask('getSubscription', company, { params: [id] })).body;
 const shown = async (company: number, id: number) =>
   (await portal('getPortalSubscription', company, { params: [id] })).body;
-/** Until the result of a challenge that nobody waits for is stored. */
+/** Waits until the result of a challenge that no request waits for is stored. */
 const answered = (company: number, id: number) =>
   until('the challenge is answered', async () => {
     const { verification, challenged_utc } = await rowOf(company, id);
@@ -138,7 +138,7 @@ describe('A company that requires endpoint verification', () => {
     ]);
   });
 
-  test('leaves the subscriptions that it has as they are', async () => {
+  test('does not change existing subscriptions', async () => {
     const company = ++lastCompany;
     const { id } = await make(company);
     await require(company);
@@ -171,7 +171,7 @@ describe('A company that requires endpoint verification', () => {
     });
   });
 
-  test('does not have a create wait for the receiver', async () => {
+  test('does not make a create wait for the receiver', async () => {
     const company = await newCompany();
     let answer: ((answered: Answered) => void) | undefined;
     respond = () => new Promise<Answered>((resolve) => (answer = resolve));
@@ -192,7 +192,7 @@ describe('A company that requires endpoint verification', () => {
       'The receiver answered 500.',
     ],
     [
-      'sends back what it got, whatever that is',
+      'sends back every request unchanged',
       (_, { body }) => ({ body }),
       'The receiver answered 200 without the challenge.',
     ],
@@ -221,7 +221,7 @@ describe('A company that requires endpoint verification', () => {
     expect(new Set(sent.map(({ body }) => JSON.parse(body).payload.challenge)).size).toBe(2);
   });
 
-  test('has enabling send a challenge again, with the other changes made once it is echoed', async () => {
+  test('sends another challenge on enabling, and applies the other changes once it is echoed', async () => {
     const company = await newCompany();
     const { id, ...record } = await make(company);
     await answered(company, id);
@@ -235,7 +235,7 @@ describe('A company that requires endpoint verification', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('checks what else was sent before a challenge goes out', async () => {
+  test('checks the other fields before it sends a challenge', async () => {
     const company = await newCompany();
     const { id } = await make(company, { enabled: false });
     const other = await make(company, { enabled: false, managedBy: 'zapier' });
@@ -247,7 +247,7 @@ describe('A company that requires endpoint verification', () => {
     expect(sent).toEqual([]);
   });
 
-  test('lets a tool’s own subscription be verified in the portal', async () => {
+  test('verifies a subscription managed by a tool in the portal', async () => {
     const company = await newCompany();
     const { id } = await make(company, { managedBy: 'zapier' });
     await answered(company, id);
@@ -261,7 +261,7 @@ describe('A company that requires endpoint verification', () => {
     expect([enabled.status, enabled.body.enabled]).toEqual([200, true]);
   });
 
-  test('sends none for a subscription that is made disabled, until somebody enables it', async () => {
+  test('sends none for a subscription created as disabled, until somebody enables it', async () => {
     const company = await newCompany();
     respond = echo;
     const { id, disabledReason } = await make(company, { enabled: false });
@@ -271,7 +271,7 @@ describe('A company that requires endpoint verification', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('has a subscription with a new URL verified anew, and holds what waits for it', async () => {
+  test('verifies a subscription with a new URL again, and holds its waiting deliveries', async () => {
     const company = ++lastCompany;
     const { id } = await make(company);
     await require(company);
@@ -294,7 +294,7 @@ describe('A company that requires endpoint verification', () => {
     ['off', { enabled: false }, { url: elsewhere }, 'required', 0],
     ['off, enabled with the change', { enabled: false }, { url: elsewhere, enabled: true }, 'pending', 1],
     ['on, disabled with the change', {}, { url: elsewhere, enabled: false }, 'required', 0],
-  ])('has one that was %s verified anew too', async (_, before, change, verification, challenges) => {
+  ])('verifies a subscription that was %s again too', async (_, before, change, verification, challenges) => {
     const company = ++lastCompany;
     const { id } = await make(company, before);
     await require(company);
@@ -309,27 +309,30 @@ describe('A company that requires endpoint verification', () => {
     ['moved to another URL', { url: elsewhere }, 'pending'],
     ['disabled', { enabled: false }, 'required'],
     ['deleted', undefined, undefined],
-  ])('does not enable one that was %s while its challenge was under way', async (_, change, verification) => {
-    const company = await newCompany();
-    const { id } = await make(company);
-    await answered(company, id);
-    respond = async (challenge) => {
-      // The new URL gets a challenge of its own.
-      respond = refuse;
-      if (change) await patch(company, id, change);
-      else await ask('deleteSubscription', company, { params: [id] });
-      return echo(challenge);
-    };
-    const pending = { company_id: company, subscription_id: id, verification: 'pending' } as const;
-    const verified = verifyEndpoint(booted.context, throughTest, pending, performance.now() + 10_000);
-    expect(await verified).toBeNull();
-    const { subscriptions } = (await ask('listSubscriptions', company)).body;
-    expect(subscriptions).toMatchObject(change ? [{ id, enabled: false }] : []);
-    if (change) expect((await rowOf(company, id)).verification).toBe(verification);
-    expect(await actionsOf(company)).not.toContain('subscription.verified');
-  });
+  ])(
+    'does not enable a subscription that was %s while its challenge was under way',
+    async (_, change, verification) => {
+      const company = await newCompany();
+      const { id } = await make(company);
+      await answered(company, id);
+      respond = async (challenge) => {
+        // The new URL gets a challenge of its own.
+        respond = refuse;
+        if (change) await patch(company, id, change);
+        else await ask('deleteSubscription', company, { params: [id] });
+        return echo(challenge);
+      };
+      const pending = { company_id: company, subscription_id: id, verification: 'pending' } as const;
+      const verified = verifyEndpoint(booted.context, throughTest, pending, performance.now() + 10_000);
+      expect(await verified).toBeNull();
+      const { subscriptions } = (await ask('listSubscriptions', company)).body;
+      expect(subscriptions).toMatchObject(change ? [{ id, enabled: false }] : []);
+      if (change) expect((await rowOf(company, id)).verification).toBe(verification);
+      expect(await actionsOf(company)).not.toContain('subscription.verified');
+    },
+  );
 
-  test('that turns it off needs no challenge any more: what waited stays disabled until somebody enables it', async () => {
+  test('needs no challenges after turning it off: unverified subscriptions stay disabled until somebody enables them', async () => {
     const company = await newCompany();
     const pending = await make(company);
     const required = await make(company, { enabled: false });
@@ -347,7 +350,7 @@ describe('A company that requires endpoint verification', () => {
     expect(sent).toEqual([]);
   });
 
-  test('can have a challenge sent again that nobody could send', async () => {
+  test('can resend a challenge that could not be sent', async () => {
     const company = await newCompany();
     const { id } = await make(company);
     await answered(company, id);
@@ -361,7 +364,7 @@ describe('A company that requires endpoint verification', () => {
   });
 });
 
-test('No subscription takes the type of challenges', async () => {
+test('No subscription accepts the event type of challenges', async () => {
   const eventTypes = [challengeType as EventType];
   const { status } = await ask('createSubscription', ++lastCompany, { body: { ...wanted, eventTypes } });
   expect(status).toBe(400);

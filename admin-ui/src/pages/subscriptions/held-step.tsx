@@ -20,7 +20,7 @@ export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }
   });
   const queryClient = useQueryClient();
   const decide = useMutation({
-    mutationFn: (what: 'releaseHeld' | 'dropHeld') => call(what, { params }),
+    mutationFn: (what: 'releaseHeld' | 'discardHeld') => call(what, { params }),
     onSettled: () => {
       void held.refetch();
       void queryClient.invalidateQueries({ queryKey: subscriptionQuery(subscriptionId).queryKey });
@@ -57,8 +57,8 @@ export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }
             </Button>
             <Button
               size="s"
-              pending={decide.isPending && decide.variables === 'dropHeld'}
-              onClick={() => decide.mutate('dropHeld')}
+              pending={decide.isPending && decide.variables === 'discardHeld'}
+              onClick={() => decide.mutate('discardHeld')}
             >
               Discard deliveries
             </Button>

@@ -16,41 +16,41 @@ const titles = async (given: Partial<Parameters<typeof diagnose>[0]>): Promise<s
   );
 
 describe('the signature checker', () => {
-  it('finds a genuine delivery right', async () => {
+  it('accepts a genuine delivery', async () => {
     expect(await titles({})).toEqual(['X-Webhook-Signature is valid']);
   });
-  it('takes either of two signatures', async () => {
+  it('accepts either of two signatures', async () => {
     const both = `${signatureOf(body, 'whsec_new')}, ${signatureOf(body)}`;
     expect(await titles({ headers: headersOf(both) })).toEqual(['X-Webhook-Signature is valid']);
   });
-  it('says that the body was parsed and written again', async () => {
+  it('detects a body that was parsed and serialized again', async () => {
     const pretty = JSON.stringify(JSON.parse(body), null, 2);
     expect(await titles({ body: pretty })).toEqual(['The body was parsed and serialized again']);
   });
-  it('says that a line break was added', async () => {
+  it('detects an added line break', async () => {
     expect(await titles({ body: `${body}\n` })).toEqual(['The body has an extra line break at its end']);
   });
-  it('says that the secret has blanks around it', async () => {
+  it('detects blanks around the secret', async () => {
     expect(await titles({ secret: `${secret}\n` })).toEqual([
       'The secret has spaces or a line break around it',
       'The signature matches without the spaces around the secret',
     ]);
   });
-  it('says that whsec_ was left out', async () => {
+  it('detects a missing whsec_', async () => {
     expect(await titles({ secret: secret.slice(6) })).toContain(
       'The signature matches with whsec_ before the secret',
     );
   });
-  it('says that the secret or the body is another one', async () => {
+  it('detects a different secret or body', async () => {
     expect(await titles({ secret: 'whsec_b3RoZXI=' })).toEqual(['X-Webhook-Signature does not match']);
   });
-  it('says that a timestamp is old, and that the signature is right nevertheless', async () => {
+  it('reports an old timestamp although the signature is valid', async () => {
     expect(await titles({ now: now + 3_600_000 })).toEqual([
       'The timestamp is 3600 seconds old',
       'X-Webhook-Signature is valid',
     ]);
   });
-  it('names what is missing', async () => {
+  it('names missing input', async () => {
     expect(await titles({ headers: '' })).toEqual(['X-Webhook-Timestamp is missing']);
     expect(await titles({ headers: `X-Webhook-Timestamp: ${timestamp}` })).toEqual([
       'The signature is missing',

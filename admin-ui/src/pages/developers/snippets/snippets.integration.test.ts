@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { provideRuntime } from './runtimes.ts';
 
 /**
- * Runs the programs that the portal shows, in every language whose tools this machine has or Debian brings: the receivers get
- * genuine, forged and old deliveries, the first calls meet a server that answers as the interface does.
+ * Runs the programs that the portal shows, in every language whose tools are installed or available from Debian.
+ * Receivers get genuine, forged and old deliveries; first calls go to a server that answers like the interface.
  */
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
@@ -30,9 +30,9 @@ const has = (program: string, ...args: string[]): boolean => {
 
 interface Language {
   readonly file: string;
-  /** Why its programs cannot be run here; undefined: they can. */
+  /** Why its programs cannot run here; undefined if they can. */
   readonly missing?: string | undefined;
-  /** The command that runs a file; `port` is 0 where it is no receiver. */
+  /** The command that runs a file; `port` is 0 if it is not a receiver. */
   readonly command: (file: string, port: number) => readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
@@ -121,13 +121,13 @@ const until = async (ready: () => Promise<unknown>): Promise<void> => {
 };
 
 const stop = (child: ChildProcess): void => {
-  // What `go run` starts is a child of its own.
+  // `go run` starts the program as a child process.
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
 };
 
 describe('the receivers shown in the portal', () => {
   for (const [name, { file, missing, command, env: own }] of Object.entries(languages)) {
-    it(`take genuine deliveries and no others: ${name}`, async ({ skip }) => {
+    it(`accept only genuine deliveries: ${name}`, async ({ skip }) => {
       if (missing) skip(missing);
       const port = await freePort();
       const [program, ...args] = command(snippet(`verify.${file}`), port);
@@ -147,7 +147,7 @@ describe('the receivers shown in the portal', () => {
     });
   }
 
-  it('take genuine deliveries and no others: bash', () => {
+  it('accept only genuine deliveries: bash', () => {
     const file = snippet('verify.sh');
     const check = (timestamp: number, signature: string): boolean => {
       try {
@@ -195,7 +195,7 @@ describe('the first calls shown in the portal', () => {
     },
   } as Readonly<Record<string, Language>>;
   for (const [name, { file, missing, command, env }] of Object.entries(commands)) {
-    it(`make a lead: ${name}`, async ({ skip }) => {
+    it(`create a lead: ${name}`, async ({ skip }) => {
       if (missing) skip(missing);
       seen = [];
       const [program, ...args] = command(snippet(`start.${file}`, baseUrl), 0);

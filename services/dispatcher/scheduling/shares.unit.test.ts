@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createShares, type Shares } from './shares.ts';
 
-/** Lets each company take in turn until none may take more. */
+/** Lets each company take in turn, until none may take more. */
 const fill = (shares: Shares, companies: readonly number[]): Map<number, number> => {
   const got = new Map<number, number>();
   for (let moved = true; moved; ) {
@@ -20,18 +20,21 @@ test.each([
   [1, 128],
   [2, 86],
   [7, 32],
-])('%i companies that want everything get %i of 256 each at most, and leave as much', (companies, each) => {
-  const shares = createShares(256);
-  const ids = Array.from({ length: companies }, (_, at) => at + 1);
-  const got = fill(shares, ids);
-  for (const count of got.values()) expect(count).toBeLessThanOrEqual(each);
-  expect(shares.free()).toBeGreaterThanOrEqual(each - companies);
-  expect(shares.full().toSorted((a, b) => a - b)).toEqual(ids);
-  // Another comes, and gets its part without waiting for any of them.
-  expect(shares.mayTake(99)).toBe(true);
-});
+])(
+  '%i companies that take all they can get at most %i of 256 each, and leave as many free',
+  (companies, each) => {
+    const shares = createShares(256);
+    const ids = Array.from({ length: companies }, (_, at) => at + 1);
+    const got = fill(shares, ids);
+    for (const count of got.values()) expect(count).toBeLessThanOrEqual(each);
+    expect(shares.free()).toBeGreaterThanOrEqual(each - companies);
+    expect(shares.full().toSorted((a, b) => a - b)).toEqual(ids);
+    // A new company gets its part without waiting for the others.
+    expect(shares.mayTake(99)).toBe(true);
+  },
+);
 
-test('what one gives back, those who have less may take', () => {
+test('places that one company gives back are free for companies with fewer', () => {
   const shares = createShares(12);
   fill(shares, [1]);
   expect([shares.taken(), shares.full()]).toEqual([6, [1]]);

@@ -22,20 +22,20 @@ import type { Tables } from '../tables.ts';
 import { scheduleQueues } from './schedule-queues.ts';
 
 /** Ends the leases of deliveries that this process will not attempt. */
-export interface GivingBack {
+export interface LeaseRelease {
   /** Makes them due at once, through their queues; if that fails, they are due when their leases end. */
-  give(deliveries: readonly LeasedDelivery[]): void;
-  /** Resolves when all have been returned. */
+  release(deliveries: readonly LeasedDelivery[]): void;
+  /** Resolves when all leases have been released. */
   settle(): Promise<void>;
 }
 
-/** Deliveries of some milliseconds go back in one transaction. */
-export const createGivingBack = (options: GivingBackOptions): GivingBack => {
+/** Releases the deliveries of some milliseconds in one transaction. */
+export const createLeaseRelease = (options: LeaseReleaseOptions): LeaseRelease => {
   const { db, now, waitingQuota: quota, onWritten, onMissed, log, metrics } = options;
-  const given = metrics.counter(dispatcherMetrics.dispatcher_given_back_total).cell();
-  const giveBack = async (deliveries: readonly LeasedDelivery[]): Promise<void> => {
+  const returned = metrics.counter(dispatcherMetrics.dispatcher_given_back_total).cell();
+  const flush = async (deliveries: readonly LeasedDelivery[]): Promise<void> => {
     try {
-      onMissed(await release(db, deliveries, { quota, now: now() }));
+      onMissed(await releaseLeases(db, deliveries, { quota, now: now() }));
       onWritten(deliveries);
     } catch (error) {
       log.warn({ error }, 'deliveries could not be given back; they are due when their leases end');
@@ -46,23 +46,23 @@ export const createGivingBack = (options: GivingBackOptions): GivingBack => {
     metrics,
     when: after(10),
     maxItems: 1_000,
-    flush: giveBack,
+    flush,
   });
   return {
-    give: (deliveries) => {
-      given.value += deliveries.length;
+    release: (deliveries) => {
+      returned.value += deliveries.length;
       for (const one of deliveries) batch.add(one);
     },
     settle: batch.drain,
   };
 };
 
-export interface GivingBackOptions {
+export interface LeaseReleaseOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Called with deliveries that have rows now, and with those that are missed for want of room. */
+  /** Called with deliveries that have rows now, and with events that are missed because of the quota. */
   readonly onWritten: (deliveries: readonly LeasedDelivery[]) => void;
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
@@ -70,7 +70,7 @@ export interface GivingBackOptions {
 }
 
 /** Locks queues before deliveries, as every transaction does. @returns events that have no room and are missed. */
-const release = (
+const releaseLeases = (
   db: Database<Tables>,
   deliveries: readonly LeasedDelivery[],
   { quota, now }: { readonly quota: number; readonly now: Date },

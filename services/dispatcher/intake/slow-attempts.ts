@@ -5,19 +5,25 @@ import { addRows } from '../store/add-rows.ts';
 import type { Tables } from '../tables.ts';
 import { hasNoRow, type LeasedDelivery } from './announced.ts';
 
-/** Sees to first attempts that take long. */
-export interface Slow {
-  begun(job: Job): void;
+/** Tracks first attempts that take long. */
+export interface SlowAttempts {
+  started(job: Job): void;
   ended(job: Job): void;
   stop(): Promise<void>;
 }
 
 /**
- * Writes the rows of first attempts that have been under way for a second: whoever looks sees that they wait, and
- * their events leave the outbox, whatever one of their receivers does.
+ * Writes the rows of first attempts that have been under way for a second. They then show as waiting, and their
+ * events leave the outbox, even if a receiver hangs.
  */
-export const watchSlow = ({ db, now, waitingQuota: quota, onWritten, log }: SlowOptions): Slow => {
-  /** Since when; in this order. */
+export const trackSlowAttempts = ({
+  db,
+  now,
+  waitingQuota: quota,
+  onWritten,
+  log,
+}: SlowAttemptsOptions): SlowAttempts => {
+  /** Start times, in ascending order. */
   const underWay = new Map<Job, number>();
   let running = Promise.resolve();
 
@@ -41,7 +47,7 @@ export const watchSlow = ({ db, now, waitingQuota: quota, onWritten, log }: Slow
   }, everyMs).unref();
 
   return {
-    begun: (job) => {
+    started: (job) => {
       if (job.announced) underWay.set(job, performance.now());
     },
     ended: (job) => void underWay.delete(job),
@@ -57,8 +63,10 @@ const everyMs = 250;
 const perTransaction = 1_000;
 
 /**
- * Queues before deliveries, as everyone locks them. Should this process die, they are due when their leases end.
- * @returns those that have rows now: at the quota of waiting deliveries, the others get theirs with their results.
+ * Locks queues before deliveries, as every transaction does. If this process dies, the deliveries are due when their
+ * leases end.
+ * @returns deliveries that have rows now. At the quota of waiting deliveries, the others get theirs with their
+ * results.
  */
 const write = (
   db: Database<Tables>,
@@ -76,12 +84,12 @@ const write = (
     return admitted;
   });
 
-export interface SlowOptions {
+export interface SlowAttemptsOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Called with those that are in their rows. */
+  /** Called with the deliveries that have rows now. */
   readonly onWritten: (deliveries: readonly LeasedDelivery[]) => void;
   readonly log: Log;
 }

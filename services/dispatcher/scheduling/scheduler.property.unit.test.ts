@@ -2,11 +2,11 @@ import { failuresUntilProbing } from '@causeway/proto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deliveryName, type Job, queueName } from '../job.ts';
-import { createWindows } from './windows.ts';
+import { createScheduler } from './scheduler.ts';
 
 const subscriptions = 3;
 const subscription = fc.integer({ min: 1, max: subscriptions });
-/** Two of them are one company's. */
+/** Two of them belong to one company. */
 const companyOf = (subscriptionId: number): number => (subscriptionId < 3 ? 1 : 2);
 const slots = 12;
 
@@ -55,7 +55,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(1500) }), weight: 2 },
 );
 
-/** Runs the steps, and hands every job that is started or given back to its tally. */
+/** Runs the steps, and records each job that is started or given back. */
 const play = (steps: readonly Step[], check: (world: Played) => void): Played => {
   let clockMs = 1_000_000;
   let lastEvent = 0;
@@ -63,11 +63,11 @@ const play = (steps: readonly Step[], check: (world: Played) => void): Played =>
   const started = new Map<string, Job>();
   const ended = new Set<string>();
   const returned = new Set<string>();
-  const windows = createWindows({
+  const scheduler = createScheduler({
     slots,
     start: (job) => {
       const name = deliveryName(job);
-      // Each is started once, and never after it was given back.
+      // Each is started at most once, and never after it was given back.
       expect([started.has(name), ended.has(name), returned.has(name)]).toEqual([false, false, false]);
       started.set(name, job);
     },
@@ -80,16 +80,16 @@ const play = (steps: readonly Step[], check: (world: Played) => void): Played =>
     },
     onRoom: () => {},
     nowMs: () => clockMs,
-    // Its timer would run on the true clock.
+    // Its timer would use the real clock.
     maxWaitMs: 1e9,
   });
-  const world: Played = { windows, offered, started, ended, returned };
+  const world: Played = { scheduler, offered, started, ended, returned };
   for (const one of steps) {
     if (one.kind === 'wait') clockMs += one.ms;
     if (one.kind === 'failures')
-      windows.setFailures({ company_id: companyOf(one.to), subscription_id: one.to }, one.failures);
+      scheduler.setFailures({ company_id: companyOf(one.to), subscription_id: one.to }, one.failures);
     if (one.kind === 'wanted')
-      windows.wanted({ company_id: companyOf(one.to), subscription_id: one.to, url: '' });
+      scheduler.wanted({ company_id: companyOf(one.to), subscription_id: one.to, url: '' });
     if (one.kind === 'offer')
       for (let at = 0; at < one.times; at++) {
         const job = {
@@ -103,14 +103,14 @@ const play = (steps: readonly Step[], check: (world: Played) => void): Played =>
           target: { url: 'https://hooks.example.com/' },
         } as Job;
         offered.set(deliveryName(job), job);
-        windows.offer(job);
+        scheduler.offer(job);
       }
     if ((one.kind === 'end' || one.kind === 'abandon') && started.size > 0) {
       const [name, job] = [...started][one.which % started.size]!;
       started.delete(name);
       ended.add(name);
-      if (one.kind === 'end') windows.ended(job, one.succeeded);
-      else windows.abandoned(job);
+      if (one.kind === 'end') scheduler.ended(job, one.succeeded);
+      else scheduler.abandoned(job);
     }
     check(world);
   }
@@ -118,7 +118,7 @@ const play = (steps: readonly Step[], check: (world: Played) => void): Played =>
 };
 
 interface Played {
-  readonly windows: ReturnType<typeof createWindows>;
+  readonly scheduler: ReturnType<typeof createScheduler>;
   readonly offered: ReadonlyMap<string, Job>;
   readonly started: ReadonlyMap<string, Job>;
   readonly ended: ReadonlySet<string>;
@@ -127,27 +127,27 @@ interface Played {
 
 const steps = fc.array(step, { maxLength: 60 });
 
-test('no delivery is lost: each waits, is under way, is over or was given back, and never two of these', () => {
+test('no delivery is lost: each is waiting, under way, ended or given back, and never two of these', () => {
   fc.assert(
     fc.property(steps, (order) => {
-      play(order, ({ windows, offered, started, ended, returned }) => {
-        expect(windows.inFlight()).toBe(started.size);
-        expect(offered.size).toBe(windows.waiting() + started.size + ended.size + returned.size);
+      play(order, ({ scheduler, offered, started, ended, returned }) => {
+        expect(scheduler.inFlight()).toBe(started.size);
+        expect(offered.size).toBe(scheduler.waiting() + started.size + ended.size + returned.size);
       });
     }),
     { numRuns: 200 },
   );
 });
 
-test('no more are under way than there are slots, than queues have a share, or than a window may hold', () => {
+test('no more attempts are under way than there are slots, than the share of queues allows, or than the concurrency of a subscription', () => {
   fc.assert(
     fc.property(steps, (order) => {
-      play(order, ({ windows, started }) => {
+      play(order, ({ scheduler, started }) => {
         const jobs = [...started.values()];
         const fromQueues = jobs.filter(({ source }) => source === 'queue').length;
         expect(jobs.length).toBeLessThanOrEqual(slots);
         expect(fromQueues).toBeLessThanOrEqual(slots / 2);
-        expect(windows.free()).toEqual({
+        expect(scheduler.free()).toEqual({
           slots: slots - jobs.length,
           queueSlots: Math.min(slots - jobs.length, slots / 2 - fromQueues),
         });
@@ -157,22 +157,22 @@ test('no more are under way than there are slots, than queues have a share, or t
   );
 });
 
-test('a failing subscription gets no second attempt beside the one that is under way', () => {
+test('a failing subscription gets no second attempt while one is under way', () => {
   fc.assert(
     fc.property(steps, (order) => {
-      // What was under way when it began to fail ends as it does; nothing is added to it.
+      // Attempts under way when it began to fail may end; none are added.
       const atMost = new Map<string, number>();
-      play(order, ({ windows, started }) => {
+      play(order, ({ scheduler, started }) => {
         for (let id = 1; id <= subscriptions; id++) {
           const key = { company_id: companyOf(id), subscription_id: id };
           const name = queueName(key);
           const count = [...started.values()].filter((job) => job.subscription_id === id).length;
-          if (windows.failuresOf(key) < failuresUntilProbing) atMost.delete(name);
+          if (scheduler.failuresOf(key) < failuresUntilProbing) atMost.delete(name);
           else {
             const allowed = Math.max(1, atMost.get(name) ?? count);
             expect(count).toBeLessThanOrEqual(allowed);
             atMost.set(name, Math.min(allowed, Math.max(1, count)));
-            expect(windows.share([{ ...key, url: '' }])[0]).toBeLessThanOrEqual(Math.max(0, 1 - count));
+            expect(scheduler.share([{ ...key, url: '' }])[0]).toBeLessThanOrEqual(Math.max(0, 1 - count));
           }
         }
       });
@@ -184,19 +184,19 @@ test('a failing subscription gets no second attempt beside the one that is under
 test('at the end nothing waits, and the drain ends with the last attempt', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (order) => {
-      const { windows, started, offered, ended, returned } = play(order, () => {});
+      const { scheduler, started, offered, ended, returned } = play(order, () => {});
       let isOver = false;
-      const drained = windows.drain().then(() => {
+      const drained = scheduler.drain().then(() => {
         isOver = true;
       });
-      expect(windows.waiting()).toBe(0);
+      expect(scheduler.waiting()).toBe(0);
       for (const job of [...started.values()]) {
         await Promise.resolve();
         expect(isOver).toBe(false);
-        windows.ended(job, true);
+        scheduler.ended(job, true);
       }
       await drained;
-      expect(windows.inFlight()).toBe(0);
+      expect(scheduler.inFlight()).toBe(0);
       expect(started.size + ended.size + returned.size).toBe(offered.size);
     }),
     { numRuns: 100 },

@@ -4,7 +4,7 @@ import { type Bus, createBatch, type Log, type Metrics, traceOf } from '@causewa
 import { type ConsumerMessages, type JsMsg, jetstream } from '@nats-io/jetstream';
 import type { EventKey } from './fan-out-events.ts';
 
-export interface Intake {
+export interface EventConsumer {
   /** Takes no more messages and returns waiting ones to the stream. Resolves when the last batch has ended. */
   drain(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface Intake {
  * Takes events from the stream in batches. Events that arrive during a batch become the next one: an idle replica
  * delays no event, and a busy one makes large batches.
  */
-export const startIntake = (options: IntakeOptions): Intake => {
+export const startEventConsumer = (options: EventConsumerOptions): EventConsumer => {
   const { bus, log, metrics, ensure, work, batchSize, maxBatches } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -85,7 +85,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
 const pauseMs = 500;
 const quietMs = 30_000;
 
-export interface IntakeOptions {
+export interface EventConsumerOptions {
   readonly bus: Bus;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -9,7 +9,7 @@ import type { Tables } from '../tables.ts';
  * with an attempt in flight, whose result is still recorded.
  * @returns whether none is left.
  */
-export const putAside = async (
+export const holdOrDrop = async (
   db: Kysely<Tables>,
   { company_id, subscription_id }: QueueKey,
   state: Extract<DeliveryState, 'held' | 'dropped'>,

@@ -1,37 +1,37 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto';
 import { nextDueMs } from '@causeway/runtime';
 
-/** What an attempt means for its subscription's streak of failures. */
-export interface StreakResult {
+/** The result of an attempt, for the failure count of its subscription. */
+export interface CountedResult {
   readonly succeeded: boolean;
-  /** It was the one attempt at a time of a failing subscription. */
+  /** The attempt was a probe: the only attempt at a time of a failing subscription. */
   readonly probe: boolean;
-  /** False for a replay's, and where the delivery was another's by then. */
+  /** False for a replay, and if another process had the lease of the delivery by then. */
   readonly counts: boolean;
-  /** When its delivery is to be tried again. */
+  /** When its delivery is due for a retry. */
   readonly retryMs: number | null;
 }
 
-export interface Streak {
+export interface FailureCount {
   readonly failures: number;
-  /** All failed attempts since the last success, also those that are not counted. */
+  /** All failed attempts since the last success, including those that do not count as consecutive. */
   readonly failedAttempts: number;
   readonly nextMs: number | null;
-  readonly isOver: boolean;
+  readonly isDisabling: boolean;
 }
 
 /**
  * Counts results into a queue's row, in the order in which they ended.
  *
- * Any success begins anew. From the fifth failure in a row on only probes count: what was under way when the
- * receiver went down, however much, counts no further than five. So a restart of seconds costs a few probes of
- * the fifteen that it takes to switch a subscription off.
+ * Any success resets the count. From the fifth consecutive failure on only probes count, so all attempts under way
+ * when the receiver went down count as five at most. A restart of seconds then costs a few of the fifteen further
+ * probes that it takes to disable a subscription.
  */
-export const countStreak = (
+export const countFailures = (
   before: { readonly failures: number; readonly failedAttempts: number; readonly nextMs: number | null },
-  results: readonly StreakResult[],
+  results: readonly CountedResult[],
   { nowMs, probeIntervalMs }: { readonly nowMs: number; readonly probeIntervalMs: number },
-): Streak => {
+): FailureCount => {
   let { failures, failedAttempts } = before;
   for (const { succeeded, probe, counts } of results) {
     if (!counts) continue;
@@ -45,18 +45,18 @@ export const countStreak = (
   const failed = before.failures >= failuresUntilProbing;
   const fails = failures >= failuresUntilProbing;
   const probed = results.some(({ probe }) => probe);
-  if (failed && !fails) return { failures, failedAttempts, nextMs: nowMs, isOver: false };
+  if (failed && !fails) return { failures, failedAttempts, nextMs: nowMs, isDisabling: false };
   if (fails && (probed || !failed))
     return {
       failures,
       failedAttempts,
       nextMs: nowMs + probeIntervalMs,
-      isOver: failures >= failuresUntilDisabled,
+      isDisabling: failures >= failuresUntilDisabled,
     };
   const retries = results.flatMap(({ retryMs }) => retryMs ?? []);
   const nextMs = retries.reduce<number | null>(
     (next, retryMs) => nextDueMs(next, retryMs, failures),
     before.nextMs,
   );
-  return { failures, failedAttempts, nextMs, isOver: false };
+  return { failures, failedAttempts, nextMs, isDisabling: false };
 };

@@ -11,7 +11,7 @@ import { countHeldRows } from './held.ts';
  * @returns undefined if nothing is held.
  * @throws Problem `not_found`, or the one that `refuse` makes
  */
-export const seeToHeld = (
+export const startHeldReplay = (
   { db, now }: WebhooksContext,
   { by }: Editor,
   { companyId, id, kind, refuse }: Wanted,

@@ -4,7 +4,7 @@ import { createHosts } from './hosts.ts';
 import { createShares } from './shares.ts';
 
 /** Decides when to attempt a taken delivery, so that no receiver and no company delays another. */
-export interface Windows {
+export interface Scheduler {
   /** Starts it now or soon, or gives it back if it cannot start within a second. */
   offer(job: Job): void;
   /** True if a first attempt would be given back at once, so that reading it is pointless. */
@@ -41,16 +41,16 @@ export type Queued = QueueKey & Pick<Target, 'url'>;
  * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host (see
  * `Shares`). So one company leaves room for others, regardless of how many subscriptions it has.
  *
- * Within its company's share each subscription has a window: how many attempts may be in flight to it. It starts
- * small, grows by one with each success, and shrinks back to the start after a failure. While its receiver has not
- * answered for a second, it counts as the starting size and nothing waits for it: a receiver that hangs after many
- * successes does not fill a large window first.
+ * Within its company's share each subscription has its own concurrency: the maximum number of attempts in flight. It
+ * starts small, grows by one with each success, and shrinks back to the start after a failure. While its receiver has
+ * not answered for a second, the start applies and nothing waits for it, so a receiver that hangs after many
+ * successes does not use up a large concurrency first.
  *
- * A few deliveries for a full window wait here briefly, because a burst to a fast receiver is soon over. The rest are
- * given back to their rows, where a backlog of any length costs nothing. Attempts from queues may use only part of
- * the slots, so that retries leave room for first attempts.
+ * A few deliveries for a busy subscription wait here briefly, because a burst to a fast receiver is soon over. The
+ * rest are given back to their rows, where a backlog of any length costs nothing. Attempts from queues may use only
+ * part of the slots, so that retries leave room for first attempts.
  */
-export const createWindows = (options: WindowsOptions): Windows => {
+export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { start, giveBack, onRoom, nowMs, maxWaitMs = 1_000 } = options;
   const slots = createShares(options.slots);
   const queueSlots = createShares(Math.max(1, Math.floor(options.slots / 2)));
@@ -73,12 +73,12 @@ export const createWindows = (options: WindowsOptions): Windows => {
       if (states.size >= maxStates) forgetIdle();
       state = {
         key,
-        size: firstWindow,
+        concurrency: firstConcurrency,
         inFlight: 0,
         failures: 0,
         answeredMs: nowMs(),
         url: '',
-        line: [],
+        waiting: [],
       };
       states.set(name, state);
     }
@@ -86,16 +86,16 @@ export const createWindows = (options: WindowsOptions): Windows => {
   };
   const forgetIdle = (): void => {
     for (const [name, state] of states)
-      if (state.inFlight === 0 && state.line.length === 0 && !full.has(state)) states.delete(name);
+      if (state.inFlight === 0 && state.waiting.length === 0 && !full.has(state)) states.delete(name);
   };
 
   const isSilent = (state: State): boolean =>
     state.inFlight > 0 && nowMs() - state.answeredMs > silentAfterMs;
-  const sizeOf = (state: State): number => {
+  const concurrencyOf = (state: State): number => {
     if (state.failures >= failuresUntilProbing) return 1;
-    return isSilent(state) ? Math.min(state.size, firstWindow) : state.size;
+    return isSilent(state) ? Math.min(state.concurrency, firstConcurrency) : state.concurrency;
   };
-  const roomOf = (state: State): number => sizeOf(state) - state.inFlight;
+  const roomOf = (state: State): number => concurrencyOf(state) - state.inFlight;
   const sharesOf = (companyId: number, source: Job['source'], url: string): boolean =>
     slots.mayTake(companyId) &&
     (source === 'first' || queueSlots.mayTake(companyId)) &&
@@ -121,42 +121,43 @@ export const createWindows = (options: WindowsOptions): Windows => {
     return state;
   };
 
-  const joinLine = (job: Job, state: State): void => {
-    state.line.push({ job, sinceMs: nowMs() });
-    const lines = turns.get(job.company_id);
-    if (lines) lines.add(state);
+  const enqueue = (job: Job, state: State): void => {
+    state.waiting.push({ job, sinceMs: nowMs() });
+    const subscriptions = turns.get(job.company_id);
+    if (subscriptions) subscriptions.add(state);
     else turns.set(job.company_id, new Set([state]));
     places.take(job.company_id);
     bytes.take(job.company_id, job.body.length);
   };
-  const leaveLine = (state: State, count: number): readonly Job[] => {
-    const jobs = state.line.splice(0, count).map(({ job }) => job);
+  const takeWaiting = (state: State, count: number): readonly Job[] => {
+    const jobs = state.waiting.splice(0, count).map(({ job }) => job);
     for (const job of jobs) {
       places.giveBack(job.company_id);
       bytes.giveBack(job.company_id, job.body.length);
     }
-    const lines = turns.get(state.key.company_id);
-    if (state.line.length === 0 && lines?.delete(state) && lines.size === 0)
+    const subscriptions = turns.get(state.key.company_id);
+    if (state.waiting.length === 0 && subscriptions?.delete(state) && subscriptions.size === 0)
       turns.delete(state.key.company_id);
     return jobs;
   };
 
   /** Starts waiting deliveries in the freed slots. Each company and subscription then moves to the end. */
   const startWaiting = (): void => {
-    for (const [companyId, lines] of turns) {
+    for (const [companyId, subscriptions] of turns) {
       if (slots.free() === 0) return;
       if (!slots.mayTake(companyId)) continue;
-      const next = [...lines].find((state) => mayStart(state.line[0]!.job, state));
+      const next = [...subscriptions].find((state) => mayStart(state.waiting[0]!.job, state));
       if (!next) continue;
-      const [job] = leaveLine(next, 1);
-      if (lines.delete(next)) lines.add(next);
-      if (turns.delete(companyId)) turns.set(companyId, lines);
+      const [job] = takeWaiting(next, 1);
+      if (subscriptions.delete(next)) subscriptions.add(next);
+      if (turns.delete(companyId)) turns.set(companyId, subscriptions);
       startNow(job!, next);
     }
   };
 
   const hasRoom = (state: State): boolean =>
-    roomOf(state) >= Math.ceil(sizeOf(state) / 2) && sharesOf(state.key.company_id, 'queue', state.url);
+    roomOf(state) >= Math.ceil(concurrencyOf(state) / 2) &&
+    sharesOf(state.key.company_id, 'queue', state.url);
   const tellRoom = (): void => {
     roomTimer = undefined;
     const before = full.size;
@@ -171,7 +172,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
   };
 
   const empty = (state: State): void => {
-    const jobs = leaveLine(state, state.line.length);
+    const jobs = takeWaiting(state, state.waiting.length);
     if (jobs.length > 0) giveBack(jobs);
   };
 
@@ -179,9 +180,9 @@ export const createWindows = (options: WindowsOptions): Windows => {
     lateTimer = undefined;
     const late: Job[] = [];
     const before = nowMs() - maxWaitMs;
-    for (const state of [...turns.values()].flatMap((lines) => [...lines])) {
-      const keep = state.line.findIndex(({ sinceMs }) => sinceMs > before);
-      late.push(...leaveLine(state, keep === -1 ? state.line.length : keep));
+    for (const state of [...turns.values()].flatMap((subscriptions) => [...subscriptions])) {
+      const keep = state.waiting.findIndex(({ sinceMs }) => sinceMs > before);
+      late.push(...takeWaiting(state, keep === -1 ? state.waiting.length : keep));
     }
     if (late.length > 0) giveBack(late);
     watch();
@@ -193,7 +194,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
   const closedTo = (state: State): boolean =>
     isSilent(state)
       ? roomOf(state) <= 0
-      : state.failures >= failuresUntilProbing || state.line.length >= maxLine;
+      : state.failures >= failuresUntilProbing || state.waiting.length >= maxWaitingPerSubscription;
 
   return {
     isClosed: (key) => {
@@ -203,16 +204,16 @@ export const createWindows = (options: WindowsOptions): Windows => {
     offer: (job) => {
       const state = stateOf(job);
       if (draining) return giveBack([job]);
-      if (state.line.length === 0 && mayStart(job, state)) return startNow(job, state);
+      if (state.waiting.length === 0 && mayStart(job, state)) return startNow(job, state);
       const crowded = !places.mayTake(job.company_id) || !bytes.mayTake(job.company_id);
       if (crowded || (closedTo(state) && !job.probe)) return giveBack([job]);
-      joinLine(job, state);
+      enqueue(job, state);
       watch();
     },
     ended: (job, succeeded) => {
       const state = leave(job);
       state.answeredMs = nowMs();
-      state.size = succeeded ? Math.min(state.size + 1, maxWindow) : firstWindow;
+      state.concurrency = succeeded ? Math.min(state.concurrency + 1, maxConcurrency) : firstConcurrency;
       // Counts the failure before it is recorded, so that no further attempts start meanwhile.
       if (!succeeded && job.replay_id === 0 && ++state.failures >= failuresUntilProbing) empty(state);
       after();
@@ -236,7 +237,7 @@ export const createWindows = (options: WindowsOptions): Windows => {
         const target = targets[at]!;
         const state = stateOf(target);
         const { company_id, url } = target;
-        if (roomOf(state) - state.line.length <= counts[at]! || !sharesOf(company_id, 'queue', url))
+        if (roomOf(state) - state.waiting.length <= counts[at]! || !sharesOf(company_id, 'queue', url))
           return false;
         slots.take(company_id);
         queueSlots.take(company_id);
@@ -278,24 +279,24 @@ export const createWindows = (options: WindowsOptions): Windows => {
       draining = true;
       clearTimeout(lateTimer);
       clearTimeout(roomTimer);
-      for (const lines of [...turns.values()]) for (const state of [...lines]) empty(state);
+      for (const subscriptions of [...turns.values()]) for (const state of [...subscriptions]) empty(state);
       if (slots.taken() > 0) await new Promise<void>((resolve) => (idle = resolve));
     },
   };
 };
 
-const firstWindow = 4;
-const maxWindow = 64;
+const firstConcurrency = 4;
+const maxConcurrency = 64;
 const silentAfterMs = 1_000;
 /** Limits on waiting deliveries, for one subscription and for all. */
-const maxLine = 32;
+const maxWaitingPerSubscription = 32;
 const maxWaiting = 1_024;
 const maxWaitingBytes = 2 ** 25;
 const maxStates = 10_000;
 /** Each run checks all full queues, and one look at due queues makes up for all attempts that ended since. */
 const tellRoomEveryMs = 25;
 
-export interface WindowsOptions {
+export interface SchedulerOptions {
   /** Attempts in flight at a time. */
   readonly slots: number;
   /** Attempts in flight to one host; the number of slots by default. */
@@ -310,14 +311,14 @@ export interface WindowsOptions {
 
 interface State {
   readonly key: QueueKey;
-  size: number;
+  concurrency: number;
   inFlight: number;
   failures: number;
   /** When it last answered, or when its first open attempt began. */
   answeredMs: number;
   /** The URL of its subscription, once it was wanted. */
   url: string;
-  readonly line: Waiting[];
+  readonly waiting: Waiting[];
 }
 
 interface Waiting {
