@@ -24,11 +24,13 @@ export {
   isDeadlock,
   isLockWaitTimeout,
   isPassing,
+  TenantGuardError,
 } from './database/errors.ts';
 export { bigint, type Columns, datetime, jsonTable, sqlTime, type Value } from './database/json-table.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
 export { perCountFor } from './database/per-count.ts';
-export { acrossTenants, TenantGuardError, tenantIn } from './database/tenant-guard.ts';
+export { acrossTenants } from './database/tenant-guard.ts';
+export { tenantIn } from './database/tenant-raw.ts';
 export { type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export { declareMetrics, type Metric } from './declare-metrics.ts';

@@ -49,7 +49,10 @@ export const seedSearch = async (mysqlUrl: string, data: SearchData = searchData
         .insertInto('client_search_pending')
         .columns(['company_id', 'client_id'])
         .expression((eb) =>
-          eb.selectFrom('clients').select(['company_id', 'client_id']).where('company_id', '=', companyId),
+          eb
+            .selectFrom('clients')
+            .select([eb.val(companyId).as('company_id'), 'client_id'])
+            .where('company_id', '=', companyId),
         )
         .execute();
       for (let taken = 1; taken > 0; indexed += taken) taken = await indexCompany(db, companyId);

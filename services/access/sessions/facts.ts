@@ -17,7 +17,7 @@ export const sessionFacts = async (
   const row = await db
     .selectFrom('portal_sessions as session')
     .innerJoin('portal_users as person', (join) =>
-      join.onRef('person.company_id', '=', 'session.company_id').onRef('person.id', '=', 'session.user_id'),
+      join.on('person.company_id', '=', companyId).onRef('person.id', '=', 'session.user_id'),
     )
     .innerJoin('companies as company', 'company.company_id', 'session.company_id')
     .select([

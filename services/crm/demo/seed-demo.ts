@@ -86,7 +86,10 @@ const seedCompany = async (trx: Trx<Tables>, companyId: number, now: Date): Prom
     .insertInto('client_search_pending')
     .columns(['company_id', 'client_id'])
     .expression((eb) =>
-      eb.selectFrom('clients').select(['company_id', 'client_id']).where('company_id', '=', companyId),
+      eb
+        .selectFrom('clients')
+        .select([eb.val(companyId).as('company_id'), 'client_id'])
+        .where('company_id', '=', companyId),
     )
     .execute();
 };

@@ -75,9 +75,7 @@ const waitingClients = (db: Kysely<Tables>, companyId: number): Promise<FoundCli
   db
     .selectFrom('client_search_pending as pending')
     .innerJoin('clients', (join) =>
-      join
-        .onRef('clients.company_id', '=', 'pending.company_id')
-        .onRef('clients.client_id', '=', 'pending.client_id'),
+      join.on('clients.company_id', '=', companyId).onRef('clients.client_id', '=', 'pending.client_id'),
     )
     .select(['clients.client_id', 'first_name', 'last_name', 'email', 'phone'])
     .where('pending.company_id', '=', companyId)
@@ -103,9 +101,7 @@ const clientsOfEntries = (
   db
     .selectFrom('client_search_entries as entries')
     .innerJoin('clients', (join) =>
-      join
-        .onRef('clients.company_id', '=', 'entries.company_id')
-        .onRef('clients.client_id', '=', 'entries.client_id'),
+      join.on('clients.company_id', '=', companyId).onRef('clients.client_id', '=', 'entries.client_id'),
     )
     .select(['clients.client_id', 'first_name', 'last_name', 'email', 'phone'])
     .where('entries.company_id', '=', companyId)

@@ -78,9 +78,7 @@ const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promis
   trx
     .selectFrom('client_search_pending as pending')
     .leftJoin('clients', (join) =>
-      join
-        .onRef('clients.company_id', '=', 'pending.company_id')
-        .onRef('clients.client_id', '=', 'pending.client_id'),
+      join.on('clients.company_id', '=', companyId).onRef('clients.client_id', '=', 'pending.client_id'),
     )
     .select(['pending.client_id', 'mark', 'first_name', 'last_name', 'email'])
     .where('pending.company_id', '=', companyId)

@@ -41,7 +41,10 @@ const makeMany = async (companyId: number, count: number, seed = companyId) => {
     .insertInto('client_search_pending')
     .columns(['company_id', 'client_id'])
     .expression((eb) =>
-      eb.selectFrom('clients').select(['company_id', 'client_id']).where('company_id', '=', companyId),
+      eb
+        .selectFrom('clients')
+        .select([eb.val(companyId).as('company_id'), 'client_id'])
+        .where('company_id', '=', companyId),
     )
     .execute();
 };

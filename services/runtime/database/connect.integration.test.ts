@@ -5,9 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase } from './connect.ts';
-import { DatabaseUnavailable, duplicateKey } from './errors.ts';
+import { DatabaseUnavailable, duplicateKey, TenantGuardError } from './errors.ts';
 import { startProxy } from './fixtures/proxy.ts';
-import { acrossTenants, TenantGuardError } from './tenant-guard.ts';
+import { acrossTenants } from './tenant-guard.ts';
 import { parseMysqlUrl } from './url.ts';
 
 interface Tables {

@@ -17,6 +17,11 @@ export class CommitOutcomeUnknown extends Error {
   override readonly name = 'CommitOutcomeUnknown';
 }
 
+/** A query that may leave its tenant. The message says what is missing or not supported, and what to write. */
+export class TenantGuardError extends Error {
+  override readonly name = 'TenantGuardError';
+}
+
 /** Server errors by number: https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html */
 const lockWaitTimeout = 1205;
 const deadlock = 1213;

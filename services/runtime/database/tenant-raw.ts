@@ -1,81 +1,92 @@
-import type { OperationNode } from 'kysely';
-import { isTenantList, TenantGuardError, type TenantRules } from './tenant-rules.ts';
-import { type Loose, tableNameOf } from './tenant-scope.ts';
+import {
+  ColumnNode,
+  type Expression,
+  IdentifierNode,
+  type OperationNode,
+  RawNode,
+  ReferenceNode,
+  sql,
+  TableNode,
+} from 'kysely';
+import { TenantGuardError } from './errors.ts';
+
+/** For raw SQL: `` sql`… where c.company_id in ${tenantIn(ids)}` ``, written as `(1, 2, 3)`. */
+export const tenantIn = (ids: TenantId | readonly TenantId[]): Expression<unknown> => {
+  const list = typeof ids === 'object' ? ids : [ids];
+  if (list.length === 0) throw new Error('tenantIn needs at least one id');
+  const node = { ...sql`(${sql.join(list)})`.toOperationNode(), isTenantList: true };
+  return { expressionType: undefined, toOperationNode: () => node };
+};
+
+export type TenantId = number | bigint | string;
 
 /**
- * Restricts raw SQL to forms that the guard can check without parsing SQL (`createTenantGuard`). `visit` receives
- * every node inside that is not text.
+ * Checks raw SQL without parsing it. Each tenant table that the text names needs its own `alias.company_id in
+ * ${tenantIn(ids)}`. The text may not contain a comment, a semicolon, or an `or` outside of parentheses, which would
+ * undo the conditions beside it. `visit` receives the parameters.
  */
-export const assertRaw = (
-  rules: TenantRules,
-  node: OperationNode,
-  { whole, visit }: { readonly whole: boolean; readonly visit: (inner: OperationNode) => void },
-): void => {
-  const flat: Flat = { text: '', tenantLists: 0 };
-  flatten(rules, flat, node, visit);
-  const text = flat.text.replace(stringLiteral, "''");
-  if (comment.test(text) || text.includes(';')) {
-    throw new TenantGuardError(`raw SQL may hold no comment and no semicolon: ${short(text)}`);
-  }
-  const mentions = text.match(rules.tableInText) ?? [];
-  if (mentions.length > flat.tenantLists) {
-    throw new TenantGuardError(
-      `raw SQL names ${mentions.join(', ')} and says \`${rules.column} in \${tenantIn(ids)}\` ` +
-        `${flat.tenantLists} times; say it once for each, or go through acrossTenants: ${short(text)}`,
-    );
-  }
-  if (!whole && leaksConditions(text)) {
-    throw new TenantGuardError(`put raw SQL with an "or" in parentheses: ${short(text)}`);
-  }
+export const createRawCheck = (tables: ReadonlySet<string>, column: string): RawCheck => {
+  // A name that does not qualify a column: `clients c`, but not `clients.email`.
+  const tableName = new RegExp(`\\b(?:${[...tables].map(escaped).join('|')})\\b(?!\\s*\\.)`, 'gi');
+  const binding = new RegExp(`(?:(\\w+)\\s*\\.\\s*)?\\b${escaped(column)}\\s+in\\s*${listMark}`, 'gi');
+  return (node, visit) => {
+    const text = textOf(node, visit).replace(stringLiteral, "''").replaceAll('`', ' ');
+    const refuse = (why: string) => {
+      throw new TenantGuardError(`raw SQL ${why}: ${text.replace(/\s+/g, ' ').trim().slice(0, 120)}`);
+    };
+    if (comment.test(text) || text.includes(';')) refuse('may hold no comment and no semicolon');
+    const certain = withoutAlternatives(text);
+    if (or.test(certain) || /[()]/.test(certain))
+      refuse('must put an "or" in parentheses and close what it opens');
+    const names = text.match(tableName) ?? [];
+    const bound = new Set([...certain.matchAll(binding)].map(([, alias]) => alias?.toLowerCase()));
+    if (names.length > bound.size)
+      refuse(
+        `names ${names.join(', ')} and binds ${bound.size} of them; say \`alias.${column} in \${tenantIn(ids)}\` ` +
+          'for each, or go through acrossTenants',
+      );
+  };
 };
 
-interface Flat {
-  text: string;
-  tenantLists: number;
-}
+export type RawCheck = (node: RawNode, visit: (parameter: OperationNode) => void) => void;
 
+const escaped = (name: string): string => name.replace(/\W/g, '\\$&');
+
+/** Stands in the text for the list that `tenantIn` makes. */
+const listMark = '\0';
 const stringLiteral = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"/g;
-/** Optimizer hints are the only comments allowed; a version comment is code. */
+/** Allows optimizer hints only; MySQL runs a version comment as code. */
 const comment = /\/\*(?!\+)|#|--(?=\s|$)/;
 
-const flatten = (
-  rules: TenantRules,
-  flat: Flat,
-  node: OperationNode,
-  visit: (inner: OperationNode) => void,
-): void => {
-  const { kind, sqlFragments = [], parameters = [], name } = node as Loose;
-  if (isTenantList(node)) {
-    if (rules.bindingInText.test(flat.text)) flat.tenantLists++;
-    flat.text += '(?)';
-  } else if (kind === 'RawNode') {
-    for (const [at, fragment] of sqlFragments.entries()) {
-      flat.text += fragment;
-      const parameter = parameters[at];
-      if (parameter) flatten(rules, flat, parameter, visit);
-    }
-    // RawNode.createWithChildren writes its children between empty fragments.
-    for (const rest of parameters.slice(sqlFragments.length)) flatten(rules, flat, rest, visit);
-  } else if (kind === 'IdentifierNode') {
-    flat.text += `\`${name}\``;
-  } else if (kind === 'TableNode') {
-    flat.text += `\`${tableNameOf(node).name}\``;
-  } else {
-    flat.text += '?';
-    visit(node);
-  }
+/** The SQL text with its identifiers, and a question mark for each parameter. */
+const textOf = (node: OperationNode, visit: (parameter: OperationNode) => void): string => {
+  if ('isTenantList' in node) return listMark;
+  if (RawNode.is(node))
+    return node.sqlFragments
+      .map((text, at) => text + (at in node.parameters ? textOf(node.parameters[at]!, visit) : ''))
+      .join('');
+  if (IdentifierNode.is(node)) return ` ${node.name} `;
+  if (TableNode.is(node)) return ` ${node.table.identifier.name} `;
+  const column = columnOf(node);
+  if (column !== undefined) return ` ${column} `;
+  visit(node);
+  return ' ? ';
 };
 
-/** An `or` outside of parentheses, or parentheses that close what they did not open. */
-const leaksConditions = (text: string): boolean => {
-  let depth = 0;
-  for (const [token] of text.matchAll(/[()]|\|\||\bx?or\b/gi)) {
-    if (token === '(') depth++;
-    else if (token === ')') depth--;
-    else if (depth === 0) return true;
-    if (depth < 0) return true;
-  }
-  return depth !== 0;
+/** The name of a column, as `alias.column` if the query qualifies it. */
+export const columnOf = (node: OperationNode): string | undefined => {
+  if (ColumnNode.is(node)) return node.column.name;
+  if (!ReferenceNode.is(node) || !ColumnNode.is(node.column)) return undefined;
+  const { name } = node.column.column;
+  return node.table ? `${node.table.table.identifier.name}.${name}` : name;
 };
 
-const short = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 120);
+/** Empties parentheses that hold an `or` or are negated, as they bind nothing. Turns others into square brackets. */
+const withoutAlternatives = (text: string): string => {
+  const shorter = text.replace(/(\bnot\s*)?\(([^()]*)\)/gi, (_, not, inside) =>
+    not || or.test(inside) ? '[]' : `[${inside}]`,
+  );
+  return shorter === text ? text : withoutAlternatives(shorter);
+};
+
+const or = /\|\||\bx?or\b/i;

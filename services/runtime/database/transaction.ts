@@ -40,7 +40,7 @@ export const transaction = async <DB, Result>(
       const reason = retryReason(error);
       if (reason === undefined || attempt >= attempts) throw error;
       db.retried(reason);
-      await sleep(backOffMs(attempt));
+      await sleep(backoffMs(attempt));
     }
   }
 };
@@ -78,4 +78,4 @@ const retryReason = (error: unknown): string | undefined => {
 };
 
 /** 5–10 ms, doubling: long enough for the winner of a deadlock to commit, and apart for several losers. */
-const backOffMs = (attempt: number): number => 5 * 2 ** (attempt - 1) * (1 + Math.random());
+const backoffMs = (attempt: number): number => 5 * 2 ** (attempt - 1) * (1 + Math.random());

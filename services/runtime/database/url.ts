@@ -15,9 +15,9 @@ export interface MysqlAddress {
 }
 
 interface MysqlTls {
-  /** Whether the certificate must be from a trusted authority, */
+  /** Whether a trusted authority must have signed the certificate. */
   readonly rejectUnauthorized: boolean;
-  /** and for this host name. */
+  /** Whether the certificate must be for the host name. */
   readonly verifyIdentity?: boolean;
   readonly ca?: string;
 }

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { bigint, datetime, jsonTable, sqlTime } from '../database/json-table.ts';
-import { acrossTenants, tenantIn } from '../database/tenant-guard.ts';
+import { acrossTenants } from '../database/tenant-guard.ts';
+import { tenantIn } from '../database/tenant-raw.ts';
 import { countWaiting } from './count-waiting.ts';
 import { noteMissed, type WaitingEvent } from './note-missed.ts';
 

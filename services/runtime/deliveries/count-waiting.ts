@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { tenantIn } from '../database/tenant-guard.ts';
+import { tenantIn } from '../database/tenant-raw.ts';
 
 export interface WaitingCount {
   readonly total: number;
