@@ -37,7 +37,7 @@ export const scanJson = (text: string): JsonScan => {
   let depth = -1;
   let level: Level | undefined;
   let isKey = false;
-  const tell = (field: string, sentence: string): void => {
+  const addProblem = (field: string, sentence: string): void => {
     if (problems.length < maxDetails) problems.push({ field, message: `${field} ${sentence}` });
   };
   const placeHere = (): string => placeOf(levels, depth);
@@ -60,11 +60,11 @@ export const scanJson = (text: string): JsonScan => {
         if (isKey && level) {
           isKey = false;
           // A problem of a key is reported for its object.
-          if (isEscaped) tellText(value, () => placeOf(levels, depth - 1), tell);
+          if (isEscaped) checkText(value, () => placeOf(levels, depth - 1), addProblem);
           level.key = value;
-          if (isRepeated(level, value)) tell(placeHere(), 'must be given only once');
-          if (value === '__proto__' && depth > 0) tell(placeHere(), 'is not an allowed key');
-        } else tellText(value, placeHere, tell);
+          if (isRepeated(level, value)) addProblem(placeHere(), 'must be given only once');
+          if (value === '__proto__' && depth > 0) addProblem(placeHere(), 'is not an allowed key');
+        } else checkText(value, placeHere, addProblem);
         break;
       }
       case openBrace:
@@ -108,7 +108,7 @@ export const scanJson = (text: string): JsonScan => {
         // Any decimal of up to 15 digits survives the conversion to a double and back.
         if (at - start >= 15 || hasExponent(text, start, at)) {
           if (!isHeldExactly(text.slice(start, at + 1)))
-            tell(placeHere() || 'body', 'cannot be stored exactly as a number; send it as a string');
+            addProblem(placeHere() || 'body', 'cannot be stored exactly as a number; send it as a string');
         }
         break;
       }
@@ -161,9 +161,13 @@ const isRepeated = (level: Level, name: string): boolean => {
   return false;
 };
 
-const tellText = (value: string, place: () => string, tell: (field: string, sentence: string) => void) => {
-  if (value.includes('\u0000')) tell(place() || 'body', 'must not contain a NUL character');
-  else if (!value.isWellFormed()) tell(place() || 'body', 'must be valid Unicode');
+const checkText = (
+  value: string,
+  place: () => string,
+  addProblem: (field: string, sentence: string) => void,
+) => {
+  if (value.includes('\u0000')) addProblem(place() || 'body', 'must not contain a NUL character');
+  else if (!value.isWellFormed()) addProblem(place() || 'body', 'must be valid Unicode');
 };
 
 const firstFrom = (text: string, wanted: string, start: number): number => {

@@ -158,7 +158,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const hasRoom = (state: State): boolean =>
     roomOf(state) >= Math.ceil(concurrencyOf(state) / 2) &&
     sharesOf(state.key.company_id, 'queue', state.url);
-  const tellRoom = (): void => {
+  const reportRoom = (): void => {
     roomTimer = undefined;
     const before = full.size;
     for (const state of full) if (hasRoom(state)) full.delete(state);
@@ -167,7 +167,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   /** Other subscriptions may have room now too, if their company or host was the limit. */
   const after = (): void => {
     startWaiting();
-    if (full.size > 0 && !draining) roomTimer ??= setTimeout(tellRoom, tellRoomEveryMs).unref();
+    if (full.size > 0 && !draining) roomTimer ??= setTimeout(reportRoom, reportRoomEveryMs).unref();
     if (slots.taken() === 0) idle?.();
   };
 
@@ -294,7 +294,7 @@ const maxWaiting = 1_024;
 const maxWaitingBytes = 2 ** 25;
 const maxStates = 10_000;
 /** Each run checks all full queues, and one look at due queues makes up for all attempts that ended since. */
-const tellRoomEveryMs = 25;
+const reportRoomEveryMs = 25;
 
 export interface SchedulerOptions {
   /** Attempts in flight at a time. */

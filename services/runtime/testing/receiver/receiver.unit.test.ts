@@ -141,12 +141,12 @@ describe('answers as the query says:', () => {
 
 test('answers a path as told while it runs', async () => {
   await start();
-  const tell = (behaviour?: string) =>
+  const setBehaviour = (behaviour?: string) =>
     fetch(`${receiver?.url}/_behave`, { method: 'POST', body: JSON.stringify({ path: '/hook', behaviour }) });
-  await tell('status=500');
+  await setBehaviour('status=500');
   expect((await deliver('/hook?status=410')).status).toBe(500);
   expect((await deliver('/other')).status).toBe(200);
-  await tell();
+  await setBehaviour();
   expect((await deliver('/hook?status=410')).status).toBe(410);
   receiver?.behave('/hook', 'status=503');
   expect((await deliver('/hook')).status).toBe(503);
