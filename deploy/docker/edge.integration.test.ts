@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { readEnv } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, startProgram } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import {
   pagePermissions,
@@ -81,18 +80,14 @@ const startNginx = async (gateway?: number): Promise<string> => {
   writeFileSync(main, placed);
 
   const args = [...nginx.args, '-e', 'stderr', '-p', home, '-c', main, '-g', 'daemon off;'];
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', nginx.command, ...args], {
+  const { child, isRunning, end } = startProgram(nginx.command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let words = '';
-  child.stderr.on('data', (text) => (words += text));
-  const exited = new Promise((done) => child.once('exit', done));
-  cleanUp(async () => {
-    child.kill('SIGTERM');
-    await exited;
-  });
+  child.stderr!.on('data', (text) => (words += text));
+  cleanUp(async () => void (await end('SIGTERM')));
   const url = `http://127.0.0.1:${port}`;
-  for (const endMs = Date.now() + 10_000; Date.now() < endMs && child.exitCode === null; await sleep(20)) {
+  for (const endMs = Date.now() + 10_000; Date.now() < endMs && isRunning(); await sleep(20)) {
     if ((await fetch(`${url}/healthz`).catch(() => undefined))?.ok) return url;
   }
   throw new Error(`nginx did not start:\n${words}`);

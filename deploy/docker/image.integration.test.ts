@@ -1,10 +1,10 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { withDatabase } from '@causeway/runtime';
-import { cleanUp, provided, testNats } from '@causeway/runtime/testing';
+import { cleanUp, provided, testNats, testProcess } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
@@ -117,21 +117,12 @@ const onThisMachine = ({ username, password, search }: URL): string => {
 
 const commandOf = (name: string): string => join(app, compose.services[name]!.command![0]!);
 
-/** Starts a service and resolves with the URL of its health check. */
-const start = async (name: string): Promise<{ metricsUrl: string; child: ChildProcess }> => {
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.execPath, commandOf(name)], {
+const start = (name: string) =>
+  testProcess({
+    entry: commandOf(name),
     cwd: app,
     env: { PATH: process.env.PATH, ...environmentOf(name) },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  let output = '';
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (text) => (output += text));
-  cleanUp(() => void child.kill('SIGKILL'));
-  return new Promise((done, reject) => {
-    child.once('message', (message) => done({ ...(message as { metricsUrl: string }), child }));
-    child.once('exit', (code) => reject(new Error(`${name} ended (${code}):\n${output}`)));
-  });
-};
 
 test('every service becomes ready with the image and the settings of the compose file, and stops on SIGTERM', async () => {
   await makeMysqlUsers();
@@ -145,16 +136,10 @@ test('every service becomes ready with the image and the settings of the compose
   const running = await Promise.all(first.map(start));
   running.push(...(await Promise.all(['dispatcher', 'gateway'].map(start))));
   const ready = await Promise.all(
-    running.map(async ({ metricsUrl }) => (await fetch(`${metricsUrl}/readyz`)).text()),
+    running.map(async ({ report }) => (await fetch(`${report.metricsUrl}/readyz`)).text()),
   );
   expect(ready).toEqual(ready.map(() => 'ready\n'));
 
-  const codes = await Promise.all(
-    running.toReversed().map(({ child }) => {
-      const ended = new Promise((done) => child.once('exit', (code) => done(code)));
-      child.kill('SIGTERM');
-      return ended;
-    }),
-  );
+  const codes = await Promise.all(running.toReversed().map(({ stop }) => stop()));
   expect(codes).toEqual([0, 0, 0, 0, 0]);
 });

@@ -22,13 +22,21 @@ export interface Exit {
  * stopping. The kernel sends it SIGTERM when this process dies, even by SIGKILL.
  * @param logFile receives both outputs, appended.
  */
-export const spawnGuarded = async ({ command, args, logFile }: GuardedOptions): Promise<Guarded> => {
+export const spawnGuarded = async ({
+  command,
+  args,
+  env,
+  logFile,
+  onMessage,
+}: GuardedOptions): Promise<Guarded> => {
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', command, ...args], {
+    env,
     detached: true,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', log, log, ...(onMessage ? ['ipc' as const] : [])],
   });
   closeSync(log);
+  if (onMessage) child.on('message', onMessage);
   let ended = false;
   const exited = new Promise<Exit>((resolve) =>
     child.once('exit', (code, signal) => {
@@ -55,7 +63,11 @@ export const spawnGuarded = async ({ command, args, logFile }: GuardedOptions): 
 interface GuardedOptions {
   readonly command: string;
   readonly args: readonly string[];
+  /** This process's by default. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly logFile: string;
+  /** Called with what it sends over IPC. */
+  readonly onMessage?: (message: unknown) => void;
 }
 
 /**

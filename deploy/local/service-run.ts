@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { spawnGuarded } from './guarded.ts';
 import { SetupError } from './setup-error.ts';
 import type { Run } from './supervisor.ts';
 
@@ -29,44 +29,21 @@ export const runService = async ({
   logFile,
 }: ServiceRunOptions): Promise<Run> => {
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
-  const log = openSync(logFile, 'a', 0o600);
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, ...nodeFlags, entry, ...args], {
+  const { promise: ready, resolve, reject } = Promise.withResolvers<string | null>();
+  const program = await spawnGuarded({
+    command: process.execPath,
+    args: [...nodeFlags, entry, ...args],
     env,
-    // In its own session: a terminal's Ctrl-C goes to the supervisor, which knows the order of stopping.
-    detached: true,
-    stdio: ['ignore', log, log, 'ipc'],
+    logFile,
+    onMessage: (message) => isReady(message) && resolve(message.metricsUrl),
   });
-  closeSync(log);
-  const exited = new Promise<string>((resolve) =>
-    child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`)),
-  );
-  const ready = new Promise<string | null>((resolve, reject) => {
-    const fail = (reason: string) =>
-      reject(new SetupError(`${name} ${reason}; its log is ${logFile}.`, { cause: tail(logFile, logStart) }));
-    const timer = setTimeout(() => fail(`was not ready after ${readyTimeoutMs / 1000} s`), readyTimeoutMs);
-    child.on('message', (message) => {
-      if (!isReady(message)) return;
-      clearTimeout(timer);
-      resolve(message.metricsUrl);
-    });
-    void exited.then((how) => {
-      clearTimeout(timer);
-      fail(`ended (${how}) before it was ready`);
-    });
-  });
-  ready.catch(() => {});
-  await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-  return {
-    pid: child.pid as number,
-    ready,
-    exited,
-    stop: async () => {
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
-      await exited;
-      clearTimeout(timer);
-    },
-  };
+  const fail = (reason: string) =>
+    reject(new SetupError(`${name} ${reason}; its log is ${logFile}.`, { cause: tail(logFile, logStart) }));
+  const timer = setTimeout(() => fail(`was not ready after ${readyTimeoutMs / 1000} s`), readyTimeoutMs);
+  void ready.catch(() => {}).finally(() => clearTimeout(timer));
+  const exited = program.exited.then(({ code, signal }) => signal ?? `code ${code}`);
+  void exited.then((how) => fail(`ended (${how}) before it was ready`));
+  return { pid: program.pid, ready, exited, stop: () => program.stop(stopGraceMs) };
 };
 
 interface ServiceRunOptions {

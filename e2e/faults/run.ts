@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scopes } from '@causeway/proto';
 import { until } from '../api/support/clock.ts';
+import { allDelivered } from '../api/support/delivered.ts';
 import { readDocument } from '../api/support/documented.ts';
 import { allReady } from '../api/support/processes.ts';
 import type { Arrivals } from './arrivals.ts';
@@ -81,7 +82,14 @@ export const runFault = async <At extends Place>(
     until('requests succeed', () => !traffic.failedWithin(calmMs), { timeoutMs: calmWithinMs, everyMs: 100 }),
   );
   const abandoned = await traffic.stop();
-  await trying('deliveries wait', settle(scene, creators));
+  await trying(
+    'deliveries wait',
+    allDelivered(
+      scene.world.sql,
+      creators.map(({ company }) => company),
+      { timeoutMs: settleWithinMs },
+    ),
+  );
   const run = { fault, traffic, abandoned, subscribed, limited, healedMs };
   const findings = await judge(world, arrivals, { json: document, problemOf: readDocument(document) }, run);
   await trying('the preparation could not be undone', fault.restore?.(scene));
@@ -115,21 +123,4 @@ const subscribe = async ({ world }: Place, key: string, url: string): Promise<vo
   const body = JSON.stringify({ url, eventTypes: ['client.created'] });
   const reply = await world.ask('/webhooks/subscriptions', { method: 'POST', key, body });
   if (reply.status !== 201) throw new Error(`no subscription: ${reply.text}`);
-};
-
-/** Resolves when no event or delivery of these companies is pending. */
-const settle = ({ world }: Place, creators: readonly Creator[]): Promise<boolean> => {
-  const ids = creators.map(({ company }) => company);
-  return until(
-    'everything is delivered',
-    async () => {
-      const [row] = await world.sql<{ n: number }>(
-        `SELECT (SELECT COUNT(*) FROM event_outbox WHERE company_id IN (?))
-              + (SELECT COUNT(*) FROM deliveries WHERE company_id IN (?) AND state = 'waiting') AS n`,
-        [ids, ids],
-      );
-      return Number(row?.n) === 0;
-    },
-    { timeoutMs: settleWithinMs, everyMs: 250 },
-  );
 };

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnGuarded } from '../../deploy/local/guarded.ts';
 
 /** A program started by a bench. The kernel ends it (SIGTERM) if the bench dies. */
 export interface Child {
@@ -10,22 +11,16 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-const lookEveryMs = 20;
-
-export const startChild = async ({ name, command, args, env, logFile }: ChildOptions): Promise<Child> => {
-  const log = openSync(logFile, 'a', 0o600);
-  const child: ChildProcess = spawn('setpriv', ['--pdeathsig', 'TERM', command, ...args], {
-    env: env ?? {},
-    // A session of its own: Ctrl-C in a terminal then reaches only the bench, which stops programs in order.
-    detached: true,
-    stdio: ['ignore', log, log],
-  });
-  closeSync(log);
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
+export const startChild = async ({
+  name,
+  command,
+  args,
+  env = {},
+  logFile,
+}: ChildOptions): Promise<Child> => {
+  const { pid, hasExited, stop } = await spawnGuarded({ command, args, env, logFile });
   return {
-    pid: child.pid as number,
+    pid,
     until: async (look) => {
       for (;;) {
         const value = await look();
@@ -34,15 +29,16 @@ export const startChild = async ({ name, command, args, env, logFile }: ChildOpt
           const words = readFileSync(logFile, 'utf8').trim().split('\n').slice(-12).join('\n');
           throw new Error(`${name} ended before it was ready:\n${words}`);
         }
-        await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+        await sleep(lookEveryMs);
       }
     },
-    stop: async () => {
-      if (!hasExited()) child.kill('SIGTERM');
-      await exited;
-    },
+    stop: () => stop(stopGraceMs),
   };
 };
+
+const lookEveryMs = 20;
+/** A cluster drains its services before it ends. */
+const stopGraceMs = 120_000;
 
 interface ChildOptions {
   /** Its name in errors. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   challengeType,
@@ -7,7 +7,7 @@ import {
   testDeliverySubject,
 } from '@causeway/proto';
 import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
-import { cleanUp, type Receiver, testReceiver } from '@causeway/runtime/testing';
+import { cleanUp, type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { beforeEach, expect, test } from 'vitest';
 import { startProxy, type Verdict } from '../runtime/database/fixtures/proxy.ts';
@@ -75,7 +75,7 @@ test('deliveries that a killed dispatcher had leased are delivered by another wh
   const child = await startProcess();
   const keys = await world.deliver(subscription, 20, { by: 'queue' });
   await eventually(() => receiver.received.length).toBeGreaterThan(0);
-  await kill(child);
+  await child.kill();
   receiver.answer = (response) => response.end();
   const before = receiver.received.length;
   // For this dispatcher the leases of the killed one have expired.
@@ -241,35 +241,18 @@ test('attempts are added up by minute, including their durations', async () => {
   expect(histogram.reduce((total, column) => total + sum(column), 0)).toBe(8);
 });
 
-const startProcess = async (): Promise<ChildProcess> => {
+const startProcess = () => {
   const [[name, key]] = [...world.keyRing.keys] as [[string, Buffer]];
-  const child = spawn(
-    'setpriv',
-    ['--pdeathsig', 'KILL', process.execPath, new URL('./main.ts', import.meta.url).pathname],
-    {
-      env: {
-        ...process.env,
-        MYSQL_URL: world.database.url,
-        NATS_URL: world.nats.url,
-        WEBHOOKS_SECRET_KEYS: `${name}:${key.toString('base64')}`,
-        WEBHOOKS_ALLOW_HTTP: 'true',
-        WEBHOOKS_ALLOW_PRIVATE: 'true',
-        LOG_LEVEL: 'error',
-      },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  return testProcess({
+    entry: join(import.meta.dirname, 'main.ts'),
+    env: {
+      ...process.env,
+      MYSQL_URL: world.database.url,
+      NATS_URL: world.nats.url,
+      WEBHOOKS_SECRET_KEYS: `${name}:${key.toString('base64')}`,
+      WEBHOOKS_ALLOW_HTTP: 'true',
+      WEBHOOKS_ALLOW_PRIVATE: 'true',
+      LOG_LEVEL: 'error',
     },
-  );
-  cleanUp(() => kill(child));
-  await new Promise<void>((ready, fail) => {
-    child.once('message', () => ready());
-    child.once('exit', (code) => fail(new Error(`the dispatcher ended with ${code}`)));
   });
-  return child;
-};
-
-const kill = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((done) => child.once('exit', done));
-  child.kill('SIGKILL');
-  await exited;
 };

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, startProgram } from '@causeway/runtime/testing';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { root, temporary } from './cluster.ts';
 
@@ -62,11 +62,11 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
       return stdout;
     },
     start: (title, variables) => {
-      const child = spawn('setpriv', ['--pdeathsig', 'KILL', 'bash', '-c', commandsOf(title)], {
+      const { child, end } = startProgram('bash', ['-c', commandsOf(title)], {
         ...options(variables),
         stdio: 'inherit',
       });
-      cleanUp(() => void child.kill('SIGKILL'));
+      cleanUp(async () => void (await end('SIGKILL')));
       return child;
     },
   };

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliveryStream, eventStream, keyBucket, laneSubject, limitStream } from '@causeway/proto';
 import { type Bus, connectBus, ensureLimitStream } from '@causeway/runtime';
-import { type Certificate, cleanUp, makeAuthority, provided } from '@causeway/runtime/testing';
+import { type Certificate, cleanUp, makeAuthority, provided, startProgram } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test, vi } from 'vitest';
@@ -50,10 +49,10 @@ const spawnServer = (
     (to) => `nats-route://routes:${encodeURIComponent(passwordOf('routes'))}@127.0.0.1:${ports[to * 3 + 1]}`,
   );
   const log = openSync(join(folder, `nats-${at}.log`), 'w');
-  const child = spawn(
-    'setpriv',
+  const { end } = startProgram(
+    provided('natsServer'),
     [
-      ...['--pdeathsig', 'KILL', provided('natsServer'), '--config', config],
+      ...['--config', config],
       ...['--addr', '127.0.0.1', '--port', String(port), '--http_port', String(monitorPort)],
       ...['--cluster', `nats://127.0.0.1:${routePort}`, '--routes', routes.join(',')],
     ],
@@ -71,7 +70,7 @@ const spawnServer = (
       stdio: ['ignore', log, log],
     },
   );
-  cleanUp(() => void child.kill('SIGKILL'));
+  cleanUp(async () => void (await end('SIGKILL')));
   return { port, monitorUrl: `http://127.0.0.1:${monitorPort}`, logFile: join(folder, `nats-${at}.log`) };
 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { outcome, until } from '../support/clock.ts';
+import { allDelivered } from '../support/delivered.ts';
 import { allReady, pidOf, signal } from '../support/processes.ts';
 import { startPublishedReceiver } from '../support/published.ts';
 import { type Company, openWorld, type Reply } from '../support/world.ts';
@@ -108,18 +109,7 @@ test('whichever process is killed, every committed event reaches every subscribe
   expect(pidOf(world, 'mysql')).toBeGreaterThan(0);
 
   const ids = companies.map(({ id }) => id);
-  await until(
-    'nothing waits',
-    async () => {
-      const [row] = await world.sql<{ n: number }>(
-        `SELECT (SELECT COUNT(*) FROM event_outbox WHERE company_id IN (?))
-              + (SELECT COUNT(*) FROM deliveries WHERE company_id IN (?) AND state = 'waiting') AS n`,
-        [ids, ids],
-      );
-      return Number(row?.n) === 0;
-    },
-    { timeoutMs: 120_000, everyMs: 250 },
-  );
+  await allDelivered(world.sql, ids);
   const events = await world.sql<{ company_id: number; event_id: number; type: string }>(
     'SELECT company_id, event_id, type FROM events WHERE company_id IN (?)',
     [ids],

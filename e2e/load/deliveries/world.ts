@@ -4,6 +4,7 @@ import { type Bus, connectBus } from '@causeway/runtime';
 import { createPool, type RowDataPacket } from 'mysql2/promise';
 import { openOperator } from '../../../deploy/local/operator.ts';
 import { freePort } from '../../../deploy/local/ports.ts';
+import { allDelivered, type Sql } from '../../api/support/delivered.ts';
 import { startChild } from '../children.ts';
 import { type BenchCluster, startBenchCluster, startBenchMysql } from '../cluster.ts';
 import type { BenchContext } from '../context.ts';
@@ -69,10 +70,9 @@ export const startDeliveryWorld = async (
   const db = createPool({ uri: mysql.url, connectionLimit: 2, timezone: 'Z' });
   onEnd(() => db.end());
 
-  const number = async (sql: string): Promise<number> => {
-    const [rows] = await db.query<RowDataPacket[]>(sql);
-    return Number(rows[0]?.n);
-  };
+  const sql: Sql = async (text, values = []) =>
+    (await db.query<RowDataPacket[]>(text, [...values]))[0] as never;
+  const number = async (text: string): Promise<number> => Number((await sql<{ n: number }>(text))[0]?.n);
   return {
     cluster,
     receiverUrl,
@@ -104,15 +104,11 @@ export const startDeliveryWorld = async (
       (await (await fetch(`${askUrl}/count${brief ? '?brief' : ''}`)).json()) as Counted,
     reset: async () => void (await fetch(`${askUrl}/reset`, { method: 'POST' })),
     number,
-    settle: async () => {
-      while ((await number(waiting)) > 0) await new Promise((resolve) => setTimeout(resolve, 50));
-    },
+    settle: async () => void (await allDelivered(sql, 'all', { timeoutMs: Infinity, everyMs: 50 })),
   };
 };
 
 const limit = '1000000000';
-const waiting = `SELECT (SELECT COUNT(*) FROM event_outbox)
-  + (SELECT COUNT(*) FROM deliveries WHERE state = 'waiting' AND due_utc IS NOT NULL) AS n`;
 
 interface DeliveryWorldOptions {
   readonly home: string;

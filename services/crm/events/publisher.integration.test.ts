@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeEnvelope, type OperationId, type StoredEvent } from '@causeway/proto';
 import { connectBus, createMetrics } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, testProcess } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { openPublisher } from './publisher.ts';
@@ -17,29 +17,11 @@ beforeEach(async () => {
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 const companyId = 4001;
 
-const startReplica = async (): Promise<ChildProcess> => {
-  const child = spawn(
-    'setpriv',
-    ['--pdeathsig', 'KILL', process.execPath, new URL('../main.ts', import.meta.url).pathname],
-    {
-      env: { ...process.env, MYSQL_URL: crm.database.url, NATS_URL: crm.nats.url, LOG_LEVEL: 'warn' },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    },
-  );
-  cleanUp(() => kill(child));
-  await new Promise<void>((ready, fail) => {
-    child.once('message', () => ready());
-    child.once('exit', (code) => fail(new Error(`crm ended with ${code}`)));
+const startReplica = () =>
+  testProcess({
+    entry: join(import.meta.dirname, '../main.ts'),
+    env: { ...process.env, MYSQL_URL: crm.database.url, NATS_URL: crm.nats.url, LOG_LEVEL: 'warn' },
   });
-  return child;
-};
-
-const kill = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((done) => child.once('exit', done));
-  child.kill('SIGKILL');
-  await exited;
-};
 
 const outboxIds = async () =>
   (await crm.database.query<{ event_id: number }>('SELECT event_id FROM event_outbox ORDER BY event_id')).map(
@@ -73,7 +55,7 @@ test('a committed event stays in the outbox until it is fanned out, even if publ
   const replica = await startReplica();
   const answers = await Promise.all(Array.from({ length: 20 }, () => act('createClient')));
   expect(answers.every(({ status }) => status === 201)).toBe(true);
-  await kill(replica);
+  await replica.kill();
   expect(await outboxIds()).toEqual((await events()).map(({ event_id }) => event_id));
 });
 
@@ -83,7 +65,7 @@ test('a replica that is killed under load leaves an event and its outbox row for
     Array.from({ length: 300 }, (_, at) => sleep(at).then(() => act('createLead'))),
   );
   await sleep(150);
-  await kill(replica);
+  await replica.kill();
   await startReplica();
   const answered = (await load).filter(
     (one) => one.status === 'fulfilled' && one.value.status === 201,

@@ -5,6 +5,8 @@ export { type CollectedSpan, type Collector, startCollector } from './collector.
 export { type TestDatabase, testDatabase } from './database.ts';
 export { type TestLane, testLane } from './lane.ts';
 export { type TestNats, testNats } from './nats.ts';
+export { type TestProcess, testProcess } from './process.ts';
+export { startProgram, type TestProgram } from './program.ts';
 export { provided } from './provided.ts';
 export type { Received, Receiver, ReceiverOptions } from './receiver/receiver.ts';
 export { testReceiver } from './receiver/test-receiver.ts';

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from './cleanup.ts';
+import { startProgram, type TestProgram } from './program.ts';
 import { provided } from './provided.ts';
 
 /** A nats-server with JetStream for one test, which may stop, kill or freeze it. */
@@ -31,18 +31,15 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
   const home = await mkdtemp(join(tmpdir(), 'causeway-test-nats-'));
   const configFile = join(home, 'nats.conf');
   const logFile = join(home, 'nats.log');
-  let server: ChildProcess | undefined;
+  let server: TestProgram | undefined;
   let port = 0;
 
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     const ending = server;
     server = undefined;
-    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
-    const exited = new Promise((resolve) => ending.once('exit', resolve));
     // While it hangs it would not act on SIGTERM; SIGKILL ends it without another answer.
-    if (signal === 'SIGTERM') ending.kill('SIGCONT');
-    ending.kill(signal);
-    await exited;
+    if (signal === 'SIGTERM') ending?.child.kill('SIGCONT');
+    await ending?.end(signal);
   };
   const start = async (): Promise<void> => {
     const settings = {
@@ -53,8 +50,7 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
       ...config,
     };
     await writeFile(configFile, JSON.stringify(settings));
-    // The kernel kills it when this process dies.
-    server = spawn('setpriv', ['--pdeathsig', 'KILL', program, '--config', configFile], { stdio: 'ignore' });
+    server = startProgram(program, ['--config', configFile], { stdio: 'ignore' });
     await answers(server, port, logFile);
   };
   const startSomewhere = async (): Promise<void> => {
@@ -83,23 +79,23 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
       await start();
     },
     pause: async () => {
-      server?.kill('SIGSTOP');
-      while (server?.pid && !(await isStopped(server.pid))) await sleep(1);
+      server?.child.kill('SIGSTOP');
+      while (server?.child.pid && !(await isStopped(server.child.pid))) await sleep(1);
     },
-    resume: () => void server?.kill('SIGCONT'),
+    resume: () => void server?.child.kill('SIGCONT'),
   };
 };
 
 const startTimeoutMs = 20_000;
 
 /** It logs that it is ready after JetStream has recovered, which is later than its port opens. */
-const answers = async (server: ChildProcess, port: number, logFile: string): Promise<void> => {
+const answers = async (server: TestProgram, port: number, logFile: string): Promise<void> => {
   const earlier = (await readFile(logFile, 'utf8').catch(() => '')).split(ready).length;
   for (const endMs = Date.now() + startTimeoutMs; ; await sleep(10)) {
     const log = await readFile(logFile, 'utf8').catch(() => '');
     if (log.split(ready).length > earlier) return;
-    if (server.exitCode === null && server.signalCode === null && Date.now() < endMs) continue;
-    server.kill('SIGKILL');
+    if (server.isRunning() && Date.now() < endMs) continue;
+    await server.end('SIGKILL');
     throw new Error(`nats-server did not start on port ${port}:\n${log.split('\n').slice(-8).join('\n')}`);
   }
 };

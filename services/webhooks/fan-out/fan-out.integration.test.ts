@@ -1,5 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type DeliveryWake,
@@ -21,7 +21,14 @@ import {
   noMetrics,
   parseMysqlUrl,
 } from '@causeway/runtime';
-import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
+import {
+  cleanUp,
+  type TestDatabase,
+  type TestNats,
+  testDatabase,
+  testNats,
+  testProcess,
+} from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startProxy, type Verdict } from '../../runtime/database/fixtures/proxy.ts';
@@ -386,7 +393,7 @@ describe('nothing is lost', () => {
         }
       })();
       await sleep(100 + 50 * round);
-      await killProcess(victim);
+      await victim.kill();
       await load;
     }
     // Its leases last longer than this test.
@@ -500,33 +507,14 @@ test('in a quiet system a published event becomes a wake at once, not at the nex
   expect(elapsed[5]).toBeLessThan(2000);
 });
 
-/** The service as a separate process, which can be killed. */
-const startProcess = async (): Promise<ChildProcess> => {
-  const child = spawn(
-    'setpriv',
-    ['--pdeathsig', 'KILL', process.execPath, new URL('../main.ts', import.meta.url).pathname],
-    {
-      env: {
-        ...process.env,
-        MYSQL_URL: database.url,
-        NATS_URL: nats.url,
-        LOG_LEVEL: 'warn',
-        WEBHOOKS_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
-      },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+const startProcess = () =>
+  testProcess({
+    entry: join(import.meta.dirname, '../main.ts'),
+    env: {
+      ...process.env,
+      MYSQL_URL: database.url,
+      NATS_URL: nats.url,
+      LOG_LEVEL: 'warn',
+      WEBHOOKS_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
     },
-  );
-  cleanUp(() => killProcess(child));
-  await new Promise<void>((ready, fail) => {
-    child.once('message', () => ready());
-    child.once('exit', (code) => fail(new Error(`webhooks ended with ${code}`)));
   });
-  return child;
-};
-
-const killProcess = async (child: ChildProcess): Promise<void> => {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((done) => child.once('exit', done));
-  child.kill('SIGKILL');
-  await exited;
-};
