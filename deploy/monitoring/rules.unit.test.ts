@@ -30,14 +30,14 @@ const strangeLabels = (expression: string): string[] => {
 };
 
 describe.each(rules)('$alert', ({ alert, expr, labels, annotations }) => {
-  test('asks for series that the processes have', () => {
+  test('uses series that the processes export', () => {
     const asked = seriesOf(expr);
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.filter((name) => !known.has(name))).toEqual([]);
     expect(strangeLabels(expr)).toEqual([]);
   });
 
-  test('has a section of the runbook, and says whether it wakes somebody', () => {
+  test('has a section of the runbook, and says whether it pages a person', () => {
     const [file, anchor] = annotations.runbook.split('#');
     expect(resolve(import.meta.dirname, '../..', file!)).toBe(join(import.meta.dirname, 'runbook.md'));
     expect(anchor).toBe(alert.toLowerCase());
@@ -45,18 +45,18 @@ describe.each(rules)('$alert', ({ alert, expr, labels, annotations }) => {
     expect(['page', 'ticket']).toContain(labels.severity);
   });
 
-  test('is tried both ways: where it has to be raised, and where it must not be', () => {
+  test('has a test in which it fires, and one in which it does not', () => {
     const tried = tests.filter(({ name }) => name.startsWith(`${alert}: `));
     const raised = tried.map(({ promql_expr_test: [first] }) => (first?.exp_samples.length ?? 0) > 0);
     expect(new Set(raised)).toEqual(new Set([true, false]));
   });
 });
 
-test('the runbook has no section of an alert that is gone', () => {
+test('every section of the runbook has its alert', () => {
   expect(sections).toEqual(rules.map(({ alert }) => alert));
 });
 
-test('links inside of the runbook lead to its sections', () => {
+test('links within the runbook lead to its sections', () => {
   const targets = [...runbook.matchAll(/\]\(#([\w-]+)\)/g)].map((match) => match[1]!);
   expect(targets.filter((target) => !sections.some((name) => name.toLowerCase() === target))).toEqual([]);
 });
@@ -78,7 +78,7 @@ describe('the dashboard', () => {
   const charts = panels.filter(({ type }) => type !== 'row');
 
   test.each(charts)(
-    '$title shows series that the processes have, in a unit',
+    '$title shows series that the processes export, in a unit',
     ({ targets = [], fieldConfig }) => {
       // Grafana fills its variable in.
       const expressions = targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'));
@@ -90,7 +90,7 @@ describe('the dashboard', () => {
     },
   );
 
-  test('has no two panels in one place, and none beyond the edge', () => {
+  test('has no overlapping panels, and none beyond the edge', () => {
     const taken = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
     );
@@ -100,7 +100,7 @@ describe('the dashboard', () => {
   });
 });
 
-test('a series or a label that nobody has would be noticed', () => {
+test('an unknown series or label is detected', () => {
   const expression =
     'sum by (lane) (rate(lane_client_calls_total{lane="crm"}[5m])) / sum(no_such_series) > 1e3';
   expect(seriesOf(expression)).toEqual(['lane_client_calls_total', 'no_such_series']);

@@ -405,7 +405,7 @@ test('Many companies that ask at once each get their own data', async () => {
   for (const [at, { expected }] of asked.entries()) expect(replies[at]?.json).toEqual(expected);
 });
 
-test('A lookup’s answer holds for the client of a lead and of a client alike', async () => {
+test('The client lookup returns leads and clients alike', async () => {
   const { company, key } = await inCompany();
   const client = await addPerson(world, {
     company_id: company.id,

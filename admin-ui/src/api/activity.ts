@@ -1,4 +1,5 @@
-/** * Whether there was user input since the last request. Pages refresh themselves, and those requests must not keep an
+/**
+ * Whether there was user input since the last request. Pages refresh themselves, and those requests must not keep an
  * unattended session alive, so they are marked as passive.
  */
 let active = true;

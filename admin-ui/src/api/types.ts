@@ -16,8 +16,8 @@ type Body<Id extends MemberOperationId> = Contract[Id]['body'] extends null
   ? { readonly body?: undefined }
   : { readonly body: BodyFor<Id> };
 
-/** What a call of an operation takes. */
+/** The input of an operation. */
 export type Input<Id extends MemberOperationId> = Params<Id> & Query<Id> & Body<Id>;
 
-/** What it answers with; undefined where there is no body. */
+/** The answer of an operation; undefined if it has no body. */
 export type Answer<Id extends MemberOperationId> = AnswerTo<Id>;

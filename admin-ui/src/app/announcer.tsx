@@ -1,7 +1,8 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-/** * After a navigation, moves the focus to the new page's heading and announces it to screen readers. Waits for pages
+/**
+ * After a navigation, moves the focus to the new page's heading and announces it to screen readers. Waits for pages
  * whose code is still loading.
  */
 export function Announcer() {

@@ -7,7 +7,7 @@ import { Stack } from '../ui/layout.tsx';
 export interface Factor {
   readonly recovery: boolean;
   readonly code: string;
-  /** The code as the operations take it. */
+  /** The code in the format of the operations. */
   readonly given: { readonly totp: string } | { readonly recoveryCode: string };
   setCode(code: string): void;
   swap(): void;

@@ -11,7 +11,7 @@ interface NewPasswordFieldProps {
   readonly hint?: string;
 }
 
-/** Asks for a password that is being chosen. */
+/** The field for a new password. */
 export function NewPasswordField({ label, email, value, onChange, error, hint }: NewPasswordFieldProps) {
   return (
     <>

@@ -4,7 +4,8 @@ import { sessionQuery, useSession } from './session.ts';
 
 const longestMs = 5 * 60_000;
 
-/** * Polls the session. Keeps it alive while someone uses a page that sends no requests, and notices when it ended.
+/**
+ * Polls the session. Keeps it alive while someone uses a page that sends no requests, and notices when it ended.
  */
 export const usePresence = (): void => {
   const session = useSession();

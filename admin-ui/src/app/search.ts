@@ -1,4 +1,5 @@
-/** * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens.
+/**
+ * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens.
  */
 export const searchOf =
   <Shape extends Readonly<Record<string, (value: unknown) => unknown>>>(shape: Shape) =>

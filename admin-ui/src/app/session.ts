@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts';
 export type Session = Answer<'getSession'>;
 export type Role = Session['user']['role'];
 
-/** The session of this browser; null when nobody is signed in. */
+/** The session of this browser; null if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<Session | null> => {
@@ -71,7 +71,7 @@ export const enter = (queryClient: QueryClient, session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, session);
 };
 
-/** Clears the cache and opens the sign-in page. After a session ended by itself, signing in returns here. */
+/** Clears the cache and opens the sign-in page. If the session expired, signing in returns to the current page. */
 export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' | 'signed-out'): void => {
   if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
   const next = why === 'ended' ? router.state.location.href : undefined;

@@ -1,6 +1,7 @@
 import { startTransition, useEffect, useState } from 'react';
 
-/** * Runs expensive work after the browser has painted the response to the current input.
+/**
+ * Runs expensive work after the browser has painted the response to the current input.
  * @returns a function that cancels it.
  */
 export const afterPaint = (run: () => void): (() => void) => {

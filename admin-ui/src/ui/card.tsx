@@ -6,7 +6,7 @@ interface CardProps {
   readonly title?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
-  /** The content brings its own edges, as tables do. */
+  /** The content has its own edges, like a table. */
   readonly flush?: boolean;
   readonly tone?: 'bad' | undefined;
   readonly className?: string | undefined;

@@ -66,7 +66,7 @@ export interface Fact {
 
 interface FactsProps {
   readonly facts: readonly (Fact | null)[];
-  /** Names above their values, in columns of at least so many rem. */
+  /** Names above their values, in columns of at least this many rem. */
   readonly columns?: number;
 }
 

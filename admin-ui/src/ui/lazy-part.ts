@@ -1,6 +1,7 @@
 import { lazy, type ReactNode } from 'react';
 
-/** * A component whose code loads on first use. A new release removes the old files: then the page reloads once, as the
+/**
+ * A component whose code loads on first use. A new release removes the old files: then the page reloads once, as the
  * router does for pages. A second failure is shown.
  */
 export const lazyPart = <Module, Props extends object>(

@@ -25,7 +25,7 @@ interface TableProps<Row> {
   readonly skeletonRows?: number;
 }
 
-/** A table that becomes a list of cards on narrow screens, where the roles keep its meaning. */
+/** A table that becomes a list of cards on narrow screens; ARIA roles keep it a table. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5 } = props;
   if (rows?.length === 0) return emptyState;

@@ -30,7 +30,7 @@ export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 /** A time relative to now; hovering shows it in full, also in UTC. */
 export function TimeAgo({ time }: { readonly time: string }) {
-  // The shared clock says when to look again; what has just happened is never ahead of it.
+  // The shared clock triggers the next render; a time that has just passed is never shown as future.
   const at = useNow();
   const date = new Date(time);
   return (

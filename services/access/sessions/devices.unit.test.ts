@@ -15,7 +15,7 @@ const devicesWith = (keys: readonly string[]) =>
 const [old, next] = [ring('old'), ring('next')];
 const devices = devicesWith(old);
 
-test('a device is known to the member who signed in with it, in whatever case, and to nobody else', () => {
+test('a device is known only to the member who signed in with it, in any case', () => {
   const cookie = devices.remember(undefined, 'ada@example.com');
   expect(devices.recognise(cookie, 'ADA@example.com')).toMatch(/^[\w-]{12}$/);
   expect(devices.recognise(cookie, 'grace@example.com')).toBeUndefined();

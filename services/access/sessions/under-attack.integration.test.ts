@@ -88,7 +88,7 @@ describe('An attempt that must wait', () => {
     expect(await delays()).toEqual(before);
   });
 
-  test('leaves no row for an account that its network guesses at first', async () => {
+  test('writes no row for an account that its network has not guessed before', async () => {
     for (let guess = 1; guess <= 30; guess++) {
       await signIn(newEmail(), wrong, '203.0.113.1');
       if (guess < 25) continue;

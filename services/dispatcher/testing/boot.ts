@@ -231,7 +231,7 @@ export const openWorld = async (): Promise<World> => {
 /** Polls long enough for a busy machine; a dispatcher's signing threads alone take a while to start. */
 export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });
 
-/** As the webhooks service makes it. */
+/** Created as the webhooks service does. */
 export const makeQueue = async (bus: Bus): Promise<void> => {
   const manager = await jetstreamManager(bus.nc);
   await manager.streams.add({

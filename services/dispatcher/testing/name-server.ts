@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** The records of a name for the nth time it is asked for; `servfail` and `silence` are what they say. */
+/** The records for the nth query of a name; `servfail` fails, and `silence` sends no answer. */
 export type Zone = (
   name: string,
   type: 'A' | 'AAAA',
@@ -14,7 +14,7 @@ export interface NameServer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A name server on the loopback, for one question a packet (RFC 1035, section 4). */
+/** A name server on the loopback address, for one question per packet (RFC 1035, section 4). */
 export const startNameServer = async (zone: Zone): Promise<NameServer> => {
   const asked: string[] = [];
   const counts = new Map<string, number>();

@@ -8,7 +8,7 @@ export type Behaviour = (socket: Socket, request: string, nth: number) => void;
 export interface RawReceiver {
   readonly port: number;
   readonly url: string;
-  /** The requests as they came, head and body. */
+  /** The raw requests, head and body. */
   readonly requests: string[];
   connections(): number;
   open(): number;
@@ -20,7 +20,7 @@ export interface RawReceiver {
 export interface RawOptions {
   readonly tls?: TlsOptions;
   readonly host?: string;
-  /** What it does with a connection before any request. */
+  /** Handles a connection before any request. */
   readonly greet?: (socket: Socket) => void;
 }
 
@@ -73,7 +73,7 @@ export const startRawReceiver = async (
 export const answer = (status: number, body = '', headers = ''): string =>
   `HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
 
-/** Where the first request in a text ends, or 0 while it is incomplete. */
+/** The end of the first request in a text, or 0 while it is incomplete. */
 const endOf = (text: string): number => {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return 0;

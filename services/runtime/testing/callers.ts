@@ -18,9 +18,9 @@ import { createSessionSigner } from '../callers/session-proof.ts';
 /** Callers with valid proofs for tests: a key table as `access` writes it, with keys and signed sessions. */
 export interface TestCallers {
   readonly bucket: KV;
-  /** A company's key with the id 1 and all scopes, unless told otherwise; made when it is first asked for. */
+  /** A company's key with id 1 and all scopes by default; created on first use. */
   key(companyId: number, fields?: Partial<KeyEntry>): Promise<CallKey>;
-  /** What `access` signs for a session; valid for an hour by this process's clock unless told otherwise. */
+  /** The claims that `access` signs for a session; valid for an hour of this process's clock by default. */
   session(companyId: number, user: ActorUser, lifeMs?: number): string;
 }
 

@@ -15,14 +15,14 @@ export interface Authority {
   readonly caFile: string;
   /**
    * @param name of the host, or its address; several separated by commas.
-   * @param days of its validity; a negative number is one that has expired.
+   * @param days of validity; negative for an expired certificate.
    */
   issue(name: string, days?: number): Certificate;
   selfSigned(name: string): Certificate;
   remove(): void;
 }
 
-/** A certificate authority of a test's own, made with openssl. */
+/** A certificate authority for a test, created with openssl. */
 export const makeAuthority = (): Authority => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-certificates-'));
   const at = (file: string) => join(folder, file);

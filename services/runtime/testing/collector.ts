@@ -2,31 +2,31 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cleanUp } from './cleanup.ts';
 
-/** A span as a collector gets it. */
+/** A span as received by a collector. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first of a trace. */
+  /** Empty for the root of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Ids of the spans that it is linked to. */
+  /** IDs of the linked spans. */
   readonly links: readonly string[];
   readonly failed: boolean;
   readonly startMs: number;
   readonly endMs: number;
-  /** Attributes of the process that made it. */
+  /** Attributes of the process that created it. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** An OpenTelemetry collector, as far as it takes spans as JSON over HTTP. */
+/** A minimal OpenTelemetry collector, which accepts spans as JSON over HTTP. */
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Of each request that brought spans. */
+  /** One entry for each request with spans. */
   readonly requests: readonly IncomingHttpHeaders[];
-  /** From now on: takes spans, refuses them, or does not answer. */
+  /** Sets whether it accepts spans, refuses them or does not answer. */
   behave(how: 'take' | 'refuse' | 'hang'): void;
 }
 
@@ -73,7 +73,7 @@ const spansOf = ({ resourceSpans }: Export): CollectedSpan[] =>
         spanId: span.spanId,
         parentSpanId: span.parentSpanId ?? '',
         name: span.name,
-        // 0 says nothing; they begin at 1.
+        // 0 means unspecified; kinds start at 1.
         kind: kinds[span.kind - 1]!,
         attributes: attributesOf(span.attributes),
         links: (span.links ?? []).map(({ spanId }) => spanId),
@@ -93,7 +93,7 @@ interface Pair {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding, what of it is looked at. */
+/** The parts used of https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. */
 interface Export {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Pair[] };

@@ -7,11 +7,11 @@ import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
  */
 
 /**
- * Takes a database that no test uses and whose content equals the template's. Makes one where none is free.
+ * Takes a database that no test uses and whose content equals that of the template. Creates one if none is free.
  *
- * The session of `admin` holds a lock of the database's name until it ends, so a test that is killed gives its
- * database back.
- * @param admin allows several statements in one query; it works in the database from now on.
+ * The session of `admin` holds a lock with the name of the database until it ends, so a killed test releases its
+ * database.
+ * @param admin allows several statements in one query; it uses the database from now on.
  */
 export const takeDatabase = async (admin: Connection, template: string): Promise<string> => {
   await admin.query(
@@ -25,7 +25,7 @@ export const takeDatabase = async (admin: Connection, template: string): Promise
   return name;
 };
 
-/** The statement that makes each table. */
+/** The CREATE statement of each table. */
 type Tables = ReadonlyMap<string, string>;
 
 const readTables = async (admin: Connection, database: string): Promise<Tables> => {
@@ -104,7 +104,7 @@ const fill = async (admin: Connection, template: string, name: string): Promise<
   });
 };
 
-/** The next id of each table is the one that it would be after the migrations. */
+/** Resets the next ID of each table to its value after the migrations. */
 const resetCounters = (admin: Connection, wanted: Tables, found: Tables): Promise<unknown> => {
   const nextId = (made = '') => counter.exec(made)?.[1] ?? '1';
   const moved = [...wanted].filter(([table, made]) => nextId(made) !== nextId(found.get(table)));

@@ -81,11 +81,11 @@ const digestOf = async (folders: readonly MigrationFolder[]): Promise<string> =>
   return hash.digest('hex').slice(0, 16);
 };
 
-/** Closing a connection is not answered, so the server is given a moment to notice. */
+/** The server does not confirm that a connection is closed, so this waits briefly. */
 const connectionsLeft = async (admin: Connection, name: string): Promise<number> => {
   for (const endMs = Date.now() + leakGraceMs; ; await sleep(20)) {
     const [processes] = await admin.query<RowDataPacket[]>('SHOW PROCESSLIST');
-    // The connection that asks works in this database itself.
+    // This connection itself uses the database.
     const left = processes.filter(({ db, Id }) => db === name && Id !== admin.threadId).length;
     if (left === 0 || Date.now() > endMs) return left;
   }

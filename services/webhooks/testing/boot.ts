@@ -17,51 +17,54 @@ import { createWebhooks, type WebhooksOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { startChallenges } from '../verification/challenges.ts';
 
-/** The service on a MySQL and a NATS of its own, asked over its lane as a gateway does. */
+/** The service with its own MySQL and NATS, called over its lane as a gateway does. */
 export interface BootedWebhooks {
   readonly db: Database<Tables>;
-  /** The connection of the asking end; the services' own user may do everything here. */
+  /** The caller's connection; the service's own user may do everything here. */
   readonly bus: Bus;
   readonly database: TestDatabase;
   readonly nats: TestNats;
   readonly callers: TestCallers;
   readonly keyRing: KeyRing;
-  /** What handlers work with, for what is not reached over the lane. */
+  /** The context of handlers, for code that is not reached over the lane. */
   readonly context: WebhooksContext;
   ask(operation: string, companyId: number, asked?: Asking): Promise<Asked>;
 }
 
 export interface Asking {
-  /** As JSON, or as text where it is to be ill-formed. */
+  /** The body as JSON, or as text if it is to be malformed. */
   readonly body?: unknown;
   readonly query?: string | Readonly<Record<string, string>>;
-  /** Path parameters in their order. */
+  /** Path parameters, in order. */
   readonly params?: readonly (string | number)[];
   readonly budgetMs?: number;
-  /** Of the member who asks, for an operation of the portal. */
+  /** The member who calls, for an operation of the portal. */
   readonly role?: Role;
 }
 
 export interface Asked {
   readonly status: number;
-  /** The body as it came. */
+  /** The raw body. */
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests compare it whole.
   readonly body: any;
 }
 
-/** With the tables of access and crm: this service adds to the audit log of the one and reads the event log of the other. */
+/**
+ * Includes the tables of access and crm: this service writes the audit log of access and reads the event log of crm.
+ */
 export const webhooksMigrations = ['access', 'crm', 'webhooks'].map((name) => ({
   name,
   folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,
 }));
 
-/** A key ring of keys that nobody knows, the first of which seals. */
+/** A key ring with random keys; the first encrypts. */
 export const makeKeyRing = (...names: readonly string[]): KeyRing =>
   parseKeyRing(names.map((name) => `${name}:${randomBytes(32).toString('base64')}`).join(','));
 
 /**
- * @param options of each replica of the service; `database` lets it work on another one's, over a NATS of its own.
+ * @param options of each replica of the service; `database` makes it use the database of another one, with its own
+ * NATS.
  */
 export const bootWebhooks = async ({
   services = 1,

@@ -6,7 +6,7 @@ import type { Insertable } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { makeEvents } from './make.ts';
 
-/** An enabled subscription for `client.created` with its queue, unless given otherwise. @returns its id. */
+/** An enabled subscription for `client.created` by default, with its queue. @returns its id. */
 export const makeSubscription = async (
   db: Database<Tables>,
   companyId: number,
@@ -44,7 +44,7 @@ export const makeSubscription = async (
   return subscription_id;
 };
 
-/** Events that are committed and not fanned out, as crm leaves them. Nothing is published. */
+/** Events that are committed and wait for fan-out, as crm leaves them. Nothing is published. */
 export const commitEvents = async (
   db: Database<Tables>,
   companyId: number,
@@ -69,7 +69,7 @@ export const commitEvents = async (
   return made;
 };
 
-/** As crm publishes them after their commit. */
+/** Publishes events as crm does after their commit. */
 export const publishEvents = (bus: Bus, events: readonly StoredEvent[]): void => {
   for (const event of events) {
     const headers = natsHeaders();

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts';
 
 let lastEvent = 0;
 
-/** Deliveries of events that are nowhere else; waiting and due, unless given. */
+/** Deliveries without events; waiting and due by default. */
 export const makeDelivery = async (
   db: Database<Tables>,
   fields: Partial<DeliveryRow> & Pick<DeliveryRow, 'company_id' | 'subscription_id'>,
@@ -33,7 +33,7 @@ export const makeDelivery = async (
     .execute();
 };
 
-/** Events as crm writes them: numbered on, in one transaction with the company's count. */
+/** Events as crm writes them: with consecutive numbers, in one transaction with the sequence of the company. */
 export const makeEvents = async (
   db: Database<Tables>,
   companyId: number,

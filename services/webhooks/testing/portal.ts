@@ -2,11 +2,11 @@ import { contract, type DeliveryKey, type MemberOperationId, type Role } from '@
 import { expect } from 'vitest';
 import { type Asked, type Asking, type BootedWebhooks, bootWebhooks } from './boot.ts';
 
-/** The service, asked as its portal does, beside a dispatcher whose part the test takes. */
+/** The service, called as by its portal, with the test in the role of a dispatcher. */
 export interface BootedPortal extends BootedWebhooks {
-  /** A successful answer is held against the contract. A developer asks unless given. */
+  /** Checks a successful answer against the contract. The caller is a developer by default. */
   portal(operation: MemberOperationId, companyId: number, asked?: Asking): Promise<Asked>;
-  /** What a dispatcher records of an attempt with which the delivery ends. */
+  /** Records the last attempt of a delivery as a dispatcher does. */
   end(delivery: DeliveryKey, state: 'succeeded' | 'failed', lastStatus?: number): Promise<void>;
 }
 

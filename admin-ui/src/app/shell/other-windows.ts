@@ -1,6 +1,7 @@
 import { hintKey } from '../session.ts';
 
-/** * Reloads the page when another window of this browser switches companies. All windows share the session cookie, so
+/**
+ * Reloads the page when another window of this browser switches companies. All windows share the session cookie, so
  * this one would show the old company and act in the new one.
  */
 export const followOtherWindows = (): (() => void) => {

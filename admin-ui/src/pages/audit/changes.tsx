@@ -2,7 +2,7 @@ import s from './changes.module.css';
 
 type Fields = Readonly<Record<string, unknown>> | null;
 
-/** What was before and what came after, field by field. */
+/** The values before and after, field by field. */
 export function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   if (names.length === 0) return null;

@@ -150,7 +150,7 @@ function TimeField({ label, value, onChange }: TimeFieldProps) {
   );
 }
 
-/** `2026-01-15T09:30` in the person's own zone, as the input wants it. */
+/** `2026-01-15T09:30` in the person's own time zone, as the input element requires. */
 const toLocal = (time: string): string => {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return '';

@@ -11,7 +11,7 @@ import { type Delivery, pathOf, stateOf } from './states.ts';
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[] | undefined;
   readonly emptyState: ReactNode;
-  /** Left out where the place says it already. */
+  /** Left out if the page already shows it. */
   readonly without?: 'subscription' | 'event';
   readonly skeletonRows?: number;
 }
@@ -31,7 +31,7 @@ export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 
   );
 }
 
-/** Where all are of one event, their numbers tell them apart. */
+/** If all deliveries are of one event, their numbers distinguish them. */
 const byName: Column<Delivery> = {
   id: 'delivery',
   header: 'Delivery',

@@ -14,7 +14,7 @@ export interface DeliverySearch {
   readonly cursor?: string | undefined;
 }
 
-/** The list as the address of the page describes it. */
+/** The list for the URL of the page. */
 export const deliveriesQuery = (search: DeliverySearch, limit = 50) => {
   const query: Input<'listDeliveries'>['query'] = {
     limit,
@@ -47,7 +47,7 @@ export const deliveryParams = ({ event, subscription, replay }: DeliveryName) =>
 export const deliveryQuery = (name: DeliveryName) =>
   operationQuery('getDelivery', { params: deliveryParams(name) });
 
-/** An attempt never changes once it was made. */
+/** An attempt never changes. */
 export const attemptQuery = (name: DeliveryName, attempt: number) => ({
   ...operationQuery('getAttempt', { params: { ...deliveryParams(name), attempt } }),
   staleTime: Number.POSITIVE_INFINITY,

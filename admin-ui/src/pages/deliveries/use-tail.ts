@@ -14,12 +14,12 @@ const maxRows = 200;
 
 interface Tail {
   readonly state: 'connecting' | 'open' | 'closed';
-  /** Why the server refused it, where it did. */
+  /** Why the server refused the connection, if it did. */
   readonly refusal: string | null;
-  /** The newest first. */
+  /** Newest first. */
   readonly entries: readonly TailEntry[];
   readonly paused: boolean;
-  /** How many came since the pause began. */
+  /** How many arrived since the pause began. */
   readonly waiting: number;
   /** How many the server left out because this browser was too slow. */
   readonly dropped: number;

@@ -5,7 +5,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { snippets } from './snippets/index.ts';
 import { languages } from './snippets/languages.ts';
 
-/** One program in every language; the chosen language is in the address and holds for all of them. */
+/** One program in every language. The chosen language is in the URL and applies to all programs. */
 export function SnippetTabs({ kind }: { readonly kind: 'start' | 'verify' }) {
   const search = useSearch({ from: '/in/developers' });
   const navigate = useNavigate({ from: '/developers' });

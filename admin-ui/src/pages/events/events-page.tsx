@@ -111,7 +111,7 @@ const columns: readonly Column<Event>[] = [
   { id: 'ago', header: 'Ago', align: 'end', cell: (event) => <TimeAgo time={event.createdUtc} /> },
 ];
 
-/** A few telling fields of a payload, whatever its type. */
+/** A few characteristic fields of a payload, for any type. */
 const summary = (payload: Record<string, unknown>): string => {
   const name = [payload.first_name, payload.last_name].filter((part) => typeof part === 'string').join(' ');
   const amount = typeof payload.amount === 'number' ? `${payload.amount} ${payload.currency ?? ''}` : '';

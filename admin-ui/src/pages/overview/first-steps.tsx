@@ -15,7 +15,7 @@ interface Step {
   readonly done: string | null;
 }
 
-/** A checklist for new companies, ticked off by real activity. Disappears when complete. */
+/** A checklist for new companies, completed by real activity. Disappears when complete. */
 export const FirstSteps = memo(function FirstSteps() {
   const own = useQuery({ ...firstStepsQuery, refetchInterval: 15_000 }).data;
   const delivered = useQuery({ ...firstDeliveryStepsQuery, refetchInterval: 15_000 }).data;
@@ -85,7 +85,7 @@ function Waiting() {
   );
 }
 
-/** Whether all steps were done when this browser last looked, so that no room is kept for them in vain. */
+/** Whether all steps were done at the last visit of this browser, so that no space is reserved for them. */
 const doneKey = 'causeway.first-steps';
 const wereDone = (): boolean => {
   try {
@@ -98,6 +98,6 @@ const rememberDone = (): void => {
   try {
     localStorage.setItem(doneKey, 'done');
   } catch {
-    // Then room is kept for them next time, for a moment.
+    // Otherwise space is reserved for them briefly on the next visit.
   }
 };

@@ -55,7 +55,7 @@ export function Numbers({ usage, stats }: NumbersProps) {
 
 interface TileProps {
   readonly label: string;
-  /** Undefined while it is on its way. */
+  /** Undefined while it loads. */
   readonly value: string | undefined;
   readonly note: ReactNode;
   readonly bad?: boolean;

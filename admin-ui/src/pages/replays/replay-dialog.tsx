@@ -127,7 +127,7 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const preview = useQuery({
-    // Asked for only when there is a subscription to ask about.
+    // Loads only if there is a subscription.
     ...operationQuery('previewReplay', { body: body as Body }),
     enabled: body !== null,
     retry: false,

@@ -3,12 +3,12 @@ import { rootRoute } from '../../app/root-route.tsx';
 import { oneOf, searchOf } from '../../app/search.ts';
 import { sessionQuery } from '../../app/session.ts';
 
-/** Never an address of another place: `//example.com` is one. */
+/** Accepts no URL of another site: `//example.com` is one. */
 const pathInside = (value: unknown): string | undefined =>
   typeof value === 'string' && /^\/(?!\/)/.test(value) ? value : undefined;
 
 const search = searchOf({
-  /** Where to go then, within the portal. */
+  /** The path in the portal to open after signing in. */
   next: pathInside,
   why: oneOf(['ended', 'signed-out', 'new-password']),
 });
@@ -18,7 +18,7 @@ export const signInRoute = createRoute({
   path: '/sign-in',
   validateSearch: search,
   beforeLoad: async ({ context }) => {
-    // A server that cannot be reached is the form's to tell of.
+    // The form reports an unreachable server.
     const session = await context.queryClient.ensureQueryData(sessionQuery).catch(() => null);
     if (session) throw redirect({ to: '/' });
   },

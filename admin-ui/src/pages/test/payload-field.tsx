@@ -6,16 +6,16 @@ import { Segmented } from '../../ui/segmented.tsx';
 import { SkeletonLines } from '../../ui/states.tsx';
 
 interface PayloadFieldProps {
-  /** Undefined while the catalog is on its way. */
+  /** Undefined while the catalog loads. */
   readonly sample: unknown;
   readonly schema: unknown;
-  /** The own JSON; null: the sample is sent. */
+  /** The custom JSON; null if the sample is sent. */
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
   readonly error: string | undefined;
 }
 
-/** The type's sample, or JSON of one's own, checked against the type's schema while it is written. */
+/** The sample of the type, or custom JSON, checked against the schema of the type while typing. */
 export function PayloadField({ sample, schema, value, onChange, error }: PayloadFieldProps) {
   const text = sample === undefined ? '' : JSON.stringify(sample, null, 2);
   return (

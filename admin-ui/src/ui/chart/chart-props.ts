@@ -1,7 +1,7 @@
 export interface Series {
   readonly label: string;
   readonly color: string;
-  /** One for each time; null: nothing was measured. */
+  /** One value for each time; null if nothing was measured. */
   readonly values: readonly (number | null)[];
 }
 

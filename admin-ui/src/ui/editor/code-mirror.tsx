@@ -18,7 +18,7 @@ export interface JsonEditorProps {
 }
 
 /**
- * CodeMirror inside a shadow root, where its styles are constructed sheets, which a content security policy without
+ * CodeMirror in a shadow root. There its styles are constructed style sheets, which a content security policy without
  * inline styles allows.
  */
 export function CodeMirror({ label, value, onChange, schema }: JsonEditorProps) {

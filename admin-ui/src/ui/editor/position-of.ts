@@ -20,7 +20,7 @@ export const positionOf = (
     node = property?.lastChild ?? null;
   }
   if (!node) return { from: 0, to: Math.min(1, state.doc.length) };
-  // An object is marked by its opening brace; a whole one would underline everything.
+  // Marks an object by its opening brace; marking all of it would underline too much.
   return node.name === 'Object' || node.name === 'Array'
     ? { from: node.from, to: node.from + 1 }
     : { from: node.from, to: node.to };

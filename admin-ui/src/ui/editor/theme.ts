@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** The portal's tokens, which reach into the shadow root as custom properties do. */
+/** The portal's design tokens. They are custom properties, so they reach into the shadow root. */
 const frame = EditorView.theme({
   '&': {
     border: '1px solid var(--control-line)',

@@ -6,7 +6,7 @@ interface HeadersProps {
   readonly label: string;
 }
 
-/** Header lines as they went over the wire. */
+/** The headers as sent or received. */
 export function Headers({ headers, label }: HeadersProps) {
   return (
     <section aria-label={label} className={s.box}>

@@ -2,7 +2,7 @@ import type { Answer } from '../../../api/types.ts';
 import { milliseconds } from '../../../ui/format.ts';
 import s from './timings.module.css';
 
-/** Where the time went, as bars on one scale. */
+/** The stages of an attempt, as bars on one scale. */
 export function Timings({
   attempt: { timings, elapsedMs },
 }: {

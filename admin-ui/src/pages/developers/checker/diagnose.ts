@@ -14,7 +14,7 @@ export interface Finding {
   readonly advice?: string;
 }
 
-/** Checks a delivery as the receiver got it: whether its signature matches and, if not, which part is wrong. */
+/** Checks a delivery as the receiver got it: whether its signature matches, and if not, which part is wrong. */
 export const diagnose = async (given: Given): Promise<readonly Finding[]> => {
   const headers = parseHeaders(given.headers);
   const timestamp = headers.get('x-webhook-timestamp') ?? headers.get('webhook-timestamp');
@@ -115,7 +115,7 @@ const aboutHex = async (given: Given, timestamp: string, signature: string): Pro
   ];
 };
 
-/** Bodies whose signature matches if something changed the body on its way. */
+/** Variants of the body that something on the way may have changed; one of them may match the signature. */
 const bodiesToTry = (body: string): readonly (readonly [text: string, title: string, advice: string])[] => {
   const raw = 'Verify the raw bytes of the request, before any parsing.';
   const tries: [string, string, string][] = [

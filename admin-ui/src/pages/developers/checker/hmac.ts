@@ -1,4 +1,4 @@
-/** HMAC-SHA-256. A key given as text counts by its UTF-8 bytes. */
+/** HMAC-SHA-256. A text key is used as its UTF-8 bytes. */
 export const hmacSha256 = async (
   key: string | Uint8Array<ArrayBuffer>,
   text: string,

@@ -8,7 +8,7 @@ import { Notice } from '../../../ui/notice.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { diagnose } from './diagnose.ts';
 
-/** Checks a signature in the browser; nothing of it is sent anywhere. */
+/** Checks a signature in the browser, without sending anything. */
 export function SignatureChecker() {
   const [secret, setSecret] = useState('');
   const [headers, setHeaders] = useState('');

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { ApiError } from '../../../errors.ts';
 
-/** As much of an OpenAPI 3.1 document as the reference shows. */
+/** The parts of an OpenAPI 3.1 document that the reference shows. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -82,7 +82,7 @@ export const operationsOf = (document: Document): readonly Listed[] =>
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 
-/** Follows a reference to the part of the document that it names. What stands beside the reference wins. */
+/** Resolves a reference. Keywords beside the reference take precedence. */
 export const resolve = <T extends { readonly $ref?: string }>(document: Document, value: T): T => {
   const { $ref, ...beside } = value;
   if ($ref === undefined) return value;

@@ -13,7 +13,7 @@ export function Prose({ text }: { readonly text: string }) {
   );
 }
 
-/** One paragraph of it, without the paragraph. */
+/** The inside of one paragraph. */
 export function Inline({ text }: { readonly text: string }) {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part, index) => {
     const key = `${index}-${part}`;

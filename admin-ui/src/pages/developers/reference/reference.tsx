@@ -9,7 +9,7 @@ import { MethodBadge } from './method-badge.tsx';
 import { OperationView } from './operation-view.tsx';
 import s from './reference.module.css';
 
-/** The OpenAPI document, an operation at a time. */
+/** The OpenAPI document, one operation at a time. */
 export function Reference() {
   const query = useQuery(documentQuery);
   return (

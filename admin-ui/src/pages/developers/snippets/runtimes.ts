@@ -3,7 +3,10 @@ import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { providePrograms } from '../../../../../deploy/local/toolchain/provide.mjs';
 
-/** What runs the files of a language: a program, what comes before the file, and what its environment has besides. */
+/**
+ * How to run the files of a language: the program, its arguments before the file, and additional environment
+ * variables.
+ */
 export interface Runtime {
   readonly command: string;
   readonly args: readonly string[];
@@ -13,9 +16,9 @@ export interface Runtime {
 const wanted = { php: ['php-cli', 'php-curl'], ruby: ['ruby', 'ruby-webrick'] } as const;
 
 /**
- * PHP and Ruby, of this machine or of Debian's packages beside the other programs that tests fetch. Those look for
- * their parts where a system has them, so they are told where theirs lie.
- * @returns undefined where they can be had from nowhere.
+ * PHP and Ruby, from this machine or from the Debian packages that tests download. Downloaded programs look for their
+ * parts in system folders, so this sets their actual paths.
+ * @returns undefined if they are not available.
  */
 export const provideRuntime = async (name: keyof typeof wanted): Promise<Runtime | undefined> => {
   const cache = dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? '');
