@@ -219,6 +219,11 @@ describe('A person of several companies', () => {
     await visit(page, 'sign-in', 'Sign in');
     await fillSignIn(page, one.owner);
     await see(page.getByRole('heading', { level: 1, name: 'Choose a company' })).toBeVisible();
+    await see(page.getByRole('button', { name: here })).toBeVisible();
+    const wide = page.viewportSize()!;
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.setViewportSize(wide);
     await page.getByRole('button', { name: here }).click();
     await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
     const company = page.getByRole('complementary', { name: 'Sidebar' });
