@@ -24,6 +24,7 @@ export const startGateway = async (
     entry: resolve(import.meta.dirname, '../../../services/gateway/main.ts'),
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       INSTANCE: name,
       NATS_URL: world.stack().natsUrl,
       HOST: '127.0.0.1',

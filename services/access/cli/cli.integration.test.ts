@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseKeyValue, scopes } from '@causeway/proto';
+import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { verifyPassword } from '../passwords/password.ts';
@@ -27,7 +28,7 @@ const causeway = async (
   { env = { NATS_URL: world.nats.url }, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
 ): Promise<Outcome> => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    env: { HOME: emptyHome, ...env },
+    env: { HOME: emptyHome, NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.end(input);

@@ -423,7 +423,8 @@ describe('as a NATS micro service (ADR-32), a lane', () => {
     const { processing_time: total = 0, average_processing_time: average = 0 } = stats!.endpoints[0]!;
     // In nanoseconds; a timer may fire up to a millisecond early.
     expect(total).toBeGreaterThan(19e6);
-    expect(average).toBe(Math.round(total / 2));
+    // Both are rounded.
+    expect(Math.abs(average - total / 2)).toBeLessThanOrEqual(1);
   });
 
   test('answers only requests of clients, and none after its drain', async () => {
