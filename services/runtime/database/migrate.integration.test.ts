@@ -104,7 +104,7 @@ describe('migrate', () => {
     const { set, write } = await folderOf({ '001-first.sql': 'CREATE TABLE t (a INT); nonsense' });
     await expect(migrate(url, [set])).rejects.toThrow('statement 2 of 2 failed');
     await write('001-first.sql', 'CREATE TABLE t (b INT); CREATE TABLE u (a INT)');
-    await expect(migrate(url, [set])).rejects.toThrow('was changed after its first 1 statements had run');
+    await expect(migrate(url, [set])).rejects.toThrow('was changed after its first 1 statements ran');
   });
 
   it('says how to mark a statement as done if its effect exists already', async () => {
