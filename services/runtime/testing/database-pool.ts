@@ -48,16 +48,23 @@ const takeFree = async (admin: Connection, template: string, wanted: Tables): Pr
   for (const row of rows) {
     const name = String(Object.values(row)[0]);
     if (!(await lock(admin, name))) continue;
-    if (sameTables(wanted, await readTables(admin, name))) {
+    // Another test can have dropped it between the list and the lock.
+    const found = await readTables(admin, name).catch(noTablesIfDropped);
+    if (sameTables(wanted, found)) {
       await admin.query('USE ??', [name]);
       await empty(admin, [...wanted.keys()]);
       return name;
     }
     // A test has changed its tables.
-    await admin.query('DROP DATABASE ??', [name]);
+    await admin.query('DROP DATABASE IF EXISTS ??', [name]);
     await admin.query('DO RELEASE_LOCK(?)', [name]);
   }
   return undefined;
+};
+
+const noTablesIfDropped = (error: { readonly code?: string }): Tables => {
+  if (error.code === 'ER_BAD_DB_ERROR') return new Map();
+  throw error;
 };
 
 const make = async (admin: Connection, template: string, wanted: Tables): Promise<string> => {

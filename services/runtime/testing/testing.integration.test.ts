@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { createConnection } from 'mysql2/promise';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { migrate } from '../database/migrate.ts';
 import { parseMysqlUrl, withDatabase } from '../database/url.ts';
 import { takeDatabase } from './database-pool.ts';
@@ -83,6 +83,17 @@ describe('a test database', () => {
       expect(await takeDatabase(other, template)).not.toBe(taken);
       const [left] = await one.query('SHOW DATABASES LIKE ?', [changed]);
       expect(left).toEqual([]);
+    });
+
+    it('is passed over if another test drops it before it is locked', async () => {
+      const dropped = await use('DO 1');
+      const admin = await connectTo();
+      const query = admin.query.bind(admin);
+      vi.spyOn(admin, 'query').mockImplementation(async (...given) => {
+        if (String(given[0]).includes('GET_LOCK')) await query('DROP DATABASE IF EXISTS ??', [dropped]);
+        return query(...given);
+      });
+      expect(await takeDatabase(admin, template)).not.toBe(dropped);
     });
   });
 
