@@ -5,6 +5,9 @@ import { nightlyFiles, testFiles } from './deploy/local/test-choice.ts';
 // under e2e a running cluster. The global setups start servers and clusters once a run.
 const excluded = (mode: string) => ['**/node_modules/**', ...(mode === 'nightly' ? [] : [nightlyFiles])];
 
+// For a machine four times slower than two quiet cores. Vitest's own limit is one second.
+const polling = { poll: { timeout: 60_000, interval: 25 } };
+
 export default defineConfig(({ mode }) => ({
   test: {
     pool: 'forks',
@@ -23,6 +26,7 @@ export default defineConfig(({ mode }) => ({
       {
         test: {
           name: 'integration',
+          expect: polling,
           include: [...testFiles.integration],
           exclude: excluded(mode),
           globalSetup: ['deploy/local/test-servers.ts'],
@@ -37,6 +41,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, with companies of their own.
           name: 'api',
+          expect: polling,
           include: [...testFiles.api],
           exclude: excluded(mode),
           maxWorkers: 2,
@@ -49,6 +54,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files kill or measure the processes of their cluster, so they have it one at a time.
           name: 'api-alone',
+          expect: polling,
           include: [...testFiles['api-alone']],
           exclude: excluded(mode),
           maxWorkers: 1,
@@ -62,6 +68,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, and have a browser and companies each.
           name: 'portal',
+          expect: polling,
           include: [...testFiles.portal],
           exclude: excluded(mode),
           maxWorkers: 2,
@@ -74,6 +81,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files start a cluster each, of several NATS servers, and take parts of it away.
           name: 'faults',
+          expect: polling,
           include: [...testFiles.faults],
           exclude: excluded(mode),
           maxWorkers: 1,

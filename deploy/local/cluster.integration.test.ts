@@ -131,7 +131,7 @@ describe('a running stack', () => {
     };
     expect((await fetch(`${stack.receiverUrl}hook`, delivery)).status).toBe(200);
     const log = () => readFileSync(join(home, 'logs', 'receiver.log'), 'utf8');
-    await vi.waitFor(() => expect(log()).toMatch(/ {2}client\.created {2}event 7 {2}.*→ 200\n/));
+    await vi.waitFor(() => expect(log()).toMatch(/ {2}client\.created {2}event 7 {2}.*→ 200\n/), 60_000);
   });
 
   test('cannot be started a second time; the answer says where it runs', async () => {

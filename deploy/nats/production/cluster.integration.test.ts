@@ -181,7 +181,7 @@ test('a server with a certificate of another authority cannot join the cluster, 
     const logs = await Promise.all(servers.map(({ logFile }) => readFile(logFile, 'utf8')));
     return logs.some((log) => /TLS route handshake error.*unknown authority/.test(log));
   };
-  await vi.waitFor(async () => expect(await refused()).toBe(true), 20_000);
+  await vi.waitFor(async () => expect(await refused()).toBe(true), 60_000);
   for (const { monitorUrl } of servers) {
     const { routes } = (await (await fetch(`${monitorUrl}/routez`)).json()) as {
       routes: { remote_name: string }[];

@@ -93,7 +93,7 @@ describe('the key table', () => {
     await bucket.put('key.a', entry(2, false));
     // Remembered as long as `access` may ask for it, then unknown.
     expect(await announce({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
-    await vi.waitFor(() => expect(table.key('key.a')).toBeUndefined());
+    await vi.waitFor(() => expect(table.key('key.a')).toBeUndefined(), 60_000);
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
   });
 
@@ -109,7 +109,7 @@ describe('the key table', () => {
     expect(table.key('key.a')).toMatchObject({ id: 5, active: true });
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
     await bucket.put('key.a', entry(2, false));
-    await vi.waitFor(() => expect(table.key('key.a')?.active).toBe(false));
+    await vi.waitFor(() => expect(table.key('key.a')?.active).toBe(false), 60_000);
   });
 
   test('confirms a change when it holds it, and not before', async () => {
@@ -133,7 +133,7 @@ describe('the key table', () => {
     await bucket.put('key.a', entry(3, false));
     await bucket.put('key.a', entry(2));
     await bucket.put('key.b', entry(1));
-    await vi.waitFor(() => expect(table.key('key.b')).toBeDefined());
+    await vi.waitFor(() => expect(table.key('key.b')).toBeDefined(), 60_000);
     expect(table.key('key.a')).toMatchObject({ version: 3, active: false });
   });
 
@@ -143,10 +143,10 @@ describe('the key table', () => {
     bus.onReconnect(() => void table.reload('NATS is back'));
     await table.reload('start');
     await nats.kill();
-    await vi.waitFor(() => expect(bus.connected()).toBe(false));
+    await vi.waitFor(() => expect(bus.connected()).toBe(false), 60_000);
     expect(table.trusted()).toBe(true); // For a minute; what needs NATS is refused elsewhere.
     await nats.restart();
-    await vi.waitFor(() => expect(access.connected()).toBe(true), 5000);
+    await vi.waitFor(() => expect(access.connected()).toBe(true), 60_000);
     await bucket.put('key.a', entry(2, false));
     await vi.waitFor(
       () => {
@@ -163,7 +163,7 @@ describe('the key table', () => {
     const table = follow();
     await table.reload('start');
     await nats.kill();
-    await vi.waitFor(() => expect(bus.connected()).toBe(false));
+    await vi.waitFor(() => expect(bus.connected()).toBe(false), 60_000);
     const real = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => real() + 61_000);
     onTestFinished(() => void vi.restoreAllMocks());
@@ -213,7 +213,7 @@ describe('presence', () => {
     expect(first?.operation).toBe('PUT');
     await vi.waitFor(
       async () => expect((await registry.get('gateway-1'))!.revision).toBeGreaterThan(first!.revision),
-      3000,
+      60_000,
     );
     await presence.close();
     expect((await registry.get('gateway-1'))?.operation).toBe('DEL');
@@ -233,7 +233,7 @@ describe('presence', () => {
     await sleep(5500);
     expect(presence.listed()).toBe(false);
     nats.resume();
-    await vi.waitFor(() => expect(lapses).toBe(1), 8000);
+    await vi.waitFor(() => expect(lapses).toBe(1), 60_000);
     expect(presence.listed()).toBe(true);
     await presence.close();
   });
@@ -256,5 +256,5 @@ test('the last use of a key is reported once a minute, and the rest at shutdown'
   lastUsed.flush();
   lastUsed.note(key, 101 * minuteMs);
   lastUsed.flush();
-  await vi.waitFor(() => expect(reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]));
+  await vi.waitFor(() => expect(reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]), 60_000);
 });

@@ -289,7 +289,7 @@ describe('a replica', () => {
     await lane.server({ echo });
     await dying.bus.nc.close();
     // Until the NATS server has noticed, a frame can still go to the dead replica.
-    await vi.waitFor(() => client.request(call('echo', { budgetMs: 200 })), 5000);
+    await vi.waitFor(() => client.request(call('echo', { budgetMs: 200 })), 60_000);
     await sleep(50);
     const served = await Promise.all(Array.from({ length: 50 }, () => client.request(call('echo'))));
     expect(served.every(({ status }) => status === 200)).toBe(true);

@@ -50,8 +50,10 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
       ...config,
     };
     await writeFile(configFile, JSON.stringify(settings));
+    // Before it starts, because it may be ready before the log is read.
+    const starts = await countStarts(logFile);
     server = startProgram(program, ['--config', configFile], { stdio: 'ignore' });
-    await answers(server, port, logFile);
+    await answers(server, port, { logFile, starts: starts + 1 });
   };
   const startSomewhere = async (): Promise<void> => {
     for (let attempt = 1; ; attempt++) {
@@ -89,16 +91,24 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
 const startTimeoutMs = 20_000;
 
 /** It logs that it is ready after JetStream has recovered, which is later than its port opens. */
-const answers = async (server: TestProgram, port: number, logFile: string): Promise<void> => {
-  const earlier = (await readFile(logFile, 'utf8').catch(() => '')).split(ready).length;
+const answers = async (
+  server: TestProgram,
+  port: number,
+  { logFile, starts }: { readonly logFile: string; readonly starts: number },
+): Promise<void> => {
   for (const endMs = Date.now() + startTimeoutMs; ; await sleep(10)) {
-    const log = await readFile(logFile, 'utf8').catch(() => '');
-    if (log.split(ready).length > earlier) return;
+    if ((await countStarts(logFile)) >= starts) return;
     if (server.isRunning() && Date.now() < endMs) continue;
     await server.end('SIGKILL');
+    const log = await readLog(logFile);
     throw new Error(`nats-server did not start on port ${port}:\n${log.split('\n').slice(-8).join('\n')}`);
   }
 };
+
+const countStarts = async (logFile: string): Promise<number> =>
+  (await readLog(logFile)).split(ready).length - 1;
+
+const readLog = (logFile: string): Promise<string> => readFile(logFile, 'utf8').catch(() => '');
 
 const ready = 'Server is ready';
 
