@@ -73,7 +73,7 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           maxWorkers: 2,
           globalSetup: ['deploy/local/test-portal.ts'],
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
         },
       },

@@ -68,7 +68,7 @@ export const openPortal = async (): Promise<Portal> => {
 };
 
 /** Far above the duration of any action on an idle machine, and below the timeout of a test. */
-const actionTimeoutMs = 15_000;
+const actionTimeoutMs = 45_000;
 
 /** Expectations have the same timeout as actions. */
 export const see = expect.configure({ timeout: actionTimeoutMs });

@@ -26,6 +26,8 @@ export function CodeMirror({ label, value, onChange, schema }: JsonEditorProps) 
   const view = useRef<EditorView>(null);
   const changed = useRef(onChange);
   changed.current = onChange;
+  /** Texts that were reported and have not come back as the value yet. */
+  const reported = useRef<string[]>([]);
   const schemaPart = useRef(new Compartment());
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; what changes later has its own effects
@@ -54,7 +56,10 @@ export function CodeMirror({ label, value, onChange, schema }: JsonEditorProps) 
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label }),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) changed.current(update.state.doc.toString());
+            if (!update.docChanged) return;
+            const text = update.state.doc.toString();
+            reported.current.push(text);
+            changed.current(text);
           }),
           editorTheme,
         ],
@@ -66,8 +71,12 @@ export function CodeMirror({ label, value, onChange, schema }: JsonEditorProps) 
 
   useEffect(() => {
     const editor = view.current;
+    const at = reported.current.indexOf(value);
+    // An earlier text comes back late when somebody types faster than the page renders. It must not undo the rest.
+    if (at >= 0) return void reported.current.splice(0, at + 1);
     if (!editor || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    reported.current = [];
   }, [value]);
 
   useEffect(() => {
