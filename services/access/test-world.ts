@@ -80,7 +80,7 @@ export const operatorOf = (bus: Bus) => {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   return async (operation: OperatorOperationId, body: unknown): Promise<{ status: number; body: any }> => {
     const bytes = Buffer.from(JSON.stringify(body));
-    const answer = await send({ operation, budgetMs: 20_000, body: bytes });
+    const answer = await send({ operation, budgetMs: 120_000, body: bytes });
     return { status: answer.status, body: JSON.parse(answer.body.toString()) };
   };
 };

@@ -113,9 +113,9 @@ test('many keys created concurrently all exist, each with its own value', async 
 
 test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exactly its quota', async () => {
   const company_id = await newCompany();
-  const made = await Promise.all(
-    Array.from({ length: 230 }, () => ask('createKey', { company_id, name: 'k', scopes: ['admin'] })),
-  );
+  const create = () => ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
+  for (let made = 0; made < 190; made += 19) await Promise.all(Array.from({ length: 19 }, create));
+  const made = await Promise.all(Array.from({ length: 40 }, create));
   const refused = made.filter(({ status }) => status !== 201);
   expect(refused).toHaveLength(30);
   for (const { status, body } of refused)
@@ -129,9 +129,9 @@ test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exa
     ]);
   // Revoking a key makes room for another.
   await ask('revokeKey', { id: made.find(({ status }) => status === 201)!.body.id });
-  expect((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).status).toBe(201);
-  expect((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).status).toBe(400);
-}, 60_000);
+  expect((await create()).status).toBe(201);
+  expect((await create()).status).toBe(400);
+});
 
 test('an invalid body is refused', async () => {
   expect(await ask('revokeKey', { id: '7' })).toMatchObject({ status: 400 });
