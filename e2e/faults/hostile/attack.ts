@@ -26,3 +26,6 @@ export interface Assault {
   samples?(): Promise<readonly Samples[]>;
   close(): Promise<void>;
 }
+
+/** The turns of an attack that can be stopped. */
+export const alternating = { rounds: 3, undisturbedMs: 8_000, attackedMs: 8_000 } as const;

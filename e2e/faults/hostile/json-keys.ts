@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { type Ask, send } from '../../api/support/open.ts';
 import { openTeam } from '../../api/support/portal.ts';
-import type { Attack } from './attack.ts';
+import { type Attack, alternating } from './attack.ts';
 import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const keys = 95_000;
@@ -43,9 +43,7 @@ export const jsonKeys: Attack = {
   target: 'crm-1',
   // V8 collects buffers when there are about 100 MiB of them (`nodeFlags`).
   growthMiB: 160,
-  rounds: 3,
-  undisturbedMs: 8_000,
-  attackedMs: 8_000,
+  ...alternating,
   prepare: async (world) => {
     const company = await world.company({ write: 1_000_000_000 });
     const { value: key } = await company.key();

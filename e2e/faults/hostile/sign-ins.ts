@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { send } from '../../api/support/open.ts';
 import { openTeam } from '../../api/support/portal.ts';
-import type { Attack } from './attack.ts';
+import { type Attack, alternating } from './attack.ts';
 import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const parallel = 32;
@@ -43,9 +43,7 @@ const signIns = (from: string, addressCount: number, firstAddress: number, befor
   before,
   target: 'access-1',
   growthMiB: 96,
-  rounds: 3,
-  undisturbedMs: 8_000,
-  attackedMs: 8_000,
+  ...alternating,
   prepare: async (world) => {
     const { owner } = await openTeam(world);
     // Healthy callers use 127.0.0.1.

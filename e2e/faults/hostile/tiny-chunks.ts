@@ -1,5 +1,5 @@
 import { rawExchange, rawRequest } from '../../api/support/raw.ts';
-import type { Attack } from './attack.ts';
+import { type Attack, alternating } from './attack.ts';
 import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const connections = 30;
@@ -29,8 +29,6 @@ export const tinyChunks: Attack = {
   before: '6 MB on the wire cost a gateway 100 MB, and 30 connections its heap',
   target: 'gateway-1',
   growthMiB: 96,
-  rounds: 3,
-  undisturbedMs: 8_000,
-  attackedMs: 8_000,
+  ...alternating,
   prepare: ({ baseUrl }) => openAttacker(floodTinyChunks.name, { baseUrl }),
 };

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deafConnection, rawRequest } from '../../api/support/raw.ts';
-import type { Attack } from './attack.ts';
+import { type Attack, alternating } from './attack.ts';
 import { type Flood, openAttacker, runParallel } from './flood.ts';
 
 const connections = 8;
@@ -34,9 +34,7 @@ export const unreadAnswers: Attack = {
   before: 'gateway from 142 MB to 5 GB in a minute, event loop blocked',
   target: 'gateway-1',
   growthMiB: 96,
-  rounds: 3,
-  undisturbedMs: 8_000,
-  attackedMs: 8_000,
+  ...alternating,
   prepare: ({ baseUrl }) =>
     openAttacker(floodUnreadAnswers.name, {
       baseUrl,
