@@ -21,7 +21,7 @@ export interface JsonScan {
 /**
  * Finds problems that `JSON.parse` ignores: duplicate keys, numbers that a double cannot hold exactly, nested keys
  * `__proto__`, NUL characters and unpaired surrogates. Stops at too many keys or levels, before any object is built.
- * It makes one pass and allocates little more than the keys.
+ * It allocates little more than the keys. A text long enough for too many keys is passed over once more, to count them.
  *
  * The text must be valid JSON. For other text the result means nothing, and the error of the parser counts.
  */
