@@ -26,7 +26,43 @@ export const countsOfReport = (report: unknown, exitedWell: boolean): Counts => 
   };
 };
 
+export interface Failure {
+  /** Absolute. */
+  readonly file: string;
+  /** With the names of its groups; that of the file, if it could not be loaded. */
+  readonly test: string;
+  /** The first line of it. */
+  readonly message: string;
+}
+
+export const failuresOfReport = (report: unknown): Failure[] =>
+  ((report ?? {}) as Partial<Report>).testResults?.flatMap(failuresOfFile) ?? [];
+
+const failuresOfFile = ({ name: file, status, message, assertionResults }: FileReport): Failure[] => {
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  if (failed.length === 0 && status === 'failed') return [{ file, test: file, message: firstLine(message) }];
+  return failed.map(({ fullName, failureMessages }) => ({
+    file,
+    test: fullName,
+    message: firstLine(failureMessages[0]),
+  }));
+};
+
+const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? '';
+
+interface FileReport {
+  readonly name: string;
+  readonly status: string;
+  readonly message?: string;
+  readonly assertionResults: readonly {
+    readonly status: string;
+    readonly fullName: string;
+    readonly failureMessages: readonly string[];
+  }[];
+}
+
 interface Report {
+  readonly testResults: readonly FileReport[];
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly numPendingTests: number;

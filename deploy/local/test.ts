@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { buildPortal } from './portal.ts';
 import { terminalReport } from './report.ts';
 import { testFiles } from './test-choice.ts';
 import { testChosen } from './test-chosen.ts';
-import { add, type Counts, countsOfReport, none } from './test-counts.ts';
+import { add, type Counts, countsOfReport, type Failure, failuresOfReport, none } from './test-counts.ts';
 import { giveUp, step } from './toolchain/terminal.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -62,31 +62,67 @@ const inLanes = async <Result>(
 const testNightly = async (): Promise<number> => {
   const projects = Object.keys(testFiles);
   return tell([
-    await vitest('nightly tests', projects, 3600, ['--mode', 'nightly', '.nightly.']),
+    await vitest('nightly tests', projects, 3600, ['--mode=nightly', '.nightly.']),
     await check('fuzzing', ['e2e/fuzz/main.ts', '--requests', '100000'], 7200),
     await check('faults under load', ['e2e/faults/main.ts'], 7200),
   ]);
 };
 
+/** Names every failure once more, so that the end of a long output says what to look at, and adds up the counts. */
 const tell = (results: readonly Counts[]): number => {
-  const { passed, failed, skipped } = results.reduce(add, none);
-  process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
-  return failed === 0 ? 0 : 1;
+  process.stdout.write(`\n${[...failed, ...failedOnce].join('')}`);
+  const sum = results.reduce(add, none);
+  process.stdout.write(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped\n`);
+  return sum.failed === 0 ? 0 : 1;
 };
 
 /** A program whose exit code is the verdict counts as one test. */
 const check = (title: string, args: readonly string[], boundS: number): Promise<Counts> =>
   judged(title, args, boundS, ({ code }) => (code === 0 ? { ...none, passed: 1 } : { ...none, failed: 1 }));
 
+/** More failed files than this are no accident. */
+const maxFilesAgain = 3;
+
+const failed: string[] = [];
+const failedOnce: string[] = [];
+
+/**
+ * Runs projects. Files with failures run a second time, one after the other: a test that fails only on a crowded
+ * machine is named in the summary, but does not fail the run. A test that fails twice does.
+ */
 const vitest = async (
   title: string,
   projects: readonly string[],
   boundS: number,
   options: readonly string[] = [],
 ): Promise<Counts> => {
+  const first = await vitestOnce(title, projects, boundS, options);
+  const files = [...new Set(first.failures.map(({ file }) => relative(root, file)))];
+  if (first.counts.failed === 0) return first.counts;
+  if (files.length === 0 || files.length > maxFilesAgain) {
+    failed.push(...first.failures.map((failure) => `✗ ${lineOf(failure)}`));
+    return first.counts;
+  }
+  const oneByOne = ['--no-file-parallelism', ...options.filter((option) => option.startsWith('-'))];
+  const again = await vitestOnce(`${title}, again: ${files}`, projects, boundS, [...files, ...oneByOne]);
+  failed.push(...again.failures.map((failure) => `✗ ${lineOf(failure)}`));
+  failedOnce.push(...first.failures.map((failure) => `! Failed at first: ${lineOf(failure)}`));
+  const { passed, skipped } = first.counts;
+  return { passed: passed + first.counts.failed - again.counts.failed, failed: again.counts.failed, skipped };
+};
+
+const lineOf = ({ file, test, message }: Failure): string =>
+  `${relative(root, file)}: ${test}\n    ${message}\n`;
+
+const vitestOnce = async (
+  title: string,
+  projects: readonly string[],
+  boundS: number,
+  options: readonly string[],
+): Promise<{ counts: Counts; failures: readonly Failure[] }> => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-test-report-'));
-  const report = join(folder, 'report.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const file = join(folder, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const chosen = projects.map((name) => `--project=${name}`);
   const args = [
     program('vitest/vitest.mjs'),
@@ -96,8 +132,13 @@ const vitest = async (
     '--passWithNoTests',
     ...reporters,
   ];
+  let report: unknown;
   try {
-    return await judged(title, args, boundS, ({ code }) => countsOfReport(readReport(report), code === 0));
+    const counts = await judged(title, args, boundS, ({ code }) => {
+      report = readReport(file);
+      return countsOfReport(report, code === 0);
+    });
+    return { counts, failures: failuresOfReport(report) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
