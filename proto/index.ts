@@ -3,6 +3,7 @@ export * from './audit-log.ts';
 export * from './callers.ts';
 export * from './deliveries/addresses.ts';
 export * from './deliveries/challenge.ts';
+export * from './deliveries/command.ts';
 export * from './deliveries/defaults.ts';
 export * from './deliveries/ports.ts';
 export * from './deliveries/sealed-secret.ts';

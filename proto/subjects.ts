@@ -75,6 +75,9 @@ export const deliveryConsumer = 'dispatchers';
 /** Requests for a test delivery; the dispatchers are a queue group. */
 export const testDeliverySubject = 'deliveries.test';
 
+/** Requests to begin a committed command (`DeliveryCommand`); the dispatchers are a queue group. */
+export const deliveryCommandSubject = 'deliveries.command';
+
 /** The durable consumer of `eventStream` that fans events out; all replicas of `webhooks` pull from it. */
 export const fanOutConsumer = 'fanout';
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  deliveryCommandSubject,
   deliveryConsumer,
   deliveryStream,
   deliverySubject,
@@ -114,6 +115,7 @@ const listen = async (user: string, subject: string, accepts: (message: Msg) => 
 const countSubject = limitCountSubject(0, 'epoch');
 await listen('crm', ingestSubject, isRequest, '{"id":1}');
 await listen('dispatcher', testDeliverySubject, isRequest, '{"error":"none"}');
+await listen('dispatcher', deliveryCommandSubject, isRequest, '{}');
 await listen('gateway', keyRevokedSubject, isRequest, '{}');
 await listen('gateway', countSubject, isRequest, '[1]');
 await listen('access', keyUsedSubject, isTold);
@@ -124,7 +126,7 @@ await listen('gateway', deliveryTailSubject(1001), isTold);
 const entrySubject = `$KV.${keyBucket}.${forged}`;
 const targets = [
   ...Object.keys(lanes).map((lane) => laneSubject(lane as LaneName)),
-  ...[ingestSubject, testDeliverySubject, keyRevokedSubject, countSubject],
+  ...[ingestSubject, testDeliverySubject, deliveryCommandSubject, keyRevokedSubject, countSubject],
   ...[keyUsedSubject, requestsCountedSubject, sessionsEndedSubject, deliveryTailSubject(1001)],
   entrySubject,
 ];
@@ -231,7 +233,7 @@ test.each<[user: string, subjects: readonly string[]]>([
       requestsCountedSubject,
     ],
   ],
-  ['webhooks', [ingestSubject, testDeliverySubject]],
+  ['webhooks', [ingestSubject, testDeliverySubject, deliveryCommandSubject]],
   ['dispatcher', [deliveryTailSubject(1001)]],
   ['crm', []],
   ['access', [keyRevokedSubject, sessionsEndedSubject, entrySubject]],

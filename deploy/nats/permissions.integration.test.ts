@@ -1,4 +1,5 @@
 import {
+  deliveryCommandSubject,
   deliveryConsumer,
   deliveryStream,
   deliverySubject,
@@ -94,6 +95,7 @@ test.each([
   ['dispatcher', deliveryTailSubject(1001)],
   ['dispatcher', `$JS.API.CONSUMER.MSG.NEXT.${deliveryStream}.${deliveryConsumer}`],
   ['webhooks', ingestSubject],
+  ['webhooks', deliveryCommandSubject],
 ])('%s may publish to %s', async (user, subject) => {
   expect(await publish(user, subject)).toBeUndefined();
 });
@@ -161,6 +163,9 @@ test.each([
   ['gateway', ingestSubject],
   ['gateway', deliverySubject],
   ['gateway', testDeliverySubject],
+  ['gateway', deliveryCommandSubject],
+  ['crm', deliveryCommandSubject],
+  ['dispatcher', deliveryCommandSubject],
 ])('%s may not publish to %s', async (user, subject) => {
   expect(await publish(user, subject)).toMatch(/permissions violation/i);
 });
@@ -186,6 +191,7 @@ test.each([
   ['crm', '$JS.API.>'],
   ['webhooks', ingestSubject],
   ['webhooks', testDeliverySubject],
+  ['webhooks', deliveryCommandSubject],
   ['webhooks', sessionsEndedSubject],
   ['access', testDeliverySubject],
   ['access', eventSubject('*', '*.*')],

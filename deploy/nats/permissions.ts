@@ -1,4 +1,5 @@
 import {
+  deliveryCommandSubject,
   deliveryConsumer,
   deliveryStream,
   deliverySubject,
@@ -154,6 +155,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     publish: [
       ingestSubject,
       deliverySubject,
+      deliveryCommandSubject,
       testDeliverySubject,
       ...makesStream(eventStream),
       makesConsumer(eventStream, fanOutConsumer),
@@ -166,6 +168,6 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
   }),
   dispatcher: withMore(common('dispatcher'), {
     publish: [...pulls(deliveryStream, deliveryConsumer), deliveryTailSubject('*')],
-    subscribe: [testDeliverySubject],
+    subscribe: [deliveryCommandSubject, testDeliverySubject],
   }),
 };

@@ -22,6 +22,16 @@ export const attemptTimeoutMs = 10 * second;
 /** Minimum time between two attempts to a failing subscription. */
 export const probeIntervalMs = second;
 
+/**
+ * A replay makes more deliveries only while fewer than this many of the subscription's deliveries are due and not
+ * taken, so that live traffic hardly waits behind it. First attempts do not wait in the queue at all.
+ */
+export const maxDueInReplay = 100;
+export const replayPageEveryMs = 250;
+
+/** The most deliveries that a replay makes in a second. */
+export const fastestReplayPerSecond = (maxDueInReplay * 1000) / replayPageEveryMs;
+
 /** Retention of events, deliveries and attempts, in whole days. */
 export const retentionDays = 30;
 

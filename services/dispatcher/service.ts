@@ -15,6 +15,7 @@ import {
   type Tracer,
 } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
+import { serveCommands } from './commands/serve-commands.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
 import { createOutboxCleanup } from './intake/announced.ts';
 import { startIntake } from './intake/intake.ts';
@@ -160,6 +161,15 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     orphaned: outboxCleanup.written,
     lastStartMs,
   });
+  const commands = await serveCommands({
+    bus,
+    db,
+    now,
+    waitingQuota,
+    onQueueDue: poller.wake,
+    log,
+    metrics,
+  });
   const tests = await serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const backlog = watchBacklog({ db, now, log, metrics });
   metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, scheduler.inFlight);
@@ -169,7 +179,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
 
   return {
     drain: async () => {
-      await Promise.all([intake.stop(), poller.stop(), tests.drain(), backlog.stop()]);
+      await Promise.all([intake.stop(), poller.stop(), commands.drain(), tests.drain(), backlog.stop()]);
       await scheduler.drain();
       await Promise.all([slow.stop(), recorder.settle(), leaseRelease.settle(), minutes.drain()]);
       await outboxCleanup.settle();

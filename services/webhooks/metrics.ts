@@ -17,7 +17,6 @@ export const webhooksMetrics = declareMetrics({
     help: 'Transactions that turned events into deliveries',
   },
   webhooks_outbox_oldest_seconds: { type: 'gauge', help: 'Age of the oldest event that is not fanned out' },
-  webhooks_replay_pages_total: { type: 'counter', help: 'Pages of replays processed' },
   webhooks_retention_failed_total: { type: 'counter', help: 'Retention runs that failed' },
   webhooks_wakes_failed_total: {
     type: 'counter',

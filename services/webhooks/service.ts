@@ -20,7 +20,6 @@ import { startWaitingRecount } from './deliveries/recount-waiting.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
 import { handlers } from './handlers.ts';
 import { forViewers } from './portal/for-viewers.ts';
-import { startReplayer } from './replays/replayer.ts';
 import { startRetention } from './retention/retention.ts';
 import type { Tables } from './tables.ts';
 import { startChallenges } from './verification/challenges.ts';
@@ -105,19 +104,12 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     now,
     waitingQuota,
   });
-  const replayer = startReplayer({ db, log, metrics, now, waitingQuota });
   const waitingRecount = startWaitingRecount({ db, log, now, quota: waitingQuota });
   const heldCount = startHeldCount({ db, log, now });
   return {
     ready: callers.ready,
     drain: async () => {
-      await Promise.all([
-        lanes.drain(),
-        fanOut.drain(),
-        replayer.stop(),
-        heldCount.stop(),
-        waitingRecount.stop(),
-      ]);
+      await Promise.all([lanes.drain(), fanOut.drain(), heldCount.stop(), waitingRecount.stop()]);
       await challenges.drain();
       callers.close();
       await retention.stop();

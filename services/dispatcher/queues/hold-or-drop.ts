@@ -1,8 +1,9 @@
-import { countHeldAfterMs, type DeliveryState } from '@causeway/proto';
+import type { DeliveryState } from '@causeway/proto';
 import { tenantIn } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
+import { addHeld } from './held-count.ts';
 
 /**
  * Holds the waiting deliveries of a disabled subscription, or drops those of a deleted one. This includes deliveries
@@ -22,12 +23,7 @@ export const holdOrDrop = async (
       AND state = 'waiting'
     LIMIT ${sql.lit(chunk)}`.execute(db);
   const count = Number(numAffectedRows);
-  if (state === 'held' && count > 0)
-    await sql`
-      UPDATE delivery_queues
-      SET held_deliveries = held_deliveries + ${count},
-        count_held_utc = ${new Date(now.getTime() + countHeldAfterMs)}
-      WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}`.execute(db);
+  if (state === 'held') await addHeld(db, { company_id, subscription_id }, count, now);
   return count < chunk;
 };
 

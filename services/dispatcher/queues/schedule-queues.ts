@@ -1,4 +1,4 @@
-import { datetime, nextDueSql, sqlTime } from '@causeway/runtime';
+import { acrossTenants, datetime, nextDueSql, sqlTime } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey } from '../job.ts';
 import { onQueue, queueTable } from '../store/key-tables.ts';
@@ -15,5 +15,7 @@ export const scheduleQueues = async (
   await sql`
     UPDATE ${queueTable(rows, { due_utc: datetime }, () => [sqlTime(due)])} AS k
     STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-    SET q.next_due_utc = ${sql.raw(nextDueSql('q', 'k'))}`.execute(db);
+    SET q.next_due_utc = ${sql.raw(nextDueSql('q', 'k'))}`.execute(
+    acrossTenants(db, 'each queue names its company'),
+  );
 };

@@ -142,10 +142,9 @@ const share = async <DB, Row extends WaitingEvent>(
 };
 
 /**
- * Maximum number of rows to count under the lock, which takes some 10 ms. The webhooks service counts longer
- * backlogs.
+ * Maximum number of rows to count under the lock, which takes some 10 ms. A background job counts longer backlogs.
  */
-const maxCounted = 5_000;
+export const maxCounted = 5_000;
 
 /**
  * Drops the newest deliveries that were never attempted. A delivery under way has a due time in the future, and

@@ -386,6 +386,31 @@ describe('resending', () => {
     ]);
   });
 
+  test('is accepted while no dispatcher runs, and only once: one that starts later makes the delivery', async () => {
+    const withDispatcher = webhooks;
+    webhooks = await bootPortal({ commands: false });
+    try {
+      subscription = await makeSubscription(webhooks.db, company);
+      const event = await makeOne();
+      const { status, body } = await resend(event);
+      expect([status, body.delivery.state, body.replay.made]).toEqual([201, 'waiting', 0]);
+      const again = await resend(event);
+      expect([again.status, again.body.error]).toEqual([
+        409,
+        expect.stringMatching(/^the event is on its way to the subscription already: its first/),
+      ]);
+      const params = paramsOf(event, body.replay.id);
+      expect((await webhooks.portal('getDelivery', company, { params })).status).toBe(404);
+      const later = await bootPortal({ database: webhooks.database });
+      await until(
+        'its delivery',
+        async () => (await later.portal('getDelivery', company, { params })).status === 200,
+      );
+    } finally {
+      webhooks = withDispatcher;
+    }
+  });
+
   test('twice concurrently creates one delivery: the other request learns that the event is on its way', async () => {
     const event = await makeOne();
     const answers = await Promise.all([resend(event), resend(event), resend(event)]);

@@ -1,65 +1,111 @@
-import { byMember, conflict, contract } from '@causeway/proto';
-import { admitWaiting, handler, json, transaction } from '@causeway/runtime';
+import { byMember, conflict, contract, type StoredEvent, type SubscriptionRow } from '@causeway/proto';
+import { handler, hasRoomForWaiting, json, type Trx, transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
 import { assertOn, beginReplay } from '../replays/begin.ts';
-import { replayAnswer } from '../replays/record.ts';
+import { readReplay, replayAnswer } from '../replays/record.ts';
 import { lockSubscription } from '../subscriptions/record.ts';
-import { addDeliveries } from './add-deliveries.ts';
-import { makeQueuesDue } from './make-queues-due.ts';
-import { type DeliveryRecord, deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
+import type { Tables } from '../tables.ts';
+import {
+  type DeliveryIds,
+  type DeliveryRecord,
+  deliveryAnswer,
+  deliveryIdsOf,
+  oneOf,
+  readSiblings,
+} from './record.ts';
 
-/** Replays one delivery at once. The lock on the subscription's row makes concurrent resends take turns. */
-export const resendDelivery = ({ db, now, quotas }: WebhooksContext) =>
+/**
+ * Replays one delivery. A dispatcher writes the delivery; the answer waits for that, but not if no dispatcher answers.
+ * The lock on the subscription's row makes concurrent resends take turns.
+ */
+export const resendDelivery = (context: WebhooksContext) =>
   handler(contract.resendDelivery, async (call) => {
+    const { db, now, quotas } = context;
     const { companyId } = call;
     const name = deliveryIdsOf(call.params);
-    const made = await transaction(db, async (trx) => {
+    const { replayId, resent } = await transaction(db, async (trx) => {
       const original = oneOf(await readSiblings(trx, companyId, name), name);
       if (original.url === null) throw conflict('the subscription was deleted');
       const subscription = await lockSubscription(trx, companyId, name.subscriptionId);
       assertOn(subscription);
       assertEnded(await readSiblings(trx, companyId, name));
+      await assertNotResent(trx, companyId, name);
       const event = await readEvent(trx, companyId, name.eventId);
       if (!event) throw conflict('the event is kept no longer');
-      const at = now();
-      const filter = JSON.stringify({ eventId: name.eventId });
-      const newReplay = { kind: 'resend', filter, total: 1, made: 1 } as const;
-      const replay = await beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
-      const { company_id, subscription_id } = subscription;
-      const delivery = {
-        company_id,
-        subscription_id,
-        event_id: event.event_id,
-        replay_id: replay.replay_id,
-        created_utc: event.created_utc,
-        event_type: event.type,
-        due_utc: at,
-      };
-      const { refused } = await admitWaiting(trx, [delivery], {
-        quota: quotas.waitingDeliveries,
-        now: at,
-        makesRoom: false,
-      });
-      if (refused.length > 0)
+      if (!(await hasRoomForWaiting(trx, companyId, quotas.waitingDeliveries)))
         throw conflict(
           'the company has reached its quota of pending deliveries; resend it when fewer are pending',
         );
-      await addDeliveries(trx, [delivery], at);
-      await makeQueuesDue(trx, [{ company_id, subscription_id, due_utc: at }]);
-      const resent = { ...name, replayId: replay.replay_id };
-      return { replay, delivery: oneOf(await readSiblings(trx, companyId, resent), resent) };
+      const at = now();
+      const filter = JSON.stringify({ eventId: name.eventId });
+      const start = { by: byMember(call), now: at };
+      const replay = await beginReplay(trx, subscription, { kind: 'resend', filter, total: 1 }, start);
+      return {
+        replayId: replay.replay_id,
+        resent: pendingDelivery(subscription, event, replay.replay_id, at),
+      };
     });
-    return json(201, { replay: replayAnswer(made.replay), delivery: deliveryAnswer(made.delivery) });
+    await askDispatcher(context, { companyId, replayId });
+    const siblings = await readSiblings(db, companyId, name);
+    const delivery = siblings.find(({ replay_id }) => replay_id === replayId) ?? resent;
+    const replay = await readReplay(db, companyId, replayId);
+    return json(201, { replay: replayAnswer(replay), delivery: deliveryAnswer(delivery) });
   });
+
+/** The delivery as the dispatcher writes it. */
+const pendingDelivery = (
+  { company_id, subscription_id, name, url, enabled }: SubscriptionRow,
+  { event_id, created_utc, type }: StoredEvent,
+  replay_id: number,
+  now: Date,
+): DeliveryRecord => ({
+  company_id,
+  event_id,
+  subscription_id,
+  replay_id,
+  created_utc,
+  event_type: type,
+  state: 'waiting',
+  attempts: 0,
+  due_utc: now,
+  last_status: null,
+  last_error: null,
+  updated_utc: now,
+  name,
+  url,
+  enabled,
+});
 
 /** @throws Problem `conflict` if a delivery of the event to the subscription is already pending. */
 const assertEnded = (siblings: readonly DeliveryRecord[]): void => {
   for (const { state, due_utc, attempts } of siblings) {
-    if (state === 'waiting')
-      throw conflict(
-        `the event is on its way to the subscription already: ${attempts === 0 ? 'its first' : 'the next'} attempt is due by ${due_utc?.toISOString() ?? 'now'}`,
-      );
+    if (state === 'waiting') throw onItsWay(attempts === 0 ? 'its first' : 'the next', due_utc);
     if (state === 'held') throw conflict('the delivery is held; release what is held instead');
   }
 };
+
+/** @throws Problem `conflict` if the event is resent already, and no dispatcher has written that delivery yet. */
+const assertNotResent = async (
+  trx: Trx<Tables>,
+  companyId: number,
+  { eventId, subscriptionId }: DeliveryIds,
+): Promise<void> => {
+  const begun = await trx
+    .selectFrom('replays')
+    .select(['filter', 'created_utc'])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', '=', subscriptionId)
+    .where('kind', '=', 'resend')
+    .where('state', '=', 'running')
+    .where('made', '=', 0)
+    .execute();
+  const other = begun.find(({ filter }) => (filter as { readonly eventId: number }).eventId === eventId);
+  if (other) throw onItsWay('its first', other.created_utc);
+};
+
+const onItsWay = (which: 'its first' | 'the next', due: Date | null) =>
+  conflict(
+    `the event is on its way to the subscription already: ${which} attempt is due by ${due?.toISOString() ?? 'now'}`,
+  );

@@ -23,8 +23,6 @@ interface NewReplay {
   /** JSON. */
   readonly filter: string;
   readonly total: number;
-  /** Deliveries that this transaction has already made. */
-  readonly made?: number;
 }
 
 /** @throws Problem `conflict` */
@@ -70,11 +68,11 @@ const besides = (kind: ReplayKind): readonly ReplayKind[] => {
   return kind === 'release' || kind === 'drop' ? ['missed'] : [];
 };
 
-/** Writes the replay with its entry in the audit log; the replayer continues it. */
+/** Writes the replay with its entry in the audit log; the dispatchers carry it out. */
 export const beginReplay = async (
   trx: Trx<Tables>,
   subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>,
-  { kind, filter, total, made = 0 }: NewReplay,
+  { kind, filter, total }: NewReplay,
   { by, now }: ReplayStart,
 ): Promise<ReplayRow> => {
   const { company_id, subscription_id } = subscription;
@@ -86,8 +84,6 @@ export const beginReplay = async (
       kind,
       filter,
       total,
-      made,
-      position: made > 0 ? lastPosition : 0,
       next_page_utc: now,
       created_by: by.name,
       created_utc: now,
@@ -105,9 +101,6 @@ export const beginReplay = async (
   });
   return readReplay(trx, company_id, replayId);
 };
-
-/** Beyond every event: there is nothing left to make. */
-export const lastPosition = Number.MAX_SAFE_INTEGER;
 
 const actions: Readonly<Record<ReplayKind, AuditEntry['action']>> = {
   resend: 'delivery.resent',

@@ -1,13 +1,14 @@
 import { byMember, conflict, contract, notFound } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { writeAudit } from '../write-audit.ts';
-import { dropWaiting } from './page.ts';
 import { readReplay, replayAnswer, selectReplays } from './record.ts';
 
-/** Cancels a replay and drops its waiting deliveries: a first chunk at once; the replayer drops the rest. */
-export const cancelReplay = ({ db, now }: WebhooksContext) =>
+/** Cancels a replay. The dispatchers drop its waiting deliveries, chunk by chunk; the answer waits for the first one. */
+export const cancelReplay = (context: WebhooksContext) =>
   handler(contract.cancelReplay, async (call) => {
+    const { db, now } = context;
     const { companyId } = call;
     const id = call.id('replay');
     const replay = await transaction(db, async (trx) => {
@@ -18,10 +19,9 @@ export const cancelReplay = ({ db, now }: WebhooksContext) =>
       if (!row) throw notFound('replay');
       if (row.state !== 'running') throw conflict(`the replay is ${row.state} already`);
       const at = now();
-      const rest = await dropWaiting(trx, row, at);
       await trx
         .updateTable('replays')
-        .set({ state: 'cancelled', finished_utc: at, next_page_utc: rest ? at : null })
+        .set({ state: 'cancelled', finished_utc: at, next_page_utc: at })
         .where('company_id', '=', companyId)
         .where('replay_id', '=', id)
         .execute();
@@ -35,5 +35,6 @@ export const cancelReplay = ({ db, now }: WebhooksContext) =>
       });
       return readReplay(trx, companyId, id);
     });
+    await askDispatcher(context, { companyId, replayId: id });
     return json(200, replayAnswer(replay));
   });

@@ -1,15 +1,17 @@
 import { byMember, conflict, contract } from '@causeway/proto';
-import { handler, json, transaction } from '@causeway/runtime';
+import { handler, json, replayFilterOf, transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import { assertNoOther, assertOn, beginReplay } from './begin.ts';
-import { countCandidates } from './candidates.ts';
+import { countCandidates } from './count-candidates.ts';
 import { resetMissed } from './missed.ts';
 import { replayAnswer } from './record.ts';
-import { filterOf, selectionOf } from './selection.ts';
+import { selectionOf } from './selection.ts';
 
-export const createReplay = ({ db, now }: WebhooksContext) =>
+export const createReplay = (context: WebhooksContext) =>
   handler(contract.createReplay, async (call) => {
+    const { db, now } = context;
     const { companyId, body } = call;
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
     const select = (at: Date) => selectionOf(companyId, body, event_types, at);
@@ -28,8 +30,9 @@ export const createReplay = ({ db, now }: WebhooksContext) =>
       if (coversMissed) await resetMissed(trx, selection);
       // After the reset: the replay makes all events whose count it has reset.
       const at = now();
-      const newReplay = { kind: body.kind, filter: filterOf(select(at)), total };
+      const newReplay = { kind: body.kind, filter: replayFilterOf(select(at)), total };
       return beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
     });
+    void askDispatcher(context, { companyId, replayId: replay.replay_id });
     return json(201, replayAnswer(replay));
   });

@@ -1,11 +1,11 @@
+import type { ReplaySelection } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
-import type { Selection } from './selection.ts';
 
 /** Sets the count of missed events to zero, if the replay makes all of them (contract, "Quotas"). */
 export const resetMissed = async (
   db: Kysely<Tables>,
-  { companyId, subscriptionId, since }: Selection,
+  { companyId, subscriptionId, since }: ReplaySelection,
 ): Promise<void> => {
   await db
     .deleteFrom('missed_events')

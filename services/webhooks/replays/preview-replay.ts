@@ -1,10 +1,9 @@
-import { contract } from '@causeway/proto';
+import { contract, fastestReplayPerSecond } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readOutcome } from '../deliveries/outcomes.ts';
 import { readSubscription } from '../subscriptions/record.ts';
-import { countCandidates } from './candidates.ts';
-import { fastestPerSecond } from './page.ts';
+import { countCandidates } from './count-candidates.ts';
 import { selectionOf } from './selection.ts';
 
 export const previewReplay = ({ db, now }: WebhooksContext) =>
@@ -14,7 +13,7 @@ export const previewReplay = ({ db, now }: WebhooksContext) =>
     const count = await countCandidates(db, selectionOf(companyId, body, event_types, at));
     const dayAgo = new Date(at.getTime() - 86_400_000);
     const { p50Ms } = await readOutcome(db, companyId, body.subscriptionId, dayAgo);
-    const perSecond = Math.min(fastestPerSecond, (usualConcurrency * 1000) / (p50Ms ?? usualMs));
+    const perSecond = Math.min(fastestReplayPerSecond, (usualConcurrency * 1000) / (p50Ms ?? usualMs));
     return json(200, { count, estimateSeconds: Math.ceil(count / perSecond) });
   });
 

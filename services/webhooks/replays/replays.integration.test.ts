@@ -1,11 +1,9 @@
-import type { DeliveryRow, ReplayRow, StoredEvent } from '@causeway/proto';
-import { transaction } from '@causeway/runtime';
+import type { DeliveryRow, StoredEvent } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
 import { commitEvents, makeSubscription, until } from '../testing/events.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
-import { nextPage } from './page.ts';
 
 let webhooks: BootedPortal;
 let subscription: number;
@@ -235,21 +233,11 @@ describe('a replay', () => {
     const events = await delivered(250);
     const id = await create('failed');
     // Steps that end in a rollback instead of their commit, as if their process were killed, mixed with those of the
-    // service itself.
+    // dispatcher itself.
     let broken = 0;
     await until('a replay that is done', async () => {
-      await transaction(webhooks.db, async (trx) => {
-        const row = await trx
-          .selectFrom('replays')
-          .selectAll()
-          .where('company_id', '=', company)
-          .where('replay_id', '=', id)
-          .forUpdate()
-          .executeTakeFirstOrThrow();
-        await nextPage(trx, row as ReplayRow, new Date());
-        broken++;
-        throw new Error('killed');
-      }).catch((error: Error) => expect(error.message).toBe('killed'));
+      await webhooks.dispatchers[0]!.interruptPage(company, id);
+      broken++;
       for (const one of await deliveriesOf(id))
         if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
       return (await replayOf(id)).state === 'done';

@@ -11,6 +11,7 @@ import {
   testLane,
   testNats,
 } from '@causeway/runtime/testing';
+import { type StartedCommands, startCommands } from '../../dispatcher/testing/start-commands.ts';
 import { defaultQuotas, type WebhooksContext } from '../context.ts';
 import { openCursors } from '../cursors.ts';
 import { createWebhooks, type WebhooksOptions } from '../service.ts';
@@ -26,6 +27,8 @@ export interface BootedWebhooks {
   readonly nats: TestNats;
   readonly callers: TestCallers;
   readonly keyRing: KeyRing;
+  /** The dispatchers that carry out commands, one per replica of the service. */
+  readonly dispatchers: readonly StartedCommands[];
   /** The context of handlers, for code that is not reached over the lane. */
   readonly context: WebhooksContext;
   ask(operation: string, companyId: number, asked?: Asking): Promise<Asked>;
@@ -63,15 +66,18 @@ export const makeKeyRing = (...names: readonly string[]): KeyRing =>
   parseKeyRing(names.map((name) => `${name}:${randomBytes(32).toString('base64')}`).join(','));
 
 /**
- * @param options of each replica of the service; `database` makes it use the database of another one, with its own
+ * @param options of each replica of the service. Beside each one, a dispatcher carries out its commands, without
+ * attempts; `commands: false` leaves them to no one. `database` makes it use the database of another one, with its own
  * NATS.
  */
 export const bootWebhooks = async ({
   services = 1,
+  commands = true,
   database: given,
   ...options
 }: Partial<WebhooksOptions> & {
   readonly services?: number;
+  readonly commands?: boolean;
   readonly database?: TestDatabase;
 } = {}): Promise<BootedWebhooks> => {
   const [database, nats] = await Promise.all([
@@ -84,6 +90,7 @@ export const bootWebhooks = async ({
   cleanUp(() => bus.close());
   const callers = await testCallers(bus);
   const keyRing = options.keyRing ?? makeKeyRing('test');
+  const dispatchers: StartedCommands[] = [];
   for (let at = 0; at < services; at++) {
     const service = await createWebhooks({
       bus,
@@ -94,6 +101,13 @@ export const bootWebhooks = async ({
       keyRing,
     });
     cleanUp(() => service.drain());
+    if (commands)
+      dispatchers.push(
+        await startCommands(bus, database, {
+          waitingQuota: options.quotas?.waitingDeliveries,
+          now: options.now,
+        }),
+      );
   }
   const send = testLane(bus, 'webhooks');
 
@@ -116,6 +130,7 @@ export const bootWebhooks = async ({
     },
     db,
     bus,
+    dispatchers,
     database,
     nats,
     callers,

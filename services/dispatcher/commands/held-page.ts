@@ -1,8 +1,8 @@
 import type { DeliveryRow, ReplayRow } from '@causeway/proto';
 import { admitWaiting, bigint, datetime, jsonTable, sqlTime, type Trx, tenantIn } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { addHeld } from '../deliveries/held.ts';
-import { makeQueuesDue } from '../deliveries/make-queues-due.ts';
+import { addHeld } from '../queues/held-count.ts';
+import { scheduleQueues } from '../queues/schedule-queues.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -25,7 +25,7 @@ export const releasePage = async (
   if (held.length === 0) return { count: 0, more };
   await setState(trx, replay, held, { state: 'waiting', due: now, now });
   await addHeld(trx, replay, -held.length, now);
-  await makeQueuesDue(trx, [{ ...replay, due_utc: now }]);
+  await scheduleQueues(trx, [replay], now);
   return { count: held.length, more };
 };
 

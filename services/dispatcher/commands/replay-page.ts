@@ -1,34 +1,21 @@
-import { type ReplayRow, waitingDeliveriesQuota } from '@causeway/proto';
-import { admitWaiting, type Trx } from '@causeway/runtime';
+import { maxDueInReplay, type ReplayRow, replayPageEveryMs } from '@causeway/proto';
+import { admitWaiting, findReplayCandidates, replaySelectionOf, type Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { addDeliveries } from '../deliveries/add-deliveries.ts';
-import { addHeld } from '../deliveries/held.ts';
-import { makeQueuesDue } from '../deliveries/make-queues-due.ts';
+import { addHeld } from '../queues/held-count.ts';
 import type { Tables } from '../tables.ts';
-import { lastPosition } from './begin.ts';
-import { type Candidate, findCandidates } from './candidates.ts';
-import { discardHeldPage, releasePage } from './held.ts';
-import { selectionOfRow } from './selection.ts';
+import { addReplayed, type ReplayedEvent } from './add-replayed.ts';
+import { discardHeldPage, releasePage } from './held-page.ts';
 
 /** The columns of the replay's row that a page changes. */
 type Changes = Partial<Omit<ReplayRow, 'company_id' | 'replay_id' | 'filter'>>;
 
-/**
- * A replay makes more deliveries only while fewer than this many of the subscription's deliveries are due and not
- * taken, so that live traffic hardly waits behind it. First attempts do not wait in the queue at all.
- */
-const maxDue = 100;
-const pageEveryMs = 250;
 /** Search time of one page; if matches are rare, the page is short. */
 const maxLookMs = 200;
 const whileFullMs = 500;
 const whileOffMs = 2_000;
 /** Interval of the check whether all deliveries of the replay have ended. */
 const whileEndingMs = 2_000;
-const dropEveryMs = 20;
-
-/** The most deliveries that a replay makes in a second. */
-export const fastestPerSecond = (maxDue * 1000) / pageEveryMs;
+const discardEveryMs = 20;
 
 /**
  * Runs one step of a replay whose row is locked, and sets when the next one is due, in one transaction: an
@@ -37,8 +24,7 @@ export const fastestPerSecond = (maxDue * 1000) / pageEveryMs;
 export const nextPage = async (
   trx: Trx<Tables>,
   replay: ReplayRow,
-  now: Date,
-  waitingQuota = waitingDeliveriesQuota,
+  { now, waitingQuota }: PageOptions,
 ): Promise<void> => {
   const { company_id, replay_id } = replay;
   await trx
@@ -48,6 +34,12 @@ export const nextPage = async (
     .where('replay_id', '=', replay_id)
     .execute();
 };
+
+export interface PageOptions {
+  readonly now: Date;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
+}
 
 const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: number): Promise<Changes> => {
   const { company_id, subscription_id } = replay;
@@ -66,65 +58,89 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
   if (replay.kind === 'drop') {
     const { count, more } = await discardHeldPage(trx, replay, now);
     const made = replay.made + count;
-    return more ? { made, ...inMs(dropEveryMs) } : { made, state: 'done', ...ended };
+    return more ? { made, ...inMs(discardEveryMs) } : { made, state: 'done', ...ended };
+  }
+  if (replay.kind === 'resend' && replay.position < lastPosition) {
+    const event = await readResent(trx, replay);
+    if (!event) return { state: 'cancelled', ...ended };
+    const { admitted } = await admit(trx, replay, [event], { quota, now });
+    if (admitted.length === 0) return inMs(whileFullMs);
+    // If the subscription was disabled meanwhile, the dispatcher that takes its queue holds the delivery.
+    await addReplayed(trx, replay, [event], now);
+    return { made: 1, position: lastPosition, ...inMs(whileEndingMs) };
   }
   if (subscription.enabled !== 1) return inMs(whileOffMs);
   if (replay.position === lastPosition) {
     const over = replay.succeeded + replay.failed >= replay.made;
     return over ? { state: 'done', ...ended } : inMs(whileEndingMs);
   }
-  const room = maxDue - (await countDue(trx, replay, now));
+  const room = maxDueInReplay - (await countDue(trx, replay, now));
   if (room <= 0) return inMs(whileFullMs);
   if (replay.kind === 'release') {
     const { count, more } = await releasePage(trx, replay, { limit: room, quota, now });
     const made = replay.made + count;
     if (!more) return { made, state: 'done', ...ended };
-    return { made, ...inMs(count > 0 ? pageEveryMs : whileFullMs) };
+    return { made, ...inMs(count > 0 ? replayPageEveryMs : whileFullMs) };
   }
   const wanted = { after: replay.position, limit: room, maxMs: maxLookMs };
-  const found = await findCandidates(trx, selectionOfRow(replay), wanted);
-  const candidates = found.candidates.map((one) => ({ ...one, company_id, subscription_id }));
-  const { admitted, refused } = await admitWaiting(trx, candidates, { quota, now, makesRoom: false });
-  await make(trx, replay, admitted, now);
+  const found = await findReplayCandidates(trx, replaySelectionOf(replay), wanted);
+  const { admitted, refused } = await admit(trx, replay, found.candidates, { quota, now });
+  if (replay.kind === 'missed') await dropHeld(trx, replay, admitted, now);
+  await addReplayed(trx, replay, admitted, now);
   const made = replay.made + admitted.length;
   if (refused.length > 0)
     return { made, position: admitted.at(-1)?.position ?? replay.position, ...inMs(whileFullMs) };
-  return { made, position: found.end ? lastPosition : found.position, ...inMs(pageEveryMs) };
+  return { made, position: found.end ? lastPosition : found.position, ...inMs(replayPageEveryMs) };
 };
 
-const make = async (
+/** Beyond every event: there is nothing left to make. */
+const lastPosition = Number.MAX_SAFE_INTEGER;
+
+const admit = async <Event extends ReplayedEvent>(
   trx: Trx<Tables>,
-  { company_id, subscription_id, replay_id, kind }: ReplayRow,
-  page: readonly Candidate[],
+  { company_id, subscription_id }: ReplayRow,
+  events: readonly Event[],
+  { quota, now }: { readonly quota: number; readonly now: Date },
+) => {
+  const wanted = events.map((one) => ({ ...one, company_id, subscription_id }));
+  return admitWaiting(trx, wanted, { quota, now, makesRoom: false });
+};
+
+/** The event of a resend; undefined if it is kept no longer. */
+const readResent = async (trx: Trx<Tables>, replay: ReplayRow): Promise<ReplayedEvent | undefined> => {
+  const { eventId } = replay.filter as { readonly eventId: number };
+  return trx
+    .selectFrom('events')
+    .select(['event_id', 'created_utc', 'type as event_type'])
+    .where('company_id', '=', replay.company_id)
+    .where('event_id', '=', eventId)
+    .executeTakeFirst();
+};
+
+/** Drops the held deliveries of these events: the replay of missed events delivers them instead. */
+const dropHeld = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id }: ReplayRow,
+  events: readonly ReplayedEvent[],
   now: Date,
 ): Promise<void> => {
-  if (page.length === 0) return;
-  if (kind === 'missed') {
-    // This replay delivers the held deliveries of these events instead.
-    const { numUpdatedRows } = await trx
-      .updateTable('deliveries')
-      .set({ state: 'dropped', updated_utc: now })
-      .where('company_id', '=', company_id)
-      .where('subscription_id', '=', subscription_id)
-      .where('state', '=', 'held')
-      .where(
-        'event_id',
-        'in',
-        page.map(({ event_id }) => event_id),
-      )
-      .executeTakeFirst();
-    await addHeld(trx, { company_id, subscription_id }, -Number(numUpdatedRows), now);
-  }
-  const key = { company_id, subscription_id, replay_id, due_utc: now };
-  await addDeliveries(
-    trx,
-    page.map(({ position, ...event }) => ({ ...event, ...key })),
-    now,
-  );
-  await makeQueuesDue(trx, [{ company_id, subscription_id, due_utc: now }]);
+  if (events.length === 0) return;
+  const { numUpdatedRows } = await trx
+    .updateTable('deliveries')
+    .set({ state: 'dropped', updated_utc: now })
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .where('state', '=', 'held')
+    .where(
+      'event_id',
+      'in',
+      events.map(({ event_id }) => event_id),
+    )
+    .executeTakeFirst();
+  await addHeld(trx, { company_id, subscription_id }, -Number(numUpdatedRows), now);
 };
 
-/** Counts the deliveries that are due and not taken, up to `maxDue`. */
+/** Counts the deliveries that are due and not taken, up to `maxDueInReplay`. */
 const countDue = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: ReplayRow,
@@ -138,17 +154,17 @@ const countDue = async (
     .where('subscription_id', '=', subscription_id)
     .where('state', '=', 'waiting')
     .where('due_utc', '<=', now)
-    .limit(maxDue)
+    .limit(maxDueInReplay)
     .execute();
   return due.length;
 };
 
 /**
- * Drops a chunk of a replay's waiting deliveries. Deliveries in progress are dropped too: their attempt is recorded,
- * and no other follows.
+ * Drops a chunk of a cancelled replay's waiting deliveries. Deliveries in progress are dropped too: their attempt is
+ * recorded, and no other follows.
  * @returns whether more may be left.
  */
-export const dropWaiting = async (
+const dropWaiting = async (
   trx: Trx<Tables>,
   { company_id, subscription_id, replay_id }: ReplayRow,
   now: Date,

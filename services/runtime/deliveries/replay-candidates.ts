@@ -1,17 +1,11 @@
-import {
-  type DeliveryRow,
-  type DeliveryState,
-  type EventType,
-  invalidField,
-  maxReplayDeliveries,
-} from '@causeway/proto';
-import { bigint, jsonTable, tenantIn } from '@causeway/runtime';
+import type { DeliveryRow, DeliveryState, EventType } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../tables.ts';
-import type { Selection } from './selection.ts';
+import { bigint, jsonTable } from '../database/json-table.ts';
+import { tenantIn } from '../database/tenant-raw.ts';
+import type { ReplaySelection } from './replay-selection.ts';
 
 /** An event that a replay delivers. */
-export interface Candidate {
+export interface ReplayCandidate {
   readonly event_id: number;
   readonly created_utc: Date;
   readonly event_type: EventType;
@@ -19,8 +13,8 @@ export interface Candidate {
   readonly position: number;
 }
 
-export interface Found {
-  readonly candidates: readonly Candidate[];
+export interface FoundCandidates {
+  readonly candidates: readonly ReplayCandidate[];
   /** Everything up to this position has been examined. */
   readonly position: number;
   /** Whether the search has reached the end. */
@@ -28,16 +22,16 @@ export interface Found {
 }
 
 /**
- * Finds candidates after a position, chunk by chunk, until it has enough or the time is up. Counting and replaying
- * both use it, so that they agree.
+ * Finds candidates after a position, chunk by chunk, until it has enough or the time is up. `webhooks` counts with it
+ * and the dispatcher replays with it, so that they agree.
  */
-export const findCandidates = async (
-  db: Kysely<Tables>,
-  selection: Selection,
+export const findReplayCandidates = async <DB>(
+  db: Kysely<DB>,
+  selection: ReplaySelection,
   { after, limit, maxMs }: { readonly after: number; readonly limit: number; readonly maxMs: number },
-): Promise<Found> => {
+): Promise<FoundCandidates> => {
   const stopMs = performance.now() + maxMs;
-  const candidates: Candidate[] = [];
+  const candidates: ReplayCandidate[] = [];
   for (let position = after; ; ) {
     const looked = await (selection.states === null
       ? readEvents(db, selection, position)
@@ -55,51 +49,29 @@ export const findCandidates = async (
   }
 };
 
-/**
- * Counts the candidates.
- * @throws Problem `invalid_request` if that takes too long, or there are more than a replay may deliver.
- */
-export const countCandidates = async (db: Kysely<Tables>, selection: Selection): Promise<number> => {
-  const limit = maxReplayDeliveries + 1;
-  const { candidates, end } = await findCandidates(db, selection, { after: 0, limit, maxMs: maxCountMs });
-  if (candidates.length === limit)
-    throw invalidField(
-      'since',
-      `a replay makes at most ${maxReplayDeliveries} deliveries; choose a shorter time`,
-    );
-  if (!end) throw invalidField('since', 'there is too much to look through; choose a shorter time');
-  return candidates.length;
-};
-
 /** Rows that one query reads. */
 const chunk = 2_000;
-const maxCountMs = 10_000;
 
 /** Deliveries that ended in one of the states, each event once, in the order of the events. */
-const readEnded = async (
-  db: Kysely<Tables>,
-  { companyId, subscriptionId, since, until, startedUtc, types, statusCodes }: Selection,
+const readEnded = async <DB>(
+  db: Kysely<DB>,
+  { companyId, subscriptionId, since, until, startedUtc, types, statusCodes }: ReplaySelection,
   states: readonly DeliveryState[],
   after: number,
 ): Promise<readonly Looked[]> => {
   const found = await Promise.all(
     // Within one state, the index has this order.
-    states.map((state) =>
-      db
-        .selectFrom('deliveries as d')
-        .modifyFront(sql`/*+ INDEX(d by_state) */`)
-        .select(['event_id', 'replay_id', 'created_utc', 'event_type', 'last_status', 'updated_utc'])
-        .where('company_id', '=', companyId)
-        .where('subscription_id', '=', subscriptionId)
-        .where('state', '=', state)
-        .where('due_utc', 'is', null)
-        .where('event_id', '>', after)
-        .where('created_utc', '>=', since)
-        .where('created_utc', '<', until)
-        .orderBy('event_id')
-        .limit(chunk)
-        .execute(),
-    ),
+    states.map(async (state) => {
+      const { rows } = await sql<Ended>`
+        SELECT /*+ INDEX(d by_state) */
+          d.event_id, d.replay_id, d.created_utc, d.event_type, d.last_status, d.updated_utc
+        FROM deliveries AS d
+        WHERE d.company_id in ${tenantIn(companyId)} AND d.subscription_id = ${subscriptionId}
+          AND d.state = ${state} AND d.due_utc IS NULL AND d.event_id > ${after}
+          AND d.created_utc >= ${since} AND d.created_utc < ${until}
+        ORDER BY d.event_id LIMIT ${sql.lit(chunk)}`.execute(db);
+      return rows;
+    }),
   );
   const events = new Map<number, Looked>();
   for (const row of found.flat()) {
@@ -121,36 +93,36 @@ const readEnded = async (
 };
 
 /** Events of the types, in the order of their commits. */
-const readEvents = async (
-  db: Kysely<Tables>,
-  { companyId, since, until, types = [] }: Selection,
+const readEvents = async <DB>(
+  db: Kysely<DB>,
+  { companyId, since, until, types = [] }: ReplaySelection,
   after: number,
 ): Promise<readonly Looked[]> => {
-  const rows = await db
-    .selectFrom('events as e')
-    .modifyFront(sql`/*+ INDEX(e PRIMARY) */`)
-    .select(['event_id', 'created_utc', 'type as event_type', 'sequence as position'])
-    .where('company_id', '=', companyId)
-    .where('sequence', '>', after)
-    .where('created_utc', '>=', since)
-    .where('created_utc', '<', until)
-    .where('type', 'in', types)
-    .orderBy('sequence')
-    .limit(chunk)
-    .execute();
+  if (types.length === 0) return [];
+  const { rows } = await sql<ReplayCandidate>`
+    SELECT /*+ INDEX(e PRIMARY) */ e.event_id, e.created_utc, e.type AS event_type, e.sequence AS position
+    FROM events AS e
+    WHERE e.company_id in ${tenantIn(companyId)} AND e.sequence > ${after}
+      AND e.created_utc >= ${since} AND e.created_utc < ${until} AND e.type IN (${sql.join(types)})
+    ORDER BY e.sequence LIMIT ${sql.lit(chunk)}`.execute(db);
   return rows.map((row) => ({ ...row, ended: [] }));
 };
 
-interface Looked extends Candidate {
+type Ended = Pick<
+  DeliveryRow,
+  'event_id' | 'replay_id' | 'created_utc' | 'event_type' | 'last_status' | 'updated_utc'
+>;
+
+interface Looked extends ReplayCandidate {
   /** The replay ids of its deliveries that match the filter. */
   readonly ended: readonly number[];
 }
 
-const onlyWanted = async (
-  db: Kysely<Tables>,
-  selection: Selection,
+const onlyWanted = async <DB>(
+  db: Kysely<DB>,
+  selection: ReplaySelection,
   looked: readonly Looked[],
-): Promise<readonly Candidate[]> => {
+): Promise<readonly ReplayCandidate[]> => {
   const likely = selection.states === null ? looked : looked.filter(({ ended }) => ended.length > 0);
   if (likely.length === 0) return [];
   const siblings = Map.groupBy(await readSiblings(db, selection, likely), (row) => row.event_id);
@@ -178,9 +150,9 @@ const isLast = (replayId: number, others: readonly Sibling[]): boolean =>
 type Sibling = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'state' | 'attempts'>;
 
 /** All deliveries of these events to the subscription. */
-const readSiblings = async (
-  db: Kysely<Tables>,
-  { companyId, subscriptionId }: Selection,
+const readSiblings = async <DB>(
+  db: Kysely<DB>,
+  { companyId, subscriptionId }: ReplaySelection,
   looked: readonly Looked[],
 ): Promise<readonly Sibling[]> => {
   const times = looked.map(({ created_utc }) => created_utc.getTime());
@@ -196,9 +168,9 @@ const readSiblings = async (
 };
 
 /** The ids of those events that are still to be fanned out. */
-const readUnfanned = async (
-  db: Kysely<Tables>,
-  { companyId }: Selection,
+const readUnfanned = async <DB>(
+  db: Kysely<DB>,
+  { companyId }: ReplaySelection,
   looked: readonly Looked[],
 ): Promise<ReadonlySet<number>> => {
   const { rows } = await sql<{ event_id: number }>`

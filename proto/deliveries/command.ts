@@ -1,0 +1,9 @@
+/**
+ * A committed command that `webhooks` asks a dispatcher to begin (NATS request to `deliveryCommandSubject`, JSON). The
+ * empty answer says that its first step is committed. The request may get lost: the command is a row, which the
+ * dispatchers find in time.
+ */
+export interface DeliveryCommand {
+  readonly companyId: number;
+  readonly replayId: number;
+}

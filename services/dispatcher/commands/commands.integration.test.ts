@@ -1,0 +1,76 @@
+import { type DeliveryCommand, type DeliveryKey, deliveryCommandSubject } from '@causeway/proto';
+import { testReceiver } from '@causeway/runtime/testing';
+import { beforeAll, expect, test } from 'vitest';
+import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+/** Commits a resend of a delivery, as `webhooks` does. */
+const resend = async ({ company_id, event_id, subscription_id }: DeliveryKey): Promise<number> => {
+  const now = new Date();
+  const row = { company_id, subscription_id, kind: 'resend', total: 1, created_utc: now, next_page_utc: now };
+  await world.database.query('INSERT INTO replays SET ?', [
+    { ...row, filter: JSON.stringify({ eventId: event_id }) },
+  ]);
+  const [{ id } = { id: 0 }] = await world.database.query<{ id: number }>(
+    'SELECT MAX(replay_id) AS id FROM replays WHERE company_id = ?',
+    [company_id],
+  );
+  return id;
+};
+const ask = (command: DeliveryCommand) =>
+  world.bus.nc.request(deliveryCommandSubject, JSON.stringify(command), { timeout: 30_000 });
+const replayOf = async (id: number) =>
+  (await world.database.query('SELECT * FROM replays WHERE replay_id = ?', [id]))[0];
+const statesOf = async (subscription: Subscription) =>
+  (await world.deliveries(subscription)).map(({ state }) => state);
+
+test('A resend is written before the request is answered, and its delivery arrives', async () => {
+  await world.start();
+  const receiver = await testReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  const [key] = await world.deliver(subscription, 1);
+  await eventually(() => statesOf(subscription)).toEqual(['succeeded']);
+  const replayId = await resend(key!);
+  await ask({ companyId: key!.company_id, replayId });
+  expect(await world.deliveries(subscription)).toHaveLength(2);
+  expect(await replayOf(replayId)).toMatchObject({ made: 1 });
+  await eventually(() => receiver.received.map(({ id }) => Number(id))).toEqual([
+    key!.event_id,
+    key!.event_id,
+  ]);
+  await eventually(() => replayOf(replayId)).toMatchObject({ state: 'done', succeeded: 1, failed: 0 });
+});
+
+test('A resend whose request got lost is found, and two dispatchers make it once', async () => {
+  await Promise.all([world.start(), world.start()]);
+  const receiver = await testReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  const [key] = await world.deliver(subscription, 1);
+  await eventually(() => statesOf(subscription)).toEqual(['succeeded']);
+  const replayId = await resend(key!);
+  await eventually(() => replayOf(replayId)).toMatchObject({ state: 'done', made: 1, succeeded: 1 });
+  expect(receiver.received).toHaveLength(2);
+});
+
+test('The delivery of a resend is held if its subscription was disabled meanwhile', async () => {
+  await world.start();
+  const receiver = await testReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  const [key] = await world.deliver(subscription, 1);
+  await eventually(() => statesOf(subscription)).toEqual(['succeeded']);
+  await world.database.query('UPDATE subscriptions SET enabled = 0 WHERE subscription_id = ?', [
+    subscription.subscription_id,
+  ]);
+  await resend(key!);
+  await eventually(() => statesOf(subscription)).toEqual(['succeeded', 'held']);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('A request that names no due command is answered too', async () => {
+  await world.start();
+  expect((await ask({ companyId: 1, replayId: 999_999 })).data).toHaveLength(0);
+});

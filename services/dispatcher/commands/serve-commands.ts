@@ -1,0 +1,101 @@
+import { type DeliveryCommand, deliveryCommandSubject } from '@causeway/proto';
+import {
+  acrossTenants,
+  type Bus,
+  type Database,
+  isRequest,
+  type Log,
+  type Metrics,
+  repeat,
+  transaction,
+} from '@causeway/runtime';
+import { dispatcherMetrics } from '../metrics.ts';
+import type { Tables } from '../tables.ts';
+import { nextPage } from './replay-page.ts';
+
+/** Carries out what `webhooks` asks for. */
+export interface Commands {
+  /** Takes no more; resolves when the current steps have ended. */
+  drain(): Promise<void>;
+}
+
+/**
+ * Carries out command rows, as one of any number of dispatchers: replays, one page at a time. A poll finds what is
+ * due; an interrupted step is rolled back and is still due. A request that names a command starts it at once, and is
+ * answered when its first step is committed. Resolves when requests can arrive.
+ */
+export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
+  const { bus, db, now, waitingQuota, onQueueDue, log, metrics } = options;
+  const pages = metrics?.counter(dispatcherMetrics.dispatcher_replay_pages_total).cell();
+  let underWay = 0;
+  let idle: (() => void) | undefined;
+
+  const replayPage = async (command?: { readonly companyId: number; readonly replayId: number }) => {
+    const found = await transaction(db, async (trx) => {
+      const at = now();
+      const all = acrossTenants(trx, 'a dispatcher continues a due replay of any company');
+      const due = all.selectFrom('replays').selectAll().where('next_page_utc', '<=', at).forUpdate();
+      const replay = await (command
+        ? due.where('company_id', '=', command.companyId).where('replay_id', '=', command.replayId)
+        : due.orderBy('next_page_utc').limit(1).skipLocked()
+      ).executeTakeFirst();
+      if (!replay) return 0;
+      await nextPage(trx, replay, { now: at, waitingQuota });
+      return 1;
+    });
+    if (pages) pages.value += found;
+    if (found > 0) onQueueDue();
+    return found;
+  };
+
+  const carryOut = async (text: string): Promise<void> => {
+    // The poll finds the rest.
+    if (underWay > maxUnderWay) return;
+    try {
+      await replayPage(JSON.parse(text) as DeliveryCommand);
+    } catch (error) {
+      log.warn({ error }, 'command failed; retried');
+    }
+  };
+
+  const subscription = bus.nc.subscribe(deliveryCommandSubject, {
+    queue: 'dispatchers',
+    callback: (error, message) => {
+      if (error || !isRequest(message)) return;
+      underWay++;
+      void carryOut(message.string()).then(() => {
+        message.respond();
+        underWay--;
+        if (underWay === 0) idle?.();
+      });
+    },
+  });
+  const polling = repeat(() => replayPage(), {
+    pauseMs: pollEveryMs,
+    onError: (error) => log.warn({ error }, 'replay page failed; retried'),
+  });
+  await bus.flush();
+  return {
+    drain: async () => {
+      subscription.unsubscribe();
+      await polling.stop();
+      if (underWay > 0) await new Promise<void>((resolve) => (idle = resolve));
+      await bus.flush();
+    },
+  };
+};
+
+const pollEveryMs = 200;
+const maxUnderWay = 32;
+
+export interface CommandOptions {
+  readonly bus: Bus;
+  readonly db: Database<Tables>;
+  readonly now: () => Date;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
+  /** Called after a commit that may have made a queue due. */
+  readonly onQueueDue: () => void;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+}
