@@ -3,7 +3,7 @@
  * empty answer says that its first step is committed. The request may get lost: the command is a row, which the
  * dispatchers find in time.
  */
-export interface DeliveryCommand {
-  readonly companyId: number;
-  readonly replayId: number;
-}
+export type DeliveryCommand =
+  | { readonly companyId: number; readonly replayId: number }
+  /** The change of a subscription (`SubscriptionChangeRow`). */
+  | { readonly companyId: number; readonly subscriptionId: number };

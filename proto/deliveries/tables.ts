@@ -47,6 +47,17 @@ export interface DeliveryQueueRow {
   readonly count_held_utc: Date | null;
 }
 
+/** A change of a subscription that a dispatcher has yet to apply to its queue and deliveries. */
+export interface SubscriptionChangeRow {
+  readonly company_id: number;
+  readonly subscription_id: number;
+  readonly changed_utc: Date;
+  /** When it was disabled: deliveries of earlier events that still wait are to be held. */
+  readonly hold_utc: Date | null;
+  /** 1 if it was enabled: its failures are to be set to zero. */
+  readonly resets_failures: number;
+}
+
 /** The key of a delivery. `created_utc` is the event's. */
 export interface DeliveryKey {
   readonly company_id: number;

@@ -23,6 +23,7 @@ import { trackSlowAttempts } from './intake/slow-attempts.ts';
 import type { Job } from './job.ts';
 import { dispatcherMetrics } from './metrics.ts';
 import { watchBacklog } from './queues/backlog.ts';
+import { startHeldCount } from './queues/held-count.ts';
 import { createLeaseRelease } from './queues/lease-release.ts';
 import { startPoller } from './queues/poller.ts';
 import { createMinutes } from './record/minutes.ts';
@@ -167,10 +168,12 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     now,
     waitingQuota,
     onQueueDue: poller.wake,
+    onReset: (key) => scheduler.setFailures(key, 0),
     log,
     metrics,
   });
   const tests = await serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
+  const heldCount = startHeldCount({ db, log, now });
   const backlog = watchBacklog({ db, now, log, metrics });
   metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, scheduler.inFlight);
   metrics.gauge(dispatcherMetrics.dispatcher_slots, () => slots);
@@ -179,7 +182,14 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
 
   return {
     drain: async () => {
-      await Promise.all([intake.stop(), poller.stop(), commands.drain(), tests.drain(), backlog.stop()]);
+      await Promise.all([
+        intake.stop(),
+        poller.stop(),
+        commands.drain(),
+        tests.drain(),
+        backlog.stop(),
+        heldCount.stop(),
+      ]);
       await scheduler.drain();
       await Promise.all([slow.stop(), recorder.settle(), leaseRelease.settle(), minutes.drain()]);
       await outboxCleanup.settle();

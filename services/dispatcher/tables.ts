@@ -7,6 +7,7 @@ import type {
   elapsedBoundsMs,
   ReplayRow,
   StoredEvent,
+  SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/proto';
 import type { ColumnType, Generated } from 'kysely';
@@ -18,6 +19,7 @@ import type { ColumnType, Generated } from 'kysely';
 export interface Tables {
   audit_log: AuditRow & { audit_id: Generated<number> };
   subscriptions: SubscriptionRow;
+  subscription_changes: SubscriptionChangeRow;
   delivery_queues: DeliveryQueueRow;
   deliveries: DeliveryRow;
   delivery_attempts: {
@@ -34,6 +36,7 @@ export interface Tables {
 /** Every row of these tables belongs to one company. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
+  'subscription_changes',
   'delivery_queues',
   'deliveries',
   'delivery_attempts',

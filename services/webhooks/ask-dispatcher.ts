@@ -17,4 +17,4 @@ export const askDispatcher = async (
   }
 };
 
-const timeoutMs = 1_000;
+const timeoutMs = 2_000;

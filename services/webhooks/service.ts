@@ -15,7 +15,6 @@ import {
 } from '@causeway/runtime';
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
-import { startHeldCount } from './deliveries/held.ts';
 import { startWaitingRecount } from './deliveries/recount-waiting.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
 import { handlers } from './handlers.ts';
@@ -105,11 +104,10 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     waitingQuota,
   });
   const waitingRecount = startWaitingRecount({ db, log, now, quota: waitingQuota });
-  const heldCount = startHeldCount({ db, log, now });
   return {
     ready: callers.ready,
     drain: async () => {
-      await Promise.all([lanes.drain(), fanOut.drain(), heldCount.stop(), waitingRecount.stop()]);
+      await Promise.all([lanes.drain(), fanOut.drain(), waitingRecount.stop()]);
       await challenges.drain();
       callers.close();
       await retention.stop();

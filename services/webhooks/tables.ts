@@ -7,6 +7,7 @@ import type {
   elapsedBoundsMs,
   ReplayRow,
   StoredEvent,
+  SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/proto';
 import type { ColumnType, Generated } from 'kysely';
@@ -20,6 +21,7 @@ export interface Tables {
     WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled' | 'auto_disabled'>,
     'event_types'
   >;
+  subscription_changes: WithDefaults<SubscriptionChangeRow, 'hold_utc' | 'resets_failures'>;
   delivery_queues: WithDefaults<
     DeliveryQueueRow,
     'consecutive_failures' | 'failed_attempts' | 'held_deliveries' | 'count_held_utc'
@@ -55,6 +57,7 @@ export interface Tables {
 /** All tables with rows that belong to a company. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
+  'subscription_changes',
   'delivery_queues',
   'webhook_companies',
   'missed_events',

@@ -1,6 +1,7 @@
 import { type DeliveryCommand, type DeliveryKey, deliveryCommandSubject } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, expect, test } from 'vitest';
+import { type Tables, tenantTables } from '../tables.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 
 let world: World;
@@ -68,6 +69,48 @@ test('The delivery of a resend is held if its subscription was disabled meanwhil
   await resend(key!);
   await eventually(() => statesOf(subscription)).toEqual(['succeeded', 'held']);
   expect(receiver.received).toHaveLength(1);
+});
+
+test('Failures from before the enabling do not disable a subscription again', async () => {
+  const receiver = await testReceiver();
+  receiver.answer = (response) => response.writeHead(500).end();
+  const subscription = await world.subscribe(receiver.url);
+  const ids = [subscription.company_id, subscription.subscription_id];
+  await world.database.query(
+    'UPDATE delivery_queues SET consecutive_failures = 20 WHERE company_id = ? AND subscription_id = ?',
+    ids,
+  );
+  // Locked, so that no dispatcher applies it.
+  const slow = await world.database.connect<Tables>({ tenantTables }).startTransaction().execute();
+  await world.database.query(
+    'INSERT INTO subscription_changes (company_id, subscription_id, changed_utc, resets_failures) VALUES (?, ?, NOW(3), 1)',
+    ids,
+  );
+  await slow
+    .selectFrom('subscription_changes')
+    .selectAll()
+    .where('company_id', '=', subscription.company_id)
+    .forUpdate()
+    .execute();
+  await world.start();
+  await world.deliver(subscription, 1, { by: 'queue' });
+  await eventually(() => world.attempts(subscription)).toHaveLength(1);
+  expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
+  await slow.rollback().execute();
+  await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeLessThan(5);
+  expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
+});
+
+test('A subscription whose queue was not made yet loses no retry', async () => {
+  await world.start({ scheduleMs: [50] });
+  const receiver = await testReceiver();
+  receiver.answer = (response) => response.writeHead(receiver.received.length > 1 ? 200 : 500).end();
+  const subscription = await world.subscribe(receiver.url);
+  await world.database.query('DELETE FROM delivery_queues WHERE subscription_id = ?', [
+    subscription.subscription_id,
+  ]);
+  await world.deliver(subscription, 1);
+  await eventually(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded', attempts: 2 }]);
 });
 
 test('A request that names no due command is answered too', async () => {

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { addHeld } from '../queues/held-count.ts';
 import type { Tables } from '../tables.ts';
 import { addReplayed, type ReplayedEvent } from './add-replayed.ts';
+import { applyFirst } from './apply-change.ts';
 import { discardHeldPage, releasePage } from './held-page.ts';
 
 /** The columns of the replay's row that a page changes. */
@@ -47,6 +48,7 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
   const ended = { finished_utc: now, next_page_utc: null };
   if (replay.state === 'cancelled')
     return (await dropWaiting(trx, replay, now)) ? inMs(0) : { next_page_utc: null };
+  if (await applyFirst(trx, { company_id, subscription_id }, now)) return inMs(0);
   const subscription = await trx
     .selectFrom('subscriptions')
     .select('enabled')

@@ -9,8 +9,10 @@ import {
   repeat,
   transaction,
 } from '@causeway/runtime';
+import type { QueueKey } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
+import { applyChange } from './apply-change.ts';
 import { nextPage } from './replay-page.ts';
 
 /** Carries out what `webhooks` asks for. */
@@ -20,17 +22,36 @@ export interface Commands {
 }
 
 /**
- * Carries out command rows, as one of any number of dispatchers: replays, one page at a time. A poll finds what is
- * due; an interrupted step is rolled back and is still due. A request that names a command starts it at once, and is
+ * Carries out command rows, as one of any number of dispatchers: changes of subscriptions, and replays, one page at a
+ * time. A poll finds what is due; an interrupted step is rolled back and is still due. A request that names a command starts it at once, and is
  * answered when its first step is committed. Resolves when requests can arrive.
  */
 export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
-  const { bus, db, now, waitingQuota, onQueueDue, log, metrics } = options;
+  const { bus, db, now, waitingQuota, onQueueDue, onReset, log, metrics } = options;
   const pages = metrics?.counter(dispatcherMetrics.dispatcher_replay_pages_total).cell();
   let underWay = 0;
   let idle: (() => void) | undefined;
 
-  const replayPage = async (command?: { readonly companyId: number; readonly replayId: number }) => {
+  const change = async (command?: ChangeCommand): Promise<number> => {
+    const found = await transaction(db, async (trx) => {
+      const all = acrossTenants(trx, 'a dispatcher applies a change of a subscription of any company');
+      const changes = all.selectFrom('subscription_changes').selectAll().forUpdate();
+      const row = await (command
+        ? changes
+            .where('company_id', '=', command.companyId)
+            .where('subscription_id', '=', command.subscriptionId)
+        : changes.orderBy('changed_utc').limit(1).skipLocked()
+      ).executeTakeFirst();
+      if (row) await applyChange(trx, row, now());
+      return row;
+    });
+    if (!found) return 0;
+    if (found.resets_failures === 1) onReset(found);
+    onQueueDue();
+    return 1;
+  };
+
+  const replayPage = async (command?: ReplayCommand): Promise<number> => {
     const found = await transaction(db, async (trx) => {
       const at = now();
       const all = acrossTenants(trx, 'a dispatcher continues a due replay of any company');
@@ -52,7 +73,8 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     // The poll finds the rest.
     if (underWay > maxUnderWay) return;
     try {
-      await replayPage(JSON.parse(text) as DeliveryCommand);
+      const command = JSON.parse(text) as DeliveryCommand;
+      await ('replayId' in command ? replayPage(command) : change(command));
     } catch (error) {
       log.warn({ error }, 'command failed; retried');
     }
@@ -70,9 +92,9 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
       });
     },
   });
-  const polling = repeat(() => replayPage(), {
+  const polling = repeat(async () => (await change()) + (await replayPage()), {
     pauseMs: pollEveryMs,
-    onError: (error) => log.warn({ error }, 'replay page failed; retried'),
+    onError: (error) => log.warn({ error }, 'commands failed; retried'),
   });
   await bus.flush();
   return {
@@ -85,6 +107,9 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
   };
 };
 
+type ReplayCommand = Extract<DeliveryCommand, { readonly replayId: number }>;
+type ChangeCommand = Extract<DeliveryCommand, { readonly subscriptionId: number }>;
+
 const pollEveryMs = 200;
 const maxUnderWay = 32;
 
@@ -96,6 +121,8 @@ export interface CommandOptions {
   readonly waitingQuota: number;
   /** Called after a commit that may have made a queue due. */
   readonly onQueueDue: () => void;
+  /** Called when the failures of an enabled subscription were set to zero. */
+  readonly onReset: (key: QueueKey) => void;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
 }

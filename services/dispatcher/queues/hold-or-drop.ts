@@ -8,6 +8,7 @@ import { addHeld } from './held-count.ts';
 /**
  * Holds the waiting deliveries of a disabled subscription, or drops those of a deleted one. This includes deliveries
  * with an attempt in flight, whose result is still recorded.
+ * @param until only deliveries of events until then.
  * @returns whether none is left.
  */
 export const holdOrDrop = async (
@@ -15,12 +16,13 @@ export const holdOrDrop = async (
   { company_id, subscription_id }: QueueKey,
   state: Extract<DeliveryState, 'held' | 'dropped'>,
   now: Date,
+  until: Date | null = null,
 ): Promise<boolean> => {
   const { numAffectedRows = 0n } = await sql`
     UPDATE deliveries FORCE INDEX (by_state)
     SET state = ${state}, due_utc = NULL, updated_utc = ${now}
     WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
-      AND state = 'waiting'
+      AND state = 'waiting' ${until ? sql`AND created_utc <= ${until}` : sql``}
     LIMIT ${sql.lit(chunk)}`.execute(db);
   const count = Number(numAffectedRows);
   if (state === 'held') await addHeld(db, { company_id, subscription_id }, count, now);

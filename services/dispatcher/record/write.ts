@@ -11,8 +11,10 @@ import {
   type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import { isBeingEnabled } from '../commands/apply-change.ts';
 import { hasNoRow } from '../intake/announced.ts';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
+import { ensureQueues } from '../queues/ensure-queues.ts';
 import { holdOrDrop } from '../queues/hold-or-drop.ts';
 import { addRows } from '../store/add-rows.ts';
 import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
@@ -131,10 +133,18 @@ const lockQueues = async (
 ): Promise<ReadonlyMap<string, Queue>> => {
   const keys = new Map<string, QueueKey>(finished.map(({ job }) => [queueName(job), job]));
   if (keys.size === 0) return new Map();
-  const { rows } = await sql<Queue>`
-    SELECT q.company_id, q.subscription_id, q.next_due_utc, q.consecutive_failures, q.failed_attempts
-    FROM ${queueTable([...keys.values()].sort(byQueue))} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-    FOR UPDATE OF q`.execute(db);
+  const lock = async (): Promise<readonly Queue[]> => {
+    const { rows } = await sql<Queue>`
+      SELECT q.company_id, q.subscription_id, q.next_due_utc, q.consecutive_failures, q.failed_attempts
+      FROM ${queueTable([...keys.values()].sort(byQueue))} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+      FOR UPDATE OF q`.execute(db);
+    return rows;
+  };
+  let rows = await lock();
+  if (rows.length < keys.size) {
+    await ensureQueues(db, [...keys.values()], null);
+    rows = await lock();
+  }
   return new Map(rows.map((row) => [queueName(row), row]));
 };
 
@@ -296,6 +306,8 @@ const disable = async (
   reason: string,
   now: Date,
 ): Promise<void> => {
+  // Its failures were before it was enabled.
+  if (url === undefined && (await isBeingEnabled(db, key))) return;
   const enabled = db
     .updateTable('subscriptions')
     .set({ enabled: 0, disabled_reason: reason, disabled_utc: now, auto_disabled: 1, updated_utc: now })

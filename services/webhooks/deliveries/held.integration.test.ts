@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { makeSubscription, until } from '../testing/events.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
-import { correctHeld } from './held.ts';
 
 const webhooks = await bootPortal({ services: 2 });
-const { ask, context, database, db } = webhooks;
+const { ask, database, db, dispatchers } = webhooks;
 let company = 0;
 
 const subscribe = async (waiting = 0) => {
@@ -51,7 +50,7 @@ describe('heldDeliveries', () => {
       one.id,
     ]);
     await until('the correction', async () => {
-      await correctHeld(context);
+      await dispatchers[0]!.correctHeld();
       return (await one.held()) === 3;
     });
     const [queue] = await database.query<{ count_held_utc: Date | null }>(
@@ -60,6 +59,39 @@ describe('heldDeliveries', () => {
     );
     expect(queue!.count_held_utc).toBeNull();
   });
+});
+
+test('A disabling that no dispatcher has applied holds what waited then, even after enabling', async () => {
+  const alone = await bootPortal({ commands: false });
+  const company = 901;
+  const id = await makeSubscription(alone.db, company, { consecutive_failures: 4 });
+  const call = (operation: string, body?: unknown) => alone.ask(operation, company, { params: [id], body });
+  const deliveries = async () =>
+    (
+      await alone.database.query<{ state: string; count: number }>(
+        'SELECT state, COUNT(*) AS count FROM deliveries GROUP BY state ORDER BY state',
+      )
+    ).map(({ state, count }) => [state, count]);
+  await makeDelivery(alone.db, { company_id: company, subscription_id: id }, 1_003);
+  expect((await call('updateSubscription', { enabled: false })).body.enabled).toBe(false);
+  // Created after the disabling.
+  const later = new Date(Date.now() + 60_000);
+  await makeDelivery(alone.db, { company_id: company, subscription_id: id, created_utc: later }, 2);
+  const enabled = await call('updateSubscription', { enabled: true });
+  expect(enabled.body).toMatchObject({ enabled: true, consecutiveFailures: 0 });
+  // Its count is of what is to be held, too.
+  expect((await call('releaseHeldDeliveries')).body).toEqual({ count: 1_003 });
+  expect(await deliveries()).toEqual([['waiting', 1_005]]);
+  const [replay] = await alone.database.query<{ replay_id: number }>('SELECT replay_id FROM replays');
+  await alone.portal('cancelReplay', company, { params: [replay!.replay_id] });
+  await bootPortal({ database: alone.database });
+  await until('all are held', async () => String(await deliveries()) === 'waiting,2,held,1003');
+  expect((await call('getSubscription')).body).toMatchObject({
+    heldDeliveries: 1_003,
+    consecutiveFailures: 0,
+  });
+  const [queue] = await alone.database.query<object>('SELECT * FROM delivery_queues');
+  expect(queue).toMatchObject({ consecutive_failures: 0, next_due_utc: expect.any(Date) });
 });
 
 describe('Held deliveries', () => {

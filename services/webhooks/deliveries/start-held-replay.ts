@@ -5,7 +5,7 @@ import type { WebhooksContext } from '../context.ts';
 import { assertNoOther, assertOn, beginReplay } from '../replays/begin.ts';
 import type { Editor } from '../subscriptions/editor.ts';
 import { lockSubscription } from '../subscriptions/record.ts';
-import { countHeldRows } from './held.ts';
+import { countHeldRows } from './count-held-rows.ts';
 
 /**
  * Starts releasing or dropping the held deliveries of a subscription; the dispatchers do it page by page.

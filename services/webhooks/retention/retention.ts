@@ -8,7 +8,7 @@ import {
   repeat,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { recountHeld } from '../deliveries/held.ts';
+import { recountHeld } from '../deliveries/recount-held.ts';
 import { webhooksMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { addDays, datedTables, dropPartition, planPartitions, readPartitions } from './partitions.ts';

@@ -1,10 +1,12 @@
 import { type BodyOf, contract, quotaExceeded, unverifiedReason } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
 import { auditChange, editable } from './audit-change.ts';
 import { type Editor, throughApi } from './editor.ts';
+import { noteChange } from './note-change.ts';
 import { readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 import { assertTarget, targetProblems } from './target.ts';
@@ -21,7 +23,7 @@ export const createSubscription = (context: WebhooksContext) =>
   );
 
 /**
- * Creates a subscription and its delivery queue. If the company requires endpoint verification, the subscription is
+ * Creates a subscription; a dispatcher makes its queue. If the company requires endpoint verification, the subscription is
  * disabled until its receiver echoes a challenge, which is sent after the commit: the create does not wait for it.
  * @returns its record, and the secret, which is shown only this once.
  * @throws Problem
@@ -60,14 +62,13 @@ export const addSubscription = async (
       })
       .executeTakeFirstOrThrow();
     const subscriptionId = Number(insertId);
-    await trx
-      .insertInto('delivery_queues')
-      .values({ company_id: companyId, subscription_id: subscriptionId, next_due_utc: null })
-      .execute();
+    const key = { company_id: companyId, subscription_id: subscriptionId };
+    await noteChange(trx, key, 'created', now);
     const record = await readSubscription(trx, companyId, subscriptionId);
     await auditChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
     return { record, secret: secret.shown };
   });
+  void askDispatcher(context, { companyId, subscriptionId: made.record.subscription_id });
   if (made.record.verification === 'pending') context.challenges.send(editor, made.record);
   return made;
 };

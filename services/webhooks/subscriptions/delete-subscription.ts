@@ -1,9 +1,10 @@
 import { contract } from '@causeway/proto';
 import { handler, transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { auditChange, editable } from './audit-change.ts';
 import { type Editor, throughApi } from './editor.ts';
-import { makeDue } from './hold-waiting.ts';
+import { noteChange } from './note-change.ts';
 import { lockSubscription } from './record.ts';
 
 export const deleteSubscription = (context: WebhooksContext) =>
@@ -14,17 +15,17 @@ export const deleteSubscription = (context: WebhooksContext) =>
   });
 
 /**
- * Deletes a subscription, including one that a tool manages. Its queue stays and is due: the dispatcher that takes it
- * drops the waiting deliveries and removes it.
+ * Deletes a subscription, including one that a tool manages. The dispatchers drop its waiting deliveries and remove its
+ * queue.
  * @throws Problem `not_found`
  */
-export const removeSubscription = (
-  { db, now }: WebhooksContext,
+export const removeSubscription = async (
+  context: WebhooksContext,
   editor: Editor,
   companyId: number,
   subscriptionId: number,
-): Promise<void> =>
-  transaction(db, async (trx) => {
+): Promise<void> => {
+  await transaction(context.db, async (trx) => {
     const row = await lockSubscription(trx, companyId, subscriptionId);
     await trx
       .deleteFrom('subscriptions')
@@ -36,7 +37,9 @@ export const removeSubscription = (
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
       .execute();
-    const at = now();
+    const at = context.now();
     await auditChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
-    await makeDue(trx, row, at);
+    await noteChange(trx, row, 'deleted', at);
   });
+  void askDispatcher(context, { companyId, subscriptionId });
+};

@@ -1,6 +1,6 @@
 import { notFound, type SubscriptionRow } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /** A subscription as interfaces show it: without its secrets, with the counters of its queue. */
@@ -26,15 +26,20 @@ export const readSubscription = async (
   companyId: number,
   subscriptionId: number,
 ): Promise<SubscriptionRecord> => {
-  const record = await records(db, companyId)
-    .where('subscriptions.subscription_id', '=', subscriptionId)
-    .executeTakeFirst();
+  const record = await findSubscription(db, companyId, subscriptionId);
   if (!record) throw notFound('subscription');
   return record;
 };
 
+export const findSubscription = (
+  db: Kysely<Tables>,
+  companyId: number,
+  subscriptionId: number,
+): Promise<SubscriptionRecord | undefined> =>
+  records(db, companyId).where('subscriptions.subscription_id', '=', subscriptionId).executeTakeFirst();
+
 /**
- * The row, locked until the transaction ends. Every change locks the subscription first, then its queue.
+ * The row, locked until the transaction ends.
  * @throws Problem `not_found`
  */
 export const lockSubscription = async (
@@ -88,18 +93,27 @@ const shown = [
   'updated_utc',
 ] as const;
 
+/** Zero from the moment of enabling, and before a dispatcher has made the queue. */
+const failures = (column: 'consecutive_failures' | 'failed_attempts') =>
+  sql<number>`IF(subscription_changes.resets_failures, 0, COALESCE(${sql.ref(`delivery_queues.${column}`)}, 0))`;
+
 const records = (db: Kysely<Tables>, companyId: number) =>
   db
     .selectFrom('subscriptions')
-    .innerJoin('delivery_queues', (join) =>
+    .leftJoin('delivery_queues', (join) =>
       join
         .onRef('delivery_queues.subscription_id', '=', 'subscriptions.subscription_id')
         .on('delivery_queues.company_id', '=', companyId),
     )
+    .leftJoin('subscription_changes', (join) =>
+      join
+        .onRef('subscription_changes.subscription_id', '=', 'subscriptions.subscription_id')
+        .on('subscription_changes.company_id', '=', companyId),
+    )
     .select(shown.map((column) => `subscriptions.${column}` as const))
     .select([
-      'delivery_queues.consecutive_failures',
-      'delivery_queues.failed_attempts',
-      'delivery_queues.held_deliveries',
+      failures('consecutive_failures').as('consecutive_failures'),
+      failures('failed_attempts').as('failed_attempts'),
+      sql<number>`COALESCE(delivery_queues.held_deliveries, 0)`.as('held_deliveries'),
     ])
     .where('subscriptions.company_id', '=', companyId);

@@ -10,6 +10,7 @@ import {
   unverifiedReason,
 } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
@@ -17,8 +18,14 @@ import { verifyEndpoint } from '../verification/verify-endpoint.ts';
 import { auditChange, editable } from './audit-change.ts';
 import { disabledThrough } from './create-subscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
-import { holdWaiting, resetQueue } from './hold-waiting.ts';
-import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
+import { noteChange } from './note-change.ts';
+import {
+  findSubscription,
+  lockSubscription,
+  readSubscription,
+  type SubscriptionRecord,
+  subscriptionAnswer,
+} from './record.ts';
 import { assertTarget, targetProblems } from './target.ts';
 
 export const updateSubscription = (context: WebhooksContext) =>
@@ -36,8 +43,8 @@ export const updateSubscription = (context: WebhooksContext) =>
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 
 /**
- * Changes the fields that were sent. Disabling holds the waiting deliveries in the same transaction. Enabling resets
- * the consecutive failures; held deliveries stay held until they are released or dropped. If the receiver must be
+ * Changes the fields that were sent. After disabling, a dispatcher holds the waiting deliveries; after enabling, it
+ * resets the consecutive failures. Held deliveries stay held until they are released or dropped. If the receiver must be
  * verified, it gets a challenge: before a change that enables the subscription, after one that changes its URL
  * (contract, "Endpoint verification").
  * @param deadlineMs `performance.now()` after which the caller no longer waits.
@@ -77,15 +84,18 @@ export const changeSubscription = async (
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
       .execute();
-    if (switches.enabled === 0 && before.enabled === 1) await holdWaiting(trx, before, now);
-    if (switches.enabled === 1 && before.enabled === 0) await resetQueue(trx, before, now);
+    const isSwitched = (switches.enabled ?? before.enabled) !== before.enabled;
+    if (isSwitched) await noteChange(trx, before, switches.enabled === 1 ? 'enabled' : 'disabled', now);
     const after = await readSubscription(trx, companyId, subscriptionId);
     await note(trx, editor, before, after, now);
-    return { after, isUnverified };
+    return { after, isUnverified, isSwitched };
   });
   if (changed.isUnverified && changed.after.verification === 'pending')
     context.challenges.send(editor, changed.after);
-  return changed.after;
+  if (!changed.isSwitched) return changed.after;
+  // The answer shows what the dispatcher has held.
+  await askDispatcher(context, { companyId, subscriptionId });
+  return (await findSubscription(context.db, companyId, subscriptionId)) ?? changed.after;
 };
 
 /**

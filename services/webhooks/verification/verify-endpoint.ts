@@ -1,9 +1,10 @@
 import type { SubscriptionRow } from '@causeway/proto';
 import { transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { auditChange } from '../subscriptions/audit-change.ts';
 import type { Editor } from '../subscriptions/editor.ts';
-import { resetQueue } from '../subscriptions/hold-waiting.ts';
+import { noteChange } from '../subscriptions/note-change.ts';
 import { readSubscription } from '../subscriptions/record.ts';
 import { sendChallenge } from './send-challenge.ts';
 
@@ -32,7 +33,7 @@ export const verifyEndpoint = async (
       .where('verification', '=', verification)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n || failure !== null) return;
-    await resetQueue(trx, subscription, at);
+    await noteChange(trx, subscription, 'enabled', at);
     const record = await readSubscription(trx, company_id, subscription_id);
     await auditChange(trx, editor, 'subscription.verified', record, {
       before: { enabled: false },
@@ -40,6 +41,8 @@ export const verifyEndpoint = async (
       at,
     });
   });
+  if (failure === null)
+    void askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id });
   return failure;
 };
 

@@ -1,0 +1,88 @@
+import type { SubscriptionChangeRow } from '@causeway/proto';
+import type { Trx } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import type { QueueKey } from '../job.ts';
+import { ensureQueues } from '../queues/ensure-queues.ts';
+import { holdOrDrop } from '../queues/hold-or-drop.ts';
+import type { Tables } from '../tables.ts';
+
+/**
+ * Applies a change of a subscription, whose row is locked, to its queue and deliveries: makes its queue, holds what
+ * waits, sets its failures to zero. A long backlog is held chunk by chunk: then the row stays for the rest. Of a
+ * deleted subscription, the dispatcher that takes its queue drops the deliveries.
+ */
+export const applyChange = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id, hold_utc, resets_failures }: SubscriptionChangeRow,
+  now: Date,
+): Promise<void> => {
+  const key = { company_id, subscription_id };
+  const subscription = await trx
+    .selectFrom('subscriptions')
+    .select('enabled')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .executeTakeFirst();
+  if (subscription) await ensureQueues(trx, [key], null);
+  if (!subscription || hold_utc || resets_failures)
+    await trx
+      .updateTable('delivery_queues')
+      .set({
+        next_due_utc: now,
+        ...(resets_failures && { consecutive_failures: 0, failed_attempts: 0 }),
+      })
+      .where('company_id', '=', company_id)
+      .where('subscription_id', '=', subscription_id)
+      .execute();
+  // If it was enabled again since, deliveries of later events stay waiting.
+  const until = subscription?.enabled === 1 ? hold_utc : null;
+  const allHeld = !subscription || !hold_utc || (await holdOrDrop(trx, key, 'held', now, until));
+  if (allHeld)
+    await trx
+      .deleteFrom('subscription_changes')
+      .where('company_id', '=', company_id)
+      .where('subscription_id', '=', subscription_id)
+      .execute();
+  else
+    await trx
+      .updateTable('subscription_changes')
+      .set({ changed_utc: now, resets_failures: 0 })
+      .where('company_id', '=', company_id)
+      .where('subscription_id', '=', subscription_id)
+      .execute();
+};
+
+/** A subscription's change that is not applied yet. */
+export const selectChange = (trx: Kysely<Tables>, { company_id, subscription_id }: QueueKey) =>
+  trx
+    .selectFrom('subscription_changes')
+    .selectAll()
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id);
+
+/**
+ * Applies a change before a replay continues: what was disabled before is held before, and nothing of the replay is.
+ * @returns whether the change is not applied completely.
+ */
+export const applyFirst = async (trx: Trx<Tables>, key: QueueKey, now: Date): Promise<boolean> => {
+  const change = await selectChange(trx, key).forUpdate().executeTakeFirst();
+  if (!change) return false;
+  await applyChange(trx, change, now);
+  return (await selectChange(trx, key).executeTakeFirst()) !== undefined;
+};
+
+/** Whether the subscription was enabled, and its failures are not set to zero yet. Locks the subscription. */
+export const isBeingEnabled = async (
+  db: Kysely<Tables>,
+  { company_id, subscription_id }: QueueKey,
+): Promise<boolean> => {
+  await db
+    .selectFrom('subscriptions')
+    .select('subscription_id')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .forUpdate()
+    .execute();
+  const change = await selectChange(db, { company_id, subscription_id }).executeTakeFirst();
+  return change?.resets_failures === 1;
+};
