@@ -11,6 +11,7 @@ import { benchDeliveries } from './deliveries/bench.ts';
 import { benchNeighbours } from './deliveries/neighbours.ts';
 import { makeEnds } from './ends.ts';
 import { benchGateway } from './gateway/bench.ts';
+import { benchLatency } from './latency/bench.ts';
 import { benchLimiter } from './limiter/bench.ts';
 import { benchPortal } from './portal/bench.ts';
 import { runSearch } from './search-run.ts';
@@ -20,6 +21,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|lim
   gateway            the whole request path, compared with a reference monolith
   actions            creates and updates of leads, compared with the same monolith
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
+  latency            one create at a time: to its answer, to its delivery, and where the time goes
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
   limiter            the rate-limit counters, compared with counters in the NATS server
   search             the client search over two million people
@@ -30,6 +32,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|lim
   --seconds N        length of a turn (8)
   --lookup NAME      gateway: employees or client-statuses (employees)
   --profile          gateway, deliveries: also report where the busiest services spend CPU time
+  --beside DIR       latency: also measure the checkout in DIR, in alternate turns
   --gateways N, --crm N   gateway, actions: processes of the cluster (1)
 `;
 
@@ -37,6 +40,7 @@ const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>
   actions: benchActions,
   deliveries: benchDeliveries,
   gateway: benchGateway,
+  latency: benchLatency,
   limiter: benchLimiter,
   neighbours: benchNeighbours,
   portal: benchPortal,
@@ -53,6 +57,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
       seconds: { type: 'string', default: '8' },
       lookup: { type: 'string', default: 'employees' },
       profile: { type: 'boolean', default: false },
+      beside: { type: 'string' },
       gateways: { type: 'string' },
       crm: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -74,6 +79,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
       path: values.lookup,
       profile: values.profile,
       write: values.write,
+      beside: values.beside,
       startArgs,
     },
   };

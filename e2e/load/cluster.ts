@@ -16,7 +16,7 @@ export interface BenchCluster {
   metricsOf(start: string): readonly string[];
 }
 
-const root = resolve(import.meta.dirname, '../..');
+const ownRoot = resolve(import.meta.dirname, '../..');
 
 /** Starts a MySQL server for the bench; it ends with the bench. */
 export const startBenchMysql = async (
@@ -32,6 +32,7 @@ export const startBenchMysql = async (
 
 /** Starts the cluster as `npm start` does. @param env includes the `MYSQL_URL` to use. */
 export const startBenchCluster = async ({
+  root = ownRoot,
   home,
   env,
   port,
@@ -62,6 +63,8 @@ export const startBenchCluster = async ({
 };
 
 export interface BenchClusterOptions {
+  /** The checkout whose cluster to start; this one by default. */
+  readonly root?: string | undefined;
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
   readonly port: number;

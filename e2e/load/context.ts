@@ -25,6 +25,8 @@ export interface BenchOptions {
   readonly profile: boolean;
   /** Whether to write the figures to `RESULTS.md`. */
   readonly write: boolean;
+  /** Another checkout, to measure in alternate turns. */
+  readonly beside: string | undefined;
   /** Passed on to `npm start`. */
   readonly startArgs: readonly string[];
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto';
 import type { Bus } from '@causeway/runtime';
 import type { Tenant } from './world.ts';
@@ -40,4 +41,20 @@ export const makeEvents = (
       return made;
     },
   };
+};
+
+/** Creates events at a steady rate, for each tenant in turn. */
+export const steadyEvents = async (
+  bus: Bus,
+  tenants: readonly Tenant[],
+  perSecond: number,
+  seconds: number,
+): Promise<void> => {
+  const startedMs = performance.now();
+  const events = makeEvents(bus, tenants, {
+    width: 8,
+    mayGoOn: (made) => made < ((performance.now() - startedMs) / 1000) * perSecond,
+  });
+  await sleep(seconds * 1000);
+  await events.stop();
 };

@@ -5,7 +5,7 @@ import { percentile, whole } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
 import { type Table, toTerminal } from '../report/table.ts';
-import { makeEvents } from './events.ts';
+import { makeEvents, steadyEvents } from './events.ts';
 import { howSlowCompany, measureSlowCompany } from './slow-company.ts';
 import { type DeliveryWorld, startDeliveryWorld, type Tenant } from './world.ts';
 
@@ -27,7 +27,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   const [hanging, failing] = (await world.tenants(2)) as [Tenant, Tenant];
   await world.subscribe(hanging, '/neighbour?hang', ['client.created']);
   await world.subscribe(failing, '/neighbour?status=500', ['client.created']);
-  await steady(world, healthy, healthyPerSecond, 3);
+  await steadyEvents(world.bus, healthy, healthyPerSecond, 3);
   await world.settle();
 
   const rows: string[][] = [];
@@ -44,7 +44,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   await note('a client created by the API, one at a time', () => createClients(world, healthy));
   for (let round = 1; round <= options.rounds; round++) {
     await note(`turn ${round}, without bad neighbours`, () =>
-      steady(world, healthy, healthyPerSecond, options.seconds),
+      steadyEvents(world.bus, healthy, healthyPerSecond, options.seconds),
     );
   }
   // The receiver hangs, so its deliveries wait from here on.
@@ -63,8 +63,8 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
       async () => {
         const seconds = options.seconds;
         await Promise.all([
-          steady(world, healthy, healthyPerSecond, seconds),
-          steady(world, [failing], failingPerSecond, seconds),
+          steadyEvents(world.bus, healthy, healthyPerSecond, seconds),
+          steadyEvents(world.bus, [failing], failingPerSecond, seconds),
         ]);
       },
     );
@@ -82,22 +82,6 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   ];
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
   if (options.write) writeResults('neighbours', howMeasured(options), tables);
-};
-
-/** Creates events at a steady rate, for each tenant in turn. */
-const steady = async (
-  { bus }: DeliveryWorld,
-  tenants: readonly Tenant[],
-  perSecond: number,
-  seconds: number,
-): Promise<void> => {
-  const startedMs = performance.now();
-  const events = makeEvents(bus, tenants, {
-    width: 8,
-    mayGoOn: (made) => made < ((performance.now() - startedMs) / 1000) * perSecond,
-  });
-  await sleep(seconds * 1000);
-  await events.stop();
 };
 
 const createClients = async ({ cluster }: DeliveryWorld, tenants: readonly Tenant[]): Promise<void> => {

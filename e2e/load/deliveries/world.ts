@@ -25,8 +25,8 @@ export interface DeliveryWorld {
   /** All processes whose CPU time is reported. */
   readonly processes: Processes;
   tenants(count: number): Promise<readonly Tenant[]>;
-  /** @param path below the receiver's address; arrivals below `/counted/` are counted. */
-  subscribe(tenant: Tenant, path: string, eventTypes: readonly EventType[]): Promise<number>;
+  /** @param target a path below the receiver's address, where arrivals below `/counted/` are counted; or a URL. */
+  subscribe(tenant: Tenant, target: string, eventTypes: readonly EventType[]): Promise<number>;
   count(brief?: boolean): Promise<Counted>;
   reset(): Promise<void>;
   /** The column `n` of a query that returns one number. */
@@ -37,7 +37,7 @@ export interface DeliveryWorld {
 
 export const startDeliveryWorld = async (
   { env, toolchain, onEnd }: BenchContext,
-  { home, args, settings }: DeliveryWorldOptions,
+  { root, home, args, settings }: DeliveryWorldOptions,
 ): Promise<DeliveryWorld> => {
   const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
   const [receiverPort, askPort] = [await freePort(), await freePort()];
@@ -57,6 +57,7 @@ export const startDeliveryWorld = async (
     ),
   );
   const cluster = await startBenchCluster({
+    root,
     home,
     env: { ...env, ...settings, MYSQL_URL: mysql.url, RATE_LIMIT_WRITE: limit, RATE_LIMIT_ADMIN: limit },
     port: await freePort(),
@@ -90,11 +91,11 @@ export const startDeliveryWorld = async (
           return { id: company_id, key: value };
         }),
       ),
-    subscribe: async ({ key }, path, eventTypes) => {
+    subscribe: async ({ key }, target, eventTypes) => {
       const response = await fetch(`${cluster.stack.baseUrl}/api/v1/webhooks/subscriptions`, {
         method: 'POST',
         headers: { 'x-api-key': key },
-        body: JSON.stringify({ url: receiverUrl + path, eventTypes }),
+        body: JSON.stringify({ url: new URL(target, receiverUrl).href, eventTypes }),
       });
       const answer = (await response.json()) as { id: number };
       if (response.status !== 201) throw new Error(`no subscription: ${JSON.stringify(answer)}`);
@@ -111,6 +112,8 @@ export const startDeliveryWorld = async (
 const limit = '1000000000';
 
 interface DeliveryWorldOptions {
+  /** The checkout whose cluster to start; this one by default. */
+  readonly root?: string | undefined;
   readonly home: string;
   /** Additional arguments of `npm start`. */
   readonly args: readonly string[];

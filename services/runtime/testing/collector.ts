@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { cleanUp } from './cleanup.ts';
 
 /** A span as received by a collector. */
 export interface CollectedSpan {
@@ -28,9 +27,10 @@ export interface Collector {
   readonly requests: readonly IncomingHttpHeaders[];
   /** Sets whether it accepts spans, refuses them or does not answer. */
   behave(how: 'take' | 'refuse' | 'hang'): void;
+  close(): Promise<void>;
 }
 
-export const startCollector = async (): Promise<Collector> => {
+export const openCollector = async (): Promise<Collector> => {
   const spans: CollectedSpan[] = [];
   const requests: IncomingHttpHeaders[] = [];
   let behaviour: Parameters<Collector['behave']>[0] = 'take';
@@ -45,13 +45,6 @@ export const startCollector = async (): Promise<Collector> => {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanUp(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
@@ -59,6 +52,11 @@ export const startCollector = async (): Promise<Collector> => {
     behave: (how) => {
       behaviour = how;
     },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 };
 

@@ -1,7 +1,7 @@
 export { type TestCallers, testCallers } from './callers.ts';
 export { type Authority, type Certificate, makeAuthority } from './certificates.ts';
 export { cleanUp } from './cleanup.ts';
-export { type CollectedSpan, type Collector, startCollector } from './collector.ts';
+export type { CollectedSpan, Collector } from './collector.ts';
 export { type TestDatabase, testDatabase } from './database.ts';
 export { type TestLane, testLane } from './lane.ts';
 export { type TestNats, testNats } from './nats.ts';
@@ -10,3 +10,4 @@ export { startProgram, type TestProgram } from './program.ts';
 export { provided } from './provided.ts';
 export type { Received, Receiver, ReceiverOptions } from './receiver/receiver.ts';
 export { testReceiver } from './receiver/test-receiver.ts';
+export { startCollector } from './test-collector.ts';

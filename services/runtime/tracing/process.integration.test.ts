@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startCollector } from '../testing/collector.ts';
 import { testProcess } from '../testing/process.ts';
+import { startCollector } from '../testing/test-collector.ts';
 
 const entry = join(import.meta.dirname, 'fixtures/main.ts');
 

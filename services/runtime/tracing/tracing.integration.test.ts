@@ -8,8 +8,9 @@ import { createLaneClient } from '../lanes/client.ts';
 import { each, type LaneHandler, serveLane, together } from '../lanes/server.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
-import { type CollectedSpan, type Collector, startCollector } from '../testing/collector.ts';
+import type { CollectedSpan, Collector } from '../testing/collector.ts';
 import { cleanUp, testDatabase, testNats } from '../testing/index.ts';
+import { startCollector } from '../testing/test-collector.ts';
 import { openTracing } from './open.ts';
 import { type Tracer, traced } from './tracer.ts';
 
