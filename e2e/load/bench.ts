@@ -33,6 +33,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|lim
   --lookup NAME      gateway: employees or client-statuses (employees)
   --profile          gateway, deliveries: also report where the busiest services spend CPU time
   --beside DIR       latency: also measure the checkout in DIR, in alternate turns
+  --quiet            latency: leave out the turns beside 1,000 events a second
   --gateways N, --crm N   gateway, actions: processes of the cluster (1)
 `;
 
@@ -58,6 +59,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
       lookup: { type: 'string', default: 'employees' },
       profile: { type: 'boolean', default: false },
       beside: { type: 'string' },
+      quiet: { type: 'boolean', default: false },
       gateways: { type: 'string' },
       crm: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -80,6 +82,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
       profile: values.profile,
       write: values.write,
       beside: values.beside,
+      quiet: values.quiet,
       startArgs,
     },
   };

@@ -27,6 +27,8 @@ export interface BenchOptions {
   readonly write: boolean;
   /** Another checkout, to measure in alternate turns. */
   readonly beside: string | undefined;
+  /** Whether to leave out the turns beside other load. */
+  readonly quiet: boolean;
   /** Passed on to `npm start`. */
   readonly startArgs: readonly string[];
 }

@@ -31,7 +31,8 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
     say(`starting MySQL, the receiver and the cluster of ${name} …`);
     systems.push(await startSystem(context, root, name));
   }
-  for (const mode of ['quiet', 'busy'] as const)
+  const modes: readonly Mode[] = options.quiet ? ['quiet'] : ['quiet', 'busy'];
+  for (const mode of modes)
     for (let round = 0; round <= options.rounds; round++)
       for (const system of systems) {
         const created = await runTurn(system, mode, options.seconds);
@@ -45,8 +46,8 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
   await sleep(exportMs);
   const tables: Table[] = [
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
-    timesTable(systems),
-    ...systems.map(({ name, created, spans }) => stageTable(name, created, spans)),
+    timesTable(systems, modes),
+    ...systems.map(({ name, created, spans }) => stageTable(name, modes, created, spans)),
   ];
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
   if (options.write) writeResults('latency', howMeasured(options), tables);
@@ -116,11 +117,11 @@ const arrivalMs = (created: readonly Created[]) =>
 const afterAnswerMs = (created: readonly Created[]) =>
   untraced(created).map(({ answeredMs, arrivedMs }) => arrivedMs - answeredMs);
 
-const timesTable = (systems: readonly System[]): Table => ({
+const timesTable = (systems: readonly System[], modes: readonly Mode[]): Table => ({
   title: 'One create at a time, p50 / p99 in ms',
   columns: ['', 'creates', 'sent → answered', 'answered → arrived', 'sent → arrived'],
   rows: systems.flatMap(({ name, created }) =>
-    (['quiet', 'busy'] as const).map((mode) => [
+    modes.map((mode) => [
       `${name}, ${mode}`,
       whole(untraced(created[mode]).length),
       ...[answerMs, afterAnswerMs, arrivalMs].map((timesOf) => {

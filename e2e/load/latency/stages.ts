@@ -17,13 +17,14 @@ const client = 'client and HTTP';
 /** The time of each stage, in the order in which the stages start. */
 export const stageTable = (
   system: string,
+  modes: readonly Mode[],
   created: Readonly<Record<Mode, readonly Created[]>>,
   spans: readonly CollectedSpan[],
 ): Table => {
   const byTrace = Map.groupBy(spans, ({ traceId }) => traceId);
   const stages = new Map<string, Stage>();
   const wholeMs = { quiet: [] as number[], busy: [] as number[] };
-  for (const mode of ['quiet', 'busy'] as const)
+  for (const mode of modes)
     for (const { traceId, sentMs, answeredMs, arrivedMs } of created[mode]) {
       const trace = traceId === undefined ? undefined : byTrace.get(traceId);
       const request = trace?.find(
@@ -37,7 +38,7 @@ export const stageTable = (
     }
   return {
     title: `Where the time goes: ${system}`,
-    columns: ['stage', 'quiet, p50', 'p99', 'share of sent → arrived', 'busy, p50', 'p99', 'share'],
+    columns: ['stage', ...modes.flatMap((mode) => [`${mode}, p50`, 'p99', 'share of sent → arrived'])],
     rows: [...stages]
       .filter(
         ([, { quiet, busy }]) =>
@@ -46,7 +47,7 @@ export const stageTable = (
       .toSorted(([, a], [, b]) => median(a.startsMs) - median(b.startsMs))
       .map(([stage, times]) => [
         stage,
-        ...(['quiet', 'busy'] as const).flatMap((mode) => {
+        ...modes.flatMap((mode) => {
           const middle = median(times[mode]);
           return [
             middle.toFixed(2),
