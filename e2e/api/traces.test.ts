@@ -132,17 +132,17 @@ describe('the trace of a created client', () => {
     expect(pathsOf(spans)).toEqual(
       expect.arrayContaining([
         `${edge} > count request (gateway)`,
-        ...['BEGIN', 'INSERT clients', 'INSERT events', 'INSERT event_outbox', 'COMMIT'].map(
+        ...['BEGIN; SELECT statuses', 'INSERT clients', 'INSERT events; INSERT event_outbox; COMMIT'].map(
           (statement) => `${call} > write group (crm) > ${statement} (crm)`,
         ),
-        ...['BEGIN', 'SELECT event_outbox', 'UPDATE event_outbox', 'COMMIT'].map(
+        ...['BEGIN; SELECT event_outbox', 'UPDATE event_outbox', 'COMMIT'].map(
           (statement) => `${fannedOut} > fan out (webhooks) > ${statement} (webhooks)`,
         ),
         ...['SELECT event_outbox', 'SELECT subscriptions'].map(
           (statement) => `${fannedOut} > take deliveries (dispatcher) > ${statement} (dispatcher)`,
         ),
         `${delivered} > POST (dispatcher)`,
-        ...['INSERT delivery_attempts', 'INSERT deliveries'].map(
+        ...['BEGIN; INSERT delivery_attempts', 'INSERT deliveries'].map(
           (statement) => `${delivered} > record attempts (dispatcher) > ${statement} (dispatcher)`,
         ),
       ]),

@@ -2,14 +2,13 @@ import { type BodyOf, type Detail, invalid, type KeyOperation, parseId, readCall
 import { type Answer, type Call, each, type Handler, laneHandler } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { Action } from './action.ts';
-import { referenceProblems } from './runner.ts';
 
 /**
  * The handler of an operation: parses the body and submits it to the runner, which groups it with other calls.
  * @param what the kind of record in the path, for the text of the 404; null if the path has none.
  */
 export const handleAction = <O extends KeyOperation>(
-  { db, runner }: ActionsContext,
+  { runner }: ActionsContext,
   operation: O,
   what: string | null,
   action: Action<BodyOf<O>, Answer>,
@@ -19,7 +18,7 @@ export const handleAction = <O extends KeyOperation>(
     each(async (call) => {
       const body = await parse(operation, call, async (valid) => {
         const references = action.references?.(valid as Partial<BodyOf<O>>);
-        return references ? referenceProblems(db, call.tenant, references) : [];
+        return references ? runner.problems({ companyId: call.tenant, references }) : [];
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
       return runner.submit(action, { companyId: call.tenant, body, recordId }, call.deadlineMs);

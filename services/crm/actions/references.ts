@@ -2,7 +2,7 @@ import type { Detail } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
 import type { Kysely } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
-import { readStatuses, type Statuses } from './statuses.ts';
+import type { createStatusReader, Statuses } from './statuses.ts';
 
 /** The company's rows that a body refers to, by the field that names them. */
 export interface References {
@@ -24,12 +24,17 @@ export interface Known {
   problems(referring: Referring): readonly Detail[];
 }
 
-/** Looks up everything that a group refers to, in at most two queries. */
-export const lookUp = async (db: Kysely<Tables>, group: readonly Referring[]): Promise<Known> => {
-  const [statuses, roles] = await Promise.all([
-    readStatuses(db, [...new Set(group.map(({ companyId }) => companyId))]),
-    readRoles(db, group),
-  ]);
+/**
+ * Looks up everything that a group refers to, in at most two queries.
+ * @param readStatuses belongs to the database handle.
+ */
+export const lookUp = async (
+  db: Kysely<Tables>,
+  readStatuses: ReturnType<typeof createStatusReader>,
+  group: readonly Referring[],
+): Promise<Known> => {
+  const statuses = await readStatuses(db, [...new Set(group.map(({ companyId }) => companyId))]);
+  const roles = await readRoles(db, group);
   return {
     statuses,
     problems: ({ companyId, references }) => [

@@ -16,7 +16,8 @@ import type { EventLog } from '../events/event-log.ts';
 import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { Action, Outcome, Submission } from './action.ts';
-import { lookUp } from './references.ts';
+import { lookUp, type Referring } from './references.ts';
+import { createStatusReader } from './statuses.ts';
 import { wavesOf } from './waves.ts';
 
 /** Runs record actions, many calls in one transaction. */
@@ -31,6 +32,8 @@ export interface ActionRunner {
     submission: Submission<Body>,
     deadlineMs: number,
   ): Promise<Result>;
+  /** The errors in the references of a call that is refused anyway. */
+  problems(referring: Referring): Promise<readonly Detail[]>;
 }
 
 /**
@@ -42,6 +45,7 @@ export interface ActionRunner {
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroups = 4, maxGroupSize = 64 } = options;
+  const readStatuses = createStatusReader();
   const split = metrics.counter(crmMetrics.crm_write_groups_split_total).cell();
 
   const runGroup = async (group: readonly Waiting[]): Promise<void> => {
@@ -57,14 +61,14 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     let accepted: readonly Waiting[] = [];
     try {
       const referring = group.map(referencesOf);
-      const known = await lookUp(db, referring);
-      accepted = group.filter((call, at) => {
-        const problems = known.problems(referring[at]!);
-        if (problems.length > 0) call.reject(invalid(problems));
-        return problems.length === 0;
-      });
-      if (accepted.length === 0) return;
-      const results = await transaction(db, async (trx) => {
+      const { done, stored } = await transaction(db, async (trx) => {
+        // In the transaction, so that BEGIN costs no round trip of its own.
+        const known = await lookUp(trx, readStatuses, referring);
+        accepted = group.filter((call, at) => {
+          const problems = known.problems(referring[at]!);
+          if (problems.length > 0) call.reject(invalid(problems));
+          return problems.length === 0;
+        });
         const done = new Map<Waiting, Outcome<unknown>>();
         const inTransaction = { trx, known, now: now() };
         for (const wave of wavesOf(accepted, ({ action, submission }) => action.turns(submission)))
@@ -73,9 +77,9 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
             const outcomes = await action.run(inTransaction, submissions);
             members.forEach((call, at) => void done.set(call, outcomes[at]!));
           }
-        return settled(done, await events.write(inTransaction, [...done].map(eventsOf)));
+        return { done, stored: await events.write(inTransaction, [...done].map(eventsOf)) };
       });
-      for (const [call, result] of results) {
+      for (const [call, result] of settled(done, stored())) {
         if (result instanceof Problem) call.reject(result);
         else call.resolve(result);
       }
@@ -119,6 +123,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         const span = tracer?.active()[0];
         batch.add({ action, submission, deadlineMs, span, resolve, reject } as never);
       }),
+    problems: async (referring) => (await lookUp(db, readStatuses, [referring])).problems(referring),
   };
 };
 
@@ -173,13 +178,3 @@ const settled = (
 /** Errors that every call would also meet alone, or after which a retry could do the work twice. */
 const concernsAll = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown || isConnectionLost(error);
-
-/** The errors in the references of a call that is refused anyway. */
-export const referenceProblems = async (
-  db: Database<Tables>,
-  companyId: number,
-  references: ReturnType<NonNullable<Action<unknown, unknown>['references']>>,
-): Promise<readonly Detail[]> => {
-  const referring = { companyId, references };
-  return (await lookUp(db, [referring])).problems(referring);
-};

@@ -1,5 +1,6 @@
 import type { StatusReference } from '@causeway/proto/schemas';
 import type { Kysely } from 'kysely';
+import { perCount } from '../store/per-count.ts';
 import { globalCompanyId, type Tables } from '../tables.ts';
 
 export interface Status {
@@ -23,19 +24,40 @@ export interface Statuses {
 const newLeadName = 'Lead - New';
 const newClientName = 'Client - Active';
 
-/** Reads the statuses and the companies' default statuses in one query. */
-export const readStatuses = async (db: Kysely<Tables>, companyIds: readonly number[]): Promise<Statuses> => {
-  const rows = await db
-    .selectFrom('statuses')
-    .leftJoin('company_settings as setting', (join) =>
-      join
-        .onRef('setting.default_client_status_id', '=', 'statuses.status_id')
-        .on('setting.company_id', 'in', companyIds),
-    )
-    .select(['statuses.company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
-    .select('setting.company_id as default_of')
-    .where('statuses.company_id', 'in', [globalCompanyId, ...companyIds])
-    .execute();
+/**
+ * Reads the statuses and the companies' default statuses in one query. Use one reader per database handle.
+ */
+export const createStatusReader = () => {
+  const select = perCount<number, StatusRow>(
+    (companyIds) => [...companyIds, globalCompanyId, ...companyIds],
+    (db, companyIds) =>
+      db
+        .selectFrom('statuses')
+        .leftJoin('company_settings as setting', (join) =>
+          join
+            .onRef('setting.default_client_status_id', '=', 'statuses.status_id')
+            .on('setting.company_id', 'in', companyIds),
+        )
+        .select(['statuses.company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
+        .select('setting.company_id as default_of')
+        .where('statuses.company_id', 'in', [globalCompanyId, ...companyIds])
+        .compile(),
+  );
+  return async (db: Kysely<Tables>, companyIds: readonly number[]): Promise<Statuses> =>
+    statusesOf((await select(db, companyIds)).rows);
+};
+
+interface StatusRow {
+  readonly company_id: number;
+  readonly status_id: number;
+  readonly status_name: string;
+  readonly is_lead: number;
+  readonly is_listed: number;
+  /** The company whose default it is. */
+  readonly default_of: number | null;
+}
+
+const statusesOf = (rows: readonly StatusRow[]): Statuses => {
   const usable = new Map<number, Entry[]>();
   const byId = new Map<number, Entry>();
   const defaults = new Map<number, Entry>();

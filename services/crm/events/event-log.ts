@@ -2,7 +2,7 @@ import { type EventPayload, type EventType, encodePayload, type StoredEvent } fr
 import type { Span, Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { perCount } from '../store/per-count.ts';
-import { insertRows } from '../store/rows.ts';
+import { insertRowsLater } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
 
 /** An event to be written. */
@@ -21,12 +21,12 @@ export interface EventLog {
   /**
    * Writes the events of a transaction and publishes them after its commit. Call it last: the companies' other events
    * wait from here to the commit.
-   * @returns the written events, in the shape of the argument.
+   * @returns what the commit has stored, in the shape of the argument: call it after the commit.
    */
   write(
     transaction: { readonly trx: Trx<Tables>; readonly now: Date },
     events: readonly (readonly NewEvent[])[],
-  ): Promise<readonly (readonly StoredEvent[])[]>;
+  ): Promise<() => readonly (readonly StoredEvent[])[]>;
 }
 
 /**
@@ -63,50 +63,83 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
         )
         .compile(),
   );
-  const insertEvents = insertRows('events', ['company_id', 'sequence', 'created_utc', 'type', 'payload']);
-  const insertOutbox = insertRows('event_outbox', ['company_id', 'event_id', 'sequence', 'created_utc']);
-  const insertDedupeKeys = insertRows('event_dedupe_keys', [
+  const insertEvents = insertRowsLater('events', [
     'company_id',
-    'dedupe_key',
-    'event_id',
+    'sequence',
     'created_utc',
+    'type',
+    'payload',
   ]);
+  const insertOutbox = perCount<OutboxRow>(
+    (rows) => rows.flatMap((row) => [row.company_id, row.at, row.sequence, row.created_utc]),
+    (db, rows) =>
+      db
+        .insertInto('event_outbox')
+        .values(
+          rows.map(({ company_id, at, sequence, created_utc }) => ({
+            company_id,
+            event_id: eventId(at),
+            sequence,
+            created_utc,
+          })),
+        )
+        .compile(),
+  );
+  const insertDedupeKeys = perCount<KeyRow>(
+    (rows) => rows.flatMap((row) => [row.company_id, row.dedupe_key, row.at, row.created_utc]),
+    (db, rows) =>
+      db
+        .insertInto('event_dedupe_keys')
+        .values(
+          rows.map(({ company_id, dedupe_key, at, created_utc }) => ({
+            company_id,
+            dedupe_key,
+            event_id: eventId(at),
+            created_utc,
+          })),
+        )
+        .compile(),
+  );
 
   return {
     write: async ({ trx, now }, events) => {
       const all = events.flat();
-      if (all.length === 0) return events.map(() => []);
+      if (all.length === 0) return () => events.map(() => []);
       const counts = new Map<number, number>();
       for (const { companyId } of all) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
       // Locked in the same order by every transaction, to avoid deadlocks.
       const taken = [...counts]
         .map(([company_id, last_sequence]) => ({ company_id, last_sequence }))
         .sort((a, b) => a.company_id - b.company_id);
-      await takeNumbers(trx, taken);
+      await takeNumbers.later(trx, taken);
       const { rows: last } = await lastNumbers(trx, taken);
       const next = new Map(
         last.map((row) => [row.company_id, row.last_sequence - counts.get(row.company_id)! + 1]),
       );
-      const rows = all.map(({ companyId, type, payload }) => {
+      const rows = all.map(({ companyId, type, payload }, at) => {
         const sequence = next.get(companyId)!;
         next.set(companyId, sequence + 1);
-        return { company_id: companyId, sequence, created_utc: now, type, payload };
+        return { company_id: companyId, sequence, created_utc: now, type, payload, at };
       });
-      const firstId = await insertEvents(trx, rows);
-      const stored = rows.map((row, at) => ({ ...row, event_id: firstId + at }));
-      await insertOutbox(trx, stored);
-      await insertDedupeKeys(
-        trx,
-        all.flatMap(({ dedupeKey }, at) =>
-          dedupeKey === undefined ? [] : [{ ...stored[at]!, dedupe_key: dedupeKey }],
-        ),
-      );
+      // These travel with COMMIT, so that the counters are locked for two round trips only.
+      let stored: readonly StoredEvent[] = [];
+      await insertEvents(trx, rows, (firstId) => {
+        stored = rows.map(({ at, ...row }) => ({ ...row, event_id: firstId + at }));
+      });
+      await insertOutbox.later(trx, rows);
+      const keyed = rows.flatMap(({ company_id, created_utc, at }) => {
+        const { dedupeKey } = all[at]!;
+        return dedupeKey === undefined ? [] : [{ company_id, dedupe_key: dedupeKey, created_utc, at }];
+      });
+      if (keyed.length > 0) await insertDedupeKeys.later(trx, keyed);
       trx.onCommit(() => publish(stored, all));
-      let from = 0;
-      return events.map(({ length }) => {
-        from += length;
-        return stored.slice(from - length, from);
-      });
+      return () => {
+        let from = 0;
+        return events.map(({ length }) => {
+          from += length;
+          return stored.slice(from - length, from);
+        });
+      };
     },
   };
 };
@@ -127,3 +160,18 @@ interface Taken {
   readonly company_id: number;
   readonly last_sequence: number;
 }
+
+interface OutboxRow {
+  readonly company_id: number;
+  readonly sequence: number;
+  readonly created_utc: Date;
+  /** The place of the event in the statement that inserts the events. */
+  readonly at: number;
+}
+
+interface KeyRow extends Omit<OutboxRow, 'sequence'> {
+  readonly dedupe_key: string;
+}
+
+/** The id of the event at this place in the latest insert of events: see `insertRows`. */
+const eventId = (at: number) => sql<number>`LAST_INSERT_ID() + ${at}`;

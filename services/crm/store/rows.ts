@@ -7,13 +7,43 @@ type Table = keyof Tables & string;
 type Column<T extends Table> = keyof Tables[T] & string;
 type Loose = Readonly<Record<string, unknown>>;
 
+type NewRow<T extends Table, C extends Column<T>> = Pick<
+  Insertable<Tables[T]>,
+  C & keyof Insertable<Tables[T]>
+>;
+
 /**
  * Inserts rows in one statement; each row has exactly `columns`.
- * @returns the id of the first row, if the table assigns ids. The ids of one statement are consecutive because InnoDB
- * knows their number beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
+ * @returns the id of the first row. The ids of one statement are consecutive because InnoDB knows their number
+ * beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
  */
 export const insertRows = <T extends Table, C extends Column<T>>(table: T, columns: readonly C[]) => {
-  const run = perCount<Loose>(
+  const run = insertOf(table, columns);
+  return async (db: Kysely<Tables>, rows: readonly NewRow<T, C>[]) => {
+    if (rows.length === 0) return 0;
+    const { insertId } = await run(db, rows as readonly Loose[]);
+    return Number(insertId ?? 0);
+  };
+};
+
+/**
+ * Like `insertRows`, but sent with the transaction's next statement, for rows whose ids nobody needs before that.
+ * @param onInserted gets the id of the first row.
+ */
+export const insertRowsLater = <T extends Table, C extends Column<T>>(table: T, columns: readonly C[]) => {
+  const run = insertOf(table, columns);
+  return async (
+    trx: Kysely<Tables>,
+    rows: readonly NewRow<T, C>[],
+    onInserted: (firstId: number) => void = () => {},
+  ) => {
+    if (rows.length > 0)
+      await run.later(trx, rows as readonly Loose[], ({ insertId }) => onInserted(Number(insertId ?? 0)));
+  };
+};
+
+const insertOf = <T extends Table>(table: T, columns: readonly Column<T>[]) =>
+  perCount<Loose>(
     (rows) => rows.flatMap((row) => columns.map((column) => row[column])),
     (db, rows) =>
       db
@@ -21,15 +51,6 @@ export const insertRows = <T extends Table, C extends Column<T>>(table: T, colum
         .values(rows.map((row) => only(row, columns)) as never)
         .compile(),
   );
-  return async (
-    db: Kysely<Tables>,
-    rows: readonly Pick<Insertable<Tables[T]>, C & keyof Insertable<Tables[T]>>[],
-  ) => {
-    if (rows.length === 0) return 0;
-    const { insertId } = await run(db, rows as readonly Loose[]);
-    return Number(insertId ?? 0);
-  };
-};
 
 /** Reads the rows with these keys and locks them until the end of the transaction. */
 export const lockRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
@@ -62,7 +83,7 @@ export const lockRows = <T extends Table, C extends Column<T>, K extends Column<
 
 /**
  * Updates `columns` of existing rows, each row with its own values, in one statement. The derived table comes first,
- * so that each of its rows is one lookup by the key.
+ * so that each of its rows is one lookup by the key. Sent with the transaction's next statement.
  */
 export const updateRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,
@@ -87,10 +108,10 @@ export const updateRows = <T extends Table, C extends Column<T>, K extends Colum
         WHERE record.company_id in ${tenantIn(rows.map((row) => row.company_id as number))}`.compile(db),
   );
   return async (
-    db: Kysely<Tables>,
+    trx: Kysely<Tables>,
     rows: readonly Pick<Selectable<Tables[T]>, (C | K | 'company_id') & keyof Selectable<Tables[T]>>[],
   ): Promise<void> => {
-    if (rows.length > 0) await run(db, rows as readonly Loose[]);
+    if (rows.length > 0) await run.later(trx, rows as readonly Loose[]);
   };
 };
 

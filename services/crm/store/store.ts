@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { insertRows, lockRows, updateRows } from './rows.ts';
+import { insertRows, insertRowsLater, lockRows, updateRows } from './rows.ts';
 
 const person = ['first_name', 'last_name', 'email', 'phone'] as const;
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
@@ -44,8 +44,8 @@ export const createStore = () => ({
     lockByExternalId: lockRows('clients', clientColumns, ['company_id', 'external_id']),
     update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
     /** Like `markForSearch`, for many clients at once. */
-    markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),
-    insertStatusChanges: insertRows('client_status_history', [
+    markForSearch: insertRowsLater('client_search_pending', ['company_id', 'client_id']),
+    insertStatusChanges: insertRowsLater('client_status_history', [
       'company_id',
       'client_id',
       'from_status_id',

@@ -142,7 +142,8 @@ const valueOptions = {
   bigNumberStrings: false,
   // Renders an object among the values as text, never as `column = value` pairs.
   stringifyObjects: true,
-  multipleStatements: false,
+  // The driver joins statements, and refuses a query that holds more than one.
+  multipleStatements: true,
 } as const;
 
 const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({

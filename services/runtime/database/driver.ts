@@ -1,12 +1,14 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
+import { isDeferred } from './deferred.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost, isDeadlock } from './errors.ts';
-import type { Send } from './traced.ts';
+import type { Send, Statement } from './traced.ts';
 
 /**
  * Kysely's driver over mysql2's pool. Beyond Kysely's own driver it limits the wait for a connection, sets each
  * connection's session, discards a connection in an unknown state, refuses further statements in a transaction that
- * the server has rolled back, and passes each query to `check` before sending it.
+ * the server has rolled back, passes each query to `check` before sending it, and saves round trips: BEGIN and deferred
+ * statements (`later`) are sent together with the next statement.
  */
 export const createDriver = (options: DriverOptions): Driver & PoolState => {
   const { pool, where, session, acquireTimeoutMs, check, traced, onAcquired } = options;
@@ -40,7 +42,7 @@ export const createDriver = (options: DriverOptions): Driver & PoolState => {
     if (known) return known;
     const connection = createConnection(raw, check, traced);
     try {
-      await connection.run(session);
+      await connection.run([{ sql: session }]);
     } catch (error) {
       raw.destroy();
       throw unavailable(error as Error, where);
@@ -102,6 +104,13 @@ interface Connection extends DatabaseConnection {
   release(): void;
 }
 
+/** A statement that waits to be sent with the next one, and what to do with its result. */
+interface Unsent extends Statement {
+  readonly onResult?: (result: QueryResult<unknown>) => void;
+}
+
+const beginning: Unsent = { sql: 'begin' };
+
 const createConnection = (
   raw: PoolConnection,
   check: DriverOptions['check'],
@@ -111,28 +120,55 @@ const createConnection = (
   // statement would commit on its own.
   let broken: Error | undefined;
   let doubtful = false;
+  let inTransaction = false;
+  let unsent: Unsent[] = [];
   // An idle connection that dies emits an error here; the pool removes it.
   raw.on('error', () => {});
 
-  const send: Send = (sql, values) =>
+  const send: Send = (statements) =>
     new Promise((resolve, reject) => {
-      raw.query(sql, values as unknown[], (error, result) => {
-        if (!error) return resolve(result);
-        if (isConnectionLost(error)) doubtful = true;
-        if (doubtful || isDeadlock(error)) broken = error;
-        reject(error);
-      });
+      const [first, ...more] = statements;
+      const done = (error: Error | null, result: unknown): void => {
+        if (error && isConnectionLost(error)) doubtful = true;
+        if (error && (doubtful || isDeadlock(error))) broken = error;
+        if (error) reject(error);
+        else resolve(more.length === 0 ? [result] : (result as readonly unknown[]));
+      };
+      if (more.length === 0) raw.query(first!.sql, first!.values as unknown[], done);
+      // Each with its own values, so that none can take those of its neighbour.
+      else raw.query(statements.map(({ sql, values = [] }) => raw.format(sql, values)).join('; '), done);
     });
 
   const run = traced ? traced(send) : send;
+
+  /** Sends the waiting statements and this one in one round trip. The server stops at the first that fails. */
+  const runWithUnsent = async (statement: Statement): Promise<unknown> => {
+    const before = unsent;
+    unsent = [];
+    let results: readonly unknown[];
+    try {
+      results = await run([...before, statement]);
+    } catch (error) {
+      // Statements of work that went on in the meantime may not have run.
+      if (before.some((one) => one !== beginning)) broken ??= error as Error;
+      throw error;
+    }
+    for (const [at, { onResult }] of before.entries()) onResult?.(asQueryResult(results[at]));
+    return results[before.length];
+  };
 
   return {
     run,
     async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
       check(query);
+      // The server takes several statements at once, but only this file joins them.
+      if (query.sql.includes(';')) throw new Error(`a statement may hold no semicolon: ${query.sql}`);
       if (broken) throw broken;
-      const result = await run(query.sql, query.parameters);
-      return Array.isArray(result) ? { rows: result as Row[] } : asWritten(result as ResultSetHeader);
+      const statement = { sql: query.sql, values: query.parameters };
+      if (!isDeferred(query)) return asQueryResult(await runWithUnsent(statement));
+      if (!inTransaction) throw new Error('only a transaction can defer a statement');
+      unsent.push({ ...statement, onResult: query.onResult });
+      return { rows: [] };
     },
     // biome-ignore lint/correctness/useYield: there is nothing to yield.
     async *streamQuery() {
@@ -140,21 +176,27 @@ const createConnection = (
     },
     async begin() {
       broken = undefined;
-      await run('begin');
+      inTransaction = true;
+      unsent = [beginning];
     },
     async commit() {
       if (broken) throw broken;
+      inTransaction = false;
+      if (unsent.length === 1 && unsent[0] === beginning) return void unsent.pop();
       try {
-        await run('commit');
+        await runWithUnsent({ sql: 'commit' });
       } catch (error) {
         if (!isConnectionLost(error)) throw error;
         throw new CommitOutcomeUnknown('the connection was lost during COMMIT', { cause: error });
       }
     },
     async rollback() {
-      if (doubtful) return;
+      inTransaction = false;
+      const begun = unsent[0] !== beginning;
+      unsent = [];
+      if (doubtful || !begun) return;
       try {
-        await run('rollback');
+        await run([{ sql: 'rollback' }]);
       } catch (error) {
         doubtful = true;
         throw error;
@@ -167,6 +209,9 @@ const createConnection = (
     },
   };
 };
+
+const asQueryResult = <Row>(result: unknown): QueryResult<Row> =>
+  Array.isArray(result) ? { rows: result as Row[] } : asWritten(result as ResultSetHeader);
 
 const asWritten = <Row>({ insertId, affectedRows, changedRows }: ResultSetHeader): QueryResult<Row> => ({
   ...(insertId ? { insertId: BigInt(insertId) } : {}),

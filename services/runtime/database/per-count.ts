@@ -1,4 +1,20 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import { later } from './deferred.ts';
+
+/** Runs a query about any number of rows. */
+export interface PerCount<DB, Row, Result, More> {
+  (
+    db: Kysely<DB>,
+    rows: readonly Row[],
+    ...more: undefined extends More ? [] : [More]
+  ): Promise<QueryResult<Result>>;
+  /** Sends it with the transaction's next statement: see `later`. */
+  later(
+    trx: Kysely<DB>,
+    rows: readonly Row[],
+    onResult?: (result: QueryResult<Result>) => void,
+  ): Promise<void>;
+}
 
 /**
  * Makes queries about any number of rows whose text depends only on that number. Each number's query is built,
@@ -11,14 +27,9 @@ export const perCountFor =
   <Row, Result = unknown, More = undefined>(
     valuesOf: (rows: readonly Row[], more: More) => readonly unknown[],
     build: (db: Kysely<DB>, rows: readonly Row[], more: More) => CompiledQuery<unknown>,
-  ): ((
-    db: Kysely<DB>,
-    rows: readonly Row[],
-    ...more: undefined extends More ? [] : [More]
-  ) => Promise<QueryResult<Result>>) => {
+  ): PerCount<DB, Row, Result, More> => {
     const compiled = new Map<number, CompiledQuery<unknown>>();
-    return (db, rows, ...given) => {
-      const more = given[0] as More;
+    const queryOf = (db: Kysely<DB>, rows: readonly Row[], more: More): CompiledQuery<Result> => {
       const parameters = valuesOf(rows, more);
       let query = compiled.get(rows.length);
       if (!query) {
@@ -30,6 +41,14 @@ export const perCountFor =
           throw new Error(`the values are not in the order of the query: ${query.sql}`);
         compiled.set(rows.length, query);
       }
-      return db.executeQuery<Result>({ ...query, parameters } as CompiledQuery<Result>);
+      return { ...query, parameters } as CompiledQuery<Result>;
     };
+    return Object.assign(
+      (db: Kysely<DB>, rows: readonly Row[], ...more: readonly unknown[]) =>
+        db.executeQuery(queryOf(db, rows, more[0] as More)),
+      {
+        later: (trx: Kysely<DB>, rows: readonly Row[], onResult?: (result: QueryResult<Result>) => void) =>
+          later(trx, queryOf(trx, rows, undefined as More), onResult),
+      },
+    );
   };

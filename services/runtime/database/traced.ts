@@ -1,11 +1,17 @@
 import { errorType, type Tracer } from '../tracing/tracer.ts';
 import type { MysqlAddress } from './url.ts';
 
-/** Sends a statement to the server. */
-export type Send = (sql: string, values?: readonly unknown[]) => Promise<unknown>;
+/** A statement with placeholders, and its values. */
+export interface Statement {
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+}
+
+/** Sends statements in one round trip; returns the result of each. */
+export type Send = (statements: readonly Statement[]) => Promise<readonly unknown[]>;
 
 /**
- * Records each statement as a client span of the active work, with OpenTelemetry's database attributes. A statement
+ * Records each round trip as a client span of the active work, with OpenTelemetry's database attributes. A statement
  * of untraced work (a poller, a sweeper) has no span. The span holds the compiled text with placeholders, but neither
  * values nor error messages, which can repeat values.
  */
@@ -20,23 +26,25 @@ export const tracedSend = (
     'server.address': host,
     'server.port': port,
   };
-  return async (sql, values) => {
+  return async (statements) => {
     const parents = tracer.active();
-    if (parents.length === 0) return send(sql, values);
-    const { operation, table, summary } = describeStatement(sql);
+    if (parents.length === 0) return send(statements);
+    const text = statements.map(({ sql }) => sql).join('; ');
+    const { operation, table, summary } = describeBatch(statements.map(({ sql }) => sql));
     const span = tracer.start(summary, {
       kind: 'client',
       parents,
       attributes: {
         ...server,
         'db.operation.name': operation,
+        'db.operation.batch.size': statements.length > 1 ? statements.length : undefined,
         'db.collection.name': table,
         'db.query.summary': summary,
-        'db.query.text': sql.length > maxTextLength ? `${sql.slice(0, maxTextLength)}…` : sql,
+        'db.query.text': text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text,
       },
     });
     try {
-      return await send(sql, values);
+      return await send(statements);
     } catch (error) {
       const { errno } = error as { readonly errno?: number };
       if (errno !== undefined) span?.set({ 'db.response.status_code': String(errno) });
@@ -62,6 +70,14 @@ export const describeStatement = (
   const table = tableName.exec(sql)?.[1];
   const known = onTables.has(operation) ? table : undefined;
   return { operation, table: known, summary: known ? `${operation} ${known}` : operation };
+};
+
+/** Several statements are `BATCH`, with the summary of each. */
+export const describeBatch = (texts: readonly string[]): ReturnType<typeof describeStatement> => {
+  const all = texts.map(describeStatement);
+  return all.length === 1
+    ? all[0]!
+    : { operation: 'BATCH', table: undefined, summary: all.map(({ summary }) => summary).join('; ') };
 };
 
 const tableName = /\b(?:from|into|update|join|straight_join)\s+`?(?!(?:json_table|values)\b)(\w+)/i;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeStatement } from './traced.ts';
+import { describeBatch, describeStatement } from './traced.ts';
 
 test.each([
   ['insert into `clients` (`company_id`) values (?)', 'INSERT clients'],
@@ -22,4 +22,13 @@ test.each([
   ["SET time_zone = '+00:00'", 'SET'],
 ])('%j is %s', (sql, summary) => {
   expect(describeStatement(sql).summary).toBe(summary);
+});
+
+test('statements sent together are a batch with the summary of each', () => {
+  expect(describeBatch(['begin', 'insert into `clients` (`company_id`) values (?)'])).toEqual({
+    operation: 'BATCH',
+    table: undefined,
+    summary: 'BEGIN; INSERT clients',
+  });
+  expect(describeBatch(['commit']).operation).toBe('COMMIT');
 });

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase, type Database } from './connect.ts';
+import { later } from './deferred.ts';
 import { CommitOutcomeUnknown } from './errors.ts';
 import { startProxy } from './fixtures/proxy.ts';
 import { acrossTenants } from './tenant-guard.ts';
@@ -316,5 +317,93 @@ describe('a transaction', () => {
       kept = trx;
     });
     await expect(add(kept as Kysely<Tables>, 'a', 1)).rejects.toThrow('already committed');
+  });
+});
+
+describe('a deferred statement', () => {
+  const insert = (on: Kysely<Tables>, name: string) =>
+    on.insertInto('accounts').values({ company_id: 1, name }).compile();
+
+  /** A handle whose requests to the server are recorded, but for the first of its connection. */
+  const recorded = async () => {
+    const requests: string[] = [];
+    const proxy = await startProxy(parseMysqlUrl(database.url), (request) => {
+      requests.push(request.toString('latin1'));
+      return 'pass';
+    });
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    const own = connectDatabase<Tables>({ url: url.href, poolSize: 1, tenantTables: new Set(['accounts']) });
+    onTestFinished(() => own.close());
+    await own.ping();
+    requests.length = 0;
+    return { own, requests };
+  };
+
+  it('is sent with the next one, BEGIN with the first and the last with COMMIT', async () => {
+    const { own, requests } = await recorded();
+    const ids: number[] = [];
+    const noteId = ({ insertId }: { readonly insertId?: bigint }) => void ids.push(Number(insertId));
+    await transaction(own, async (trx) => {
+      await later(trx, insert(trx, 'c'), noteId);
+      await later(trx, insert(trx, 'd'), noteId);
+      expect(ids).toEqual([]);
+      const { rows } = await sql<{ id: number }>`select last_insert_id() as id`.execute(trx);
+      expect(ids).toEqual([expect.any(Number), rows[0]?.id]);
+      await later(trx, insert(trx, 'e'), noteId);
+    });
+    expect(requests.map((text) => text.match(/\b(begin|insert|select|commit)\b/g))).toEqual([
+      ['begin', 'insert', 'insert', 'select'],
+      ['insert', 'commit'],
+    ]);
+    expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
+    expect(Object.keys(await balances())).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('gets its own values, whatever its neighbours hold', async () => {
+    const names = ["?; drop table accounts; -- '", 'b?', "\\'; select 1; '"];
+    await transaction(db, async (trx) => {
+      for (const name of names) await later(trx, insert(trx, name));
+    });
+    expect(Object.keys(await balances())).toEqual(expect.arrayContaining(names));
+  });
+
+  it('fails the commit, which then does not happen', async () => {
+    const work = transaction(db, async (trx) => {
+      await add(trx, 'a', 5);
+      await later(trx, insert(trx, 'b'));
+      await later(trx, insert(trx, 'c'));
+    });
+    await expect(work).rejects.toMatchObject({ errno: 1062 });
+    expect(await balances()).toEqual({ a: 0, b: 0 });
+  });
+
+  it('leaves only the rollback when it fails, even if the work hides that', async () => {
+    const work = transaction(db, async (trx) => {
+      await later(trx, insert(trx, 'b'));
+      await add(trx, 'a', 5).catch(() => {});
+    });
+    await expect(work).rejects.toMatchObject({ errno: 1062 });
+    expect(await balances()).toEqual({ a: 0, b: 0 });
+  });
+
+  it('is never sent if the work fails before', async () => {
+    const { own, requests } = await recorded();
+    const failure = new Error('no');
+    const work = transaction(own, async (trx) => {
+      await later(trx, insert(trx, 'c'));
+      throw failure;
+    });
+    await expect(work).rejects.toBe(failure);
+    await transaction(own, async () => {});
+    expect(requests).toEqual([]);
+    await add(own, 'a', 5);
+    expect(await balances()).toEqual({ a: 5, b: 0 });
+  });
+
+  it('needs a transaction, and is one statement', async () => {
+    await expect(later(db, insert(db, 'c'))).rejects.toThrow('only a transaction can defer a statement');
+    const two = sql`select 1; select 2`.execute(acrossTenants(db, 'the test'));
+    await expect(two).rejects.toThrow('a statement may hold no semicolon');
   });
 });
