@@ -1,4 +1,10 @@
-import { attemptTimeoutMs, probeIntervalMs, retryScheduleMs, waitingDeliveriesQuota } from '@causeway/proto';
+import {
+  attemptTimeoutMs,
+  probeIntervalMs,
+  retentionDays,
+  retryScheduleMs,
+  waitingDeliveriesQuota,
+} from '@causeway/proto';
 import { commonConfig, duration, durations, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
 
@@ -30,6 +36,8 @@ export const dispatcherConfig = {
   WEBHOOKS_MAX_PER_HOST: integer(2, 16_384).default(256),
   /** How many deliveries of a company may wait. */
   QUOTA_WAITING_DELIVERIES: integer(1, 1_000_000_000).default(waitingDeliveriesQuota),
+  /** Whole days to keep deliveries and attempts. */
+  RETENTION_DAYS: integer(1, 400).default(retentionDays),
   /** Number of signing threads. */
   DISPATCHER_SIGNERS: integer(1, 16).default(1),
 } as const;

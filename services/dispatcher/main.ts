@@ -28,6 +28,7 @@ await runProcess(
       maxPerHost: config.WEBHOOKS_MAX_PER_HOST,
       signers: config.DISPATCHER_SIGNERS,
       waitingQuota: config.QUOTA_WAITING_DELIVERIES,
+      retentionDays: config.RETENTION_DAYS,
     });
     kit.onStop('service', () => dispatcher.drain());
   },

@@ -28,6 +28,7 @@ export const dispatcherMetrics = declareMetrics({
   dispatcher_record_refused_total: { type: 'counter', help: 'Results that could not be recorded' },
   dispatcher_record_seconds: { type: 'histogram', help: 'Time to record a batch of results' },
   dispatcher_replay_pages_total: { type: 'counter', help: 'Pages of replays processed' },
+  dispatcher_retention_failed_total: { type: 'counter', help: 'Retention runs that failed' },
   dispatcher_slots: { type: 'gauge', help: 'Attempts that may be in flight' },
   dispatcher_too_late_total: { type: 'counter', help: 'Deliveries whose lease was too short for an attempt' },
   dispatcher_unrecorded: { type: 'gauge', help: 'Results that are not recorded yet' },

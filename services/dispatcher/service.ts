@@ -2,6 +2,7 @@ import {
   leaseMs as contractLeaseMs,
   type DeliveryPorts,
   type KeyRing,
+  retentionDays,
   retryScheduleMs,
   waitingDeliveriesQuota,
 } from '@causeway/proto';
@@ -26,6 +27,7 @@ import { watchBacklog } from './queues/backlog.ts';
 import { startHeldCount } from './queues/held-count.ts';
 import { createLeaseRelease } from './queues/lease-release.ts';
 import { startPoller } from './queues/poller.ts';
+import { startDeliveryRetention } from './queues/retention.ts';
 import { createMinutes } from './record/minutes.ts';
 import { createRecorder } from './record/recorder.ts';
 import { createTail } from './record/tail.ts';
@@ -67,6 +69,8 @@ export interface DispatcherOptions {
   readonly signers?: number;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota?: number;
+  /** Whole days to keep deliveries and attempts. */
+  readonly retentionDays?: number;
   readonly now?: () => Date;
   /** From 0 up to 1. */
   readonly random?: () => number;
@@ -174,6 +178,13 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   });
   const tests = await serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const heldCount = startHeldCount({ db, log, now });
+  const retention = startDeliveryRetention({
+    db,
+    log,
+    metrics,
+    days: options.retentionDays ?? retentionDays,
+    now,
+  });
   const backlog = watchBacklog({ db, now, log, metrics });
   metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, scheduler.inFlight);
   metrics.gauge(dispatcherMetrics.dispatcher_slots, () => slots);
@@ -190,6 +201,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
         backlog.stop(),
         heldCount.stop(),
       ]);
+      await retention.stop();
       await scheduler.drain();
       await Promise.all([slow.stop(), recorder.settle(), leaseRelease.settle(), minutes.drain()]);
       await outboxCleanup.settle();

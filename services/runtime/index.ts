@@ -60,6 +60,8 @@ export { json, serveOperationLane, serveOperations } from './operations/serve.ts
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
 export { isNotice, isRequest, readNotice } from './requests.ts';
+export { readPartitions } from './retention/partitions.ts';
+export { keepDays, startRetention } from './retention/retention.ts';
 export { runtimeMetrics } from './runtime-metrics.ts';
 export { childTraceparent, randomHex } from './trace.ts';
 export { setTrace, tracedAnswer, tracedAsk, traceOf } from './tracing/messages.ts';

@@ -17,7 +17,7 @@ export const webhooksConfig = {
   WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
   /** The ports that deliveries may go to (`deliveryPorts`). */
   WEBHOOKS_PORTS: ports().optional(),
-  /** Whole days to keep events, deliveries and attempts. */
+  /** Whole days to keep events. */
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
   /** How many subscriptions a company may have. */
   QUOTA_SUBSCRIPTIONS: integer(1, 100_000).default(defaultQuotas.subscriptions),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { KeyRing } from '@causeway/proto';
+import { type KeyRing, retentionDays } from '@causeway/proto';
 import {
   type Bus,
   type Callers,
@@ -11,6 +11,7 @@ import {
   type Metrics,
   noMetrics,
   serveOperations,
+  startRetention,
   type Tracer,
 } from '@causeway/runtime';
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
@@ -18,8 +19,8 @@ import { openCursors } from './cursors.ts';
 import { startWaitingRecount } from './deliveries/recount-waiting.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
 import { handlers } from './handlers.ts';
+import { webhooksMetrics } from './metrics.ts';
 import { forViewers } from './portal/for-viewers.ts';
-import { startRetention } from './retention/retention.ts';
 import type { Tables } from './tables.ts';
 import { startChallenges } from './verification/challenges.ts';
 
@@ -91,7 +92,15 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     tracer,
     metrics,
   });
-  const retention = startRetention({ db, log, metrics, days: options.retentionDays ?? 30, now });
+  const retention = startRetention({
+    db,
+    log,
+    tables: ['events'],
+    lock: 'retention of events',
+    days: options.retentionDays ?? retentionDays,
+    now,
+    failed: metrics.counter(webhooksMetrics.webhooks_retention_failed_total).cell(),
+  });
   const waitingQuota = quotas.waitingDeliveries;
   const fanOut = await startFanOut({
     bus,

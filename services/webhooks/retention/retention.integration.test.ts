@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLog, type Database } from '@causeway/runtime';
+import { createLog, type Database, keepDays, readPartitions } from '@causeway/runtime';
 import { testDatabase } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
 import { bootWebhooks, webhooksMigrations } from '../testing/boot.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
-import { datedTables, readPartitions } from './partitions.ts';
-import { keepDays } from './retention.ts';
 
 const dayMs = 86_400_000;
+/** Of `webhooks` and the dispatcher, which keep them in the same way. */
+const tables = ['events', 'deliveries', 'delivery_attempts', 'delivery_minutes'];
 const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
 
 /** A database for this test, and a cleanup run on it at the time of `clock`. */
@@ -16,7 +16,12 @@ const world = async (days: number) => {
   const database = await testDatabase({ folders: webhooksMigrations });
   const clock = { now: new Date() };
   const db = database.connect<Tables>({ tenantTables, poolSize: 12 });
-  return { database, db, clock, keep: () => keepDays({ db, log, days, now: () => clock.now }) };
+  return {
+    database,
+    db,
+    clock,
+    keep: () => keepDays({ db, log, tables, lock: 'retention', days, now: () => clock.now }),
+  };
 };
 const name = (date: Date): string => `p${date.toISOString().slice(0, 10).replaceAll('-', '')}`;
 const after = (date: Date, days: number): Date => new Date(date.getTime() + days * dayMs);
@@ -35,7 +40,7 @@ test('every partitioned table gets its days, keeps its rows, and loses expired d
   await makeEvents(db, 1, [{}, {}]);
   await makeDelivery(db, { company_id: 1, subscription_id: 1, state: 'held', due_utc: null }, 3);
   await keep();
-  for (const table of datedTables)
+  for (const table of tables)
     expect(await readPartitions(db, table)).toEqual([
       ...[0, 1, 2, 3, 4, 5, 6, 7].map((days) => name(after(today, days))),
       'future',
@@ -48,7 +53,7 @@ test('every partitioned table gets its days, keeps its rows, and loses expired d
   expect([await count(db, 'events', 1), await count(db, 'deliveries', 1)]).toEqual([3, 3]);
   clock.now = after(today, 3);
   await keep();
-  for (const table of datedTables) {
+  for (const table of tables) {
     const names = await readPartitions(db, table);
     expect([names[0], names.at(-2)]).toEqual([name(after(today, 1)), name(after(today, 10))]);
   }
@@ -71,15 +76,14 @@ test('one replica at a time acts, and every starting replica finds the partition
   const results = await Promise.all(Array.from({ length: 4 }, keep));
   expect(results).toContain(true);
   expect(results).toContain(false);
-  for (const table of datedTables) expect(await readPartitions(db, table)).toHaveLength(9);
+  for (const table of tables) expect(await readPartitions(db, table)).toHaveLength(9);
   expect(await keep()).toBe(true);
 });
 
-test('a starting service adds the partitions', async () => {
+test('a starting service adds the partitions of the event log, and no others', async () => {
   const { db } = await bootWebhooks({ retentionDays: 3 });
-  await expect
-    .poll(async () => (await readPartitions(db, 'delivery_minutes')).length, { timeout: 30_000 })
-    .toBe(9);
+  await expect.poll(async () => (await readPartitions(db, 'events')).length, { timeout: 30_000 }).toBe(9);
+  expect(await readPartitions(db, 'deliveries')).toEqual(['future']);
 });
 
 test('writers continue while days are added and dropped', async () => {

@@ -1,25 +1,21 @@
-import {
-  acrossTenants,
-  type Database,
-  isLockWaitTimeout,
-  type Log,
-  type Metrics,
-  type Repeated,
-  repeat,
-} from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { recountHeld } from '../deliveries/recount-held.ts';
-import { webhooksMetrics } from '../metrics.ts';
-import type { Tables } from '../tables.ts';
-import { addDays, datedTables, dropPartition, planPartitions, readPartitions } from './partitions.ts';
+import type { Database } from '../database/connect.ts';
+import { isLockWaitTimeout } from '../database/errors.ts';
+import { acrossTenants } from '../database/tenant-guard.ts';
+import type { Log } from '../log.ts';
+import type { Cell } from '../metrics.ts';
+import { type Repeated, repeat } from '../repeat.ts';
+import { addDays, dropPartition, planPartitions, readPartitions } from './partitions.ts';
 
 /**
- * Keeps events, deliveries, attempts and minutes for a number of days. Runs at the start and every ten minutes, on the
+ * Keeps the rows of tables with daily partitions for a number of days. Runs at the start and every ten minutes, on the
  * replica that gets the lock.
+ * @param failed counts the runs that failed.
  */
-export const startRetention = (options: RetentionOptions): Repeated => {
-  const { log, metrics } = options;
-  const failed = metrics?.counter(webhooksMetrics.webhooks_retention_failed_total).cell();
+export const startRetention = <DB>(
+  options: RetentionOptions<DB> & { readonly failed?: Cell | undefined },
+): Repeated => {
+  const { log, failed } = options;
   const pass = async (): Promise<number> => {
     await keepDays(options);
     return 0;
@@ -43,43 +39,56 @@ export const startRetention = (options: RetentionOptions): Repeated => {
  * @returns false if another replica is changing the table.
  * @throws MySQL's 1205 if a long transaction holds the table.
  */
-export const keepDays = ({ db, log, days, now }: RetentionOptions): Promise<boolean> =>
+export const keepDays = <DB>({
+  db,
+  log,
+  tables,
+  lock,
+  days,
+  now,
+  onDropped,
+}: RetentionOptions<DB>): Promise<boolean> =>
   acrossTenants(db, 'retention works on whole tables')
     .connection()
     .execute(async (alone) => {
-      if (!(await lock(alone))) return false;
+      if (!(await take(alone, lock))) return false;
       try {
-        for (const table of datedTables) {
+        for (const table of tables) {
           const { add, drop } = planPartitions(await readPartitions(alone, table), now(), days);
           if (add.length > 0) await addDays(alone, table, add);
           for (const name of drop) await dropPartition(alone, table, name);
-          if (table === 'deliveries' && drop.length > 0) await recountHeld(alone, now());
+          if (drop.length > 0) await onDropped?.(alone, table);
           if (add.length + drop.length > 0)
             log.info({ table, added: add, dropped: drop }, 'partitions changed');
         }
         return true;
       } finally {
-        await unlock(alone);
+        await release(alone, lock);
       }
     });
 
 /** Rare, because a pass that gives up has blocked the table's queries for a second; there is a week to succeed. */
 const pauseMs = 600_000;
 
-export interface RetentionOptions {
-  readonly db: Database<Tables>;
+export interface RetentionOptions<DB> {
+  readonly db: Database<DB>;
   readonly log: Log;
-  readonly metrics?: Metrics | undefined;
+  /** Tables with daily partitions, by the time of their rows. */
+  readonly tables: readonly string[];
+  /** The name of the lock that one replica at a time holds; at most 20 characters. */
+  readonly lock: string;
   /** Whole days to keep rows. */
   readonly days: number;
   readonly now: () => Date;
+  /** Called after expired days of a table were dropped. */
+  readonly onDropped?: (db: Kysely<DB>, table: string) => Promise<void>;
 }
 
 /** Contains the database's name: named locks are server-wide, and another database has retention too. */
-const lockName = sql`CONCAT('retention ', LEFT(SHA2(DATABASE(), 256), 40))`;
+const nameOf = (lock: string) => sql`CONCAT(${lock}, ' ', LEFT(SHA2(DATABASE(), 256), 40))`;
 
-const lock = async (alone: Kysely<Tables>): Promise<boolean> => {
-  const { rows } = await sql<{ taken: number | null }>`SELECT GET_LOCK(${lockName}, 0) AS taken`.execute(
+const take = async <DB>(alone: Kysely<DB>, lock: string): Promise<boolean> => {
+  const { rows } = await sql<{ taken: number | null }>`SELECT GET_LOCK(${nameOf(lock)}, 0) AS taken`.execute(
     alone,
   );
   if (rows[0]?.taken !== 1) return false;
@@ -88,7 +97,7 @@ const lock = async (alone: Kysely<Tables>): Promise<boolean> => {
 };
 
 /** A lost connection releases both by itself. */
-const unlock = async (alone: Kysely<Tables>): Promise<void> => {
+const release = async <DB>(alone: Kysely<DB>, lock: string): Promise<void> => {
   await sql`SET SESSION lock_wait_timeout = DEFAULT`.execute(alone);
-  await sql`SELECT RELEASE_LOCK(${lockName})`.execute(alone);
+  await sql`SELECT RELEASE_LOCK(${nameOf(lock)})`.execute(alone);
 };

@@ -1,9 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../tables.ts';
-
-/** The tables with daily partitions, by the time of their rows. */
-export const datedTables = ['events', 'deliveries', 'delivery_attempts', 'delivery_minutes'] as const;
-export type DatedTable = (typeof datedTables)[number];
 
 /** The partitions to add to and drop from a table. */
 export interface PartitionPlan {
@@ -46,7 +41,7 @@ const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10).re
 const fromDay = (day: string): number => Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
 
 /** The names of a table's partitions, oldest first. */
-export const readPartitions = async (db: Kysely<Tables>, table: DatedTable): Promise<readonly string[]> => {
+export const readPartitions = async <DB>(db: Kysely<DB>, table: string): Promise<readonly string[]> => {
   const { rows } = await sql<{ name: string }>`
     SELECT partition_name AS name FROM information_schema.partitions
     WHERE table_schema = DATABASE() AND table_name = ${table} ORDER BY partition_ordinal_position`.execute(
@@ -55,11 +50,7 @@ export const readPartitions = async (db: Kysely<Tables>, table: DatedTable): Pro
   return rows.map(({ name }) => name);
 };
 
-export const addDays = async (
-  db: Kysely<Tables>,
-  table: DatedTable,
-  days: readonly string[],
-): Promise<void> => {
+export const addDays = async <DB>(db: Kysely<DB>, table: string, days: readonly string[]): Promise<void> => {
   const parts = days.map((day) => {
     const end = new Date(fromDay(day) + dayMs).toISOString().slice(0, 10);
     return sql`PARTITION ${sql.id(`p${day}`)} VALUES LESS THAN (${sql.lit(end)})`;
@@ -68,6 +59,6 @@ export const addDays = async (
     (${sql.join([...parts, sql`PARTITION ${sql.id(future)} VALUES LESS THAN (MAXVALUE)`])})`.execute(db);
 };
 
-export const dropPartition = async (db: Kysely<Tables>, table: DatedTable, name: string): Promise<void> => {
+export const dropPartition = async <DB>(db: Kysely<DB>, table: string, name: string): Promise<void> => {
   await sql`ALTER TABLE ${sql.table(table)} DROP PARTITION ${sql.id(name)}`.execute(db);
 };

@@ -1,0 +1,46 @@
+import { readPartitions } from '@causeway/runtime';
+import { beforeAll, expect, test } from 'vitest';
+import { type Tables, tenantTables } from '../tables.ts';
+import { eventually, openWorld, type World } from '../testing/boot.ts';
+import { datedTables } from './retention.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+test('Dispatchers that start at once add the partitions, and count held deliveries of days that they drop', async () => {
+  const { database } = world;
+  const db = database.connect<Tables>({ tenantTables });
+  const subscription = await world.subscribe('http://127.0.0.1:9/');
+  const ids = [subscription.company_id, subscription.subscription_id];
+  const days = (count: number) => new Date(Date.now() - count * 86_400_000);
+  await database.query(`ALTER TABLE deliveries REORGANIZE PARTITION future INTO (
+    PARTITION p20200101 VALUES LESS THAN ('2020-01-02'), PARTITION future VALUES LESS THAN (MAXVALUE))`);
+  for (const [eventId, created] of [
+    [1, new Date('2020-01-01T12:00:00Z')],
+    [2, days(1)],
+  ])
+    await database.query(
+      `INSERT INTO deliveries (company_id, subscription_id, event_id, created_utc, event_type, state, updated_utc)
+       VALUES (?, ?, ?, ?, 'client.created', 'held', NOW(3))`,
+      [...ids, eventId, created],
+    );
+  await database.query(
+    'UPDATE delivery_queues SET held_deliveries = 2 WHERE company_id = ? AND subscription_id = ?',
+    ids,
+  );
+  await Promise.all([world.start({ retentionDays: 3 }), world.start({ retentionDays: 3 })]);
+  for (const table of datedTables)
+    await eventually(() => readPartitions(db, table)).toSatisfy(
+      (names: readonly string[]) => names.length >= 9 && !names.includes('p20200101'),
+    );
+  await eventually(async () => {
+    const [queue] = await database.query<{ held_deliveries: number }>(
+      'SELECT held_deliveries FROM delivery_queues WHERE company_id = ? AND subscription_id = ?',
+      ids,
+    );
+    return queue!.held_deliveries;
+  }).toBe(1);
+  expect(await readPartitions(db, 'events')).toEqual(['future']);
+});

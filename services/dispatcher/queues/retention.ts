@@ -1,0 +1,41 @@
+import { type Database, type Log, type Metrics, type Repeated, startRetention } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import { dispatcherMetrics } from '../metrics.ts';
+import type { Tables } from '../tables.ts';
+
+/** The dispatcher's tables with daily partitions. */
+export const datedTables = ['deliveries', 'delivery_attempts', 'delivery_minutes'] as const;
+
+/** Keeps deliveries, attempts and minutes for a number of days, on one dispatcher at a time. */
+export const startDeliveryRetention = ({ db, log, metrics, days, now }: DeliveryRetentionOptions): Repeated =>
+  startRetention({
+    db,
+    log,
+    tables: datedTables,
+    // The release before changes these tables in `webhooks`, under the same lock.
+    lock: 'retention',
+    days,
+    now,
+    failed: metrics.counter(dispatcherMetrics.dispatcher_retention_failed_total).cell(),
+    onDropped: async (alone, table) => {
+      if (table === 'deliveries') await recountHeld(alone, now());
+    },
+  });
+
+/** Schedules a count for all subscriptions with held deliveries: the dropped days may have had some. */
+export const recountHeld = async (db: Kysely<Tables>, now: Date): Promise<void> => {
+  await db
+    .updateTable('delivery_queues')
+    .set({ count_held_utc: now })
+    .where('held_deliveries', '>', 0)
+    .execute();
+};
+
+interface DeliveryRetentionOptions {
+  readonly db: Database<Tables>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Whole days to keep rows. */
+  readonly days: number;
+  readonly now: () => Date;
+}
