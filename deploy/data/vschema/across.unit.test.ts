@@ -7,7 +7,8 @@ const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const sources = globSync('services/*/**/*.ts', { cwd: root })
   .filter(
-    (file) => !/\/node_modules\/|^services\/runtime\/(?!deliveries\/|retention\/)|\/testing\/|\.test\.ts$/.test(file),
+    (file) =>
+      !/\/node_modules\/|^services\/runtime\/(?!deliveries\/|retention\/)|\/testing\/|\.test\.ts$/.test(file),
   )
   .map(text);
 
