@@ -61,14 +61,15 @@ export const selectChange = (trx: Kysely<Tables>, { company_id, subscription_id 
     .where('subscription_id', '=', subscription_id);
 
 /**
- * Applies a change before a replay continues: what was disabled before is held before, and nothing of the replay is.
- * @returns whether the change is not applied completely.
+ * Applies what is left of a change before a replay continues: what waited at a disabling is held first, and no delivery
+ * of the replay is.
+ * @returns whether there was a change. Then the replay continues in the next transaction: this one has locked the queue.
  */
 export const applyFirst = async (trx: Trx<Tables>, key: QueueKey, now: Date): Promise<boolean> => {
   const change = await selectChange(trx, key).forUpdate().executeTakeFirst();
   if (!change) return false;
   await applyChange(trx, change, now);
-  return (await selectChange(trx, key).executeTakeFirst()) !== undefined;
+  return true;
 };
 
 /** Whether the subscription was enabled, and its failures are not set to zero yet. Locks the subscription. */

@@ -94,6 +94,29 @@ test('A disabling that no dispatcher has applied holds what waited then, even af
   expect(queue).toMatchObject({ consecutive_failures: 0, next_due_utc: expect.any(Date) });
 });
 
+test('Disabling, enabling, releasing and discarding at once leave a true count and nothing undone', async () => {
+  const one = await subscribe(400);
+  const calls = Array.from({ length: 60 }, (_, at) => {
+    if (at % 6 === 4) return one.release();
+    if (at % 6 === 5) return one.discard();
+    return one.switchTo(at % 2 === 0);
+  });
+  const statuses = (await Promise.all(calls)).map(({ status }) => status);
+  expect(statuses.filter((status) => ![200, 202, 409].includes(status))).toEqual([]);
+  await one.switchTo(false);
+  await until('everything is applied', async () => {
+    const [left] = await database.query<{ count: number }>(
+      `SELECT (SELECT COUNT(*) FROM subscription_changes WHERE subscription_id = ?)
+         + (SELECT COUNT(*) FROM replays WHERE subscription_id = ? AND kind = 'drop' AND state = 'running') AS count`,
+      [one.id, one.id],
+    );
+    return left!.count === 0;
+  });
+  const { held = 0, dropped = 0, waiting = 0 } = await one.states();
+  expect(held + dropped + waiting).toBe(400);
+  expect(await one.held()).toBe(held);
+});
+
 describe('Held deliveries', () => {
   test('are released once the subscription is enabled, and not before', async () => {
     const one = await subscribe(7);
