@@ -6,7 +6,7 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { beforeAll, describe, expect, test } from 'vitest';
 import { migrationFolders } from '../migrate/folders.ts';
 import { applyGrants, makeUsers, userOf } from './grants.ts';
-import { mysqlServices, privileges } from './privileges.ts';
+import { former, mysqlServices, privileges } from './privileges.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const database = await testDatabase({ folders: migrationFolders(root) });
@@ -122,6 +122,22 @@ test.each([
       expect([other, await refusal(other, drop)]).toEqual([other, 'ER_TABLEACCESS_DENIED_ERROR']);
     expect([table, await refusal(owner, drop)]).toEqual([table, undefined]);
   }
+});
+
+test('what the release before needs is neither granted nor revoked', async () => {
+  const dropDay = 'ALTER TABLE deliveries DROP PARTITION p20260131';
+  expect(former.webhooks?.deliveries).toContain('ALTER');
+  expect(await refusal('webhooks', dropDay)).toBe('ER_TABLEACCESS_DENIED_ERROR');
+  await admin.query("GRANT ALTER, DROP ON ??.deliveries TO ?@'%'", [
+    database.name,
+    userOf('webhooks', prefix),
+  ]);
+  await applyGrants(migrateUrl.href, root, prefix);
+  expect(await refusal('webhooks', dropDay)).not.toBe('ER_TABLEACCESS_DENIED_ERROR');
+  await admin.query("REVOKE ALTER, DROP ON ??.deliveries FROM ?@'%'", [
+    database.name,
+    userOf('webhooks', prefix),
+  ]);
 });
 
 describe('a grant that is not in the table', () => {

@@ -125,13 +125,13 @@ REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, S
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`delivery_queues` TO 'causeway_webhooks'@'%';
 REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`delivery_queues` FROM 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`deliveries` TO 'causeway_webhooks'@'%';
-REVOKE IF EXISTS DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`deliveries` FROM 'causeway_webhooks'@'%';
+REVOKE IF EXISTS CREATE, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`deliveries` FROM 'causeway_webhooks'@'%';
 GRANT SELECT ON `causeway`.`delivery_attempts` TO 'causeway_webhooks'@'%';
-REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`delivery_attempts` FROM 'causeway_webhooks'@'%';
+REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`delivery_attempts` FROM 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`replays` TO 'causeway_webhooks'@'%';
 REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`replays` FROM 'causeway_webhooks'@'%';
 GRANT SELECT ON `causeway`.`delivery_minutes` TO 'causeway_webhooks'@'%';
-REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`delivery_minutes` FROM 'causeway_webhooks'@'%';
+REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`delivery_minutes` FROM 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`sealed_keys` TO 'causeway_webhooks'@'%';
 REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`sealed_keys` FROM 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`webhook_companies` TO 'causeway_webhooks'@'%';

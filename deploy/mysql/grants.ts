@@ -1,6 +1,6 @@
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { everyPrivilege, type MysqlService, mysqlServices, privileges } from './privileges.ts';
+import { everyPrivilege, former, type MysqlService, mysqlServices, privileges } from './privileges.ts';
 
 /** The name of a service's user. */
 export const userOf = (service: MysqlService, prefix = 'causeway'): string => `${prefix}_${service}`;
@@ -14,8 +14,9 @@ interface GrantOptions {
 }
 
 /**
- * The statements that give each service's user exactly the privileges it needs, whatever it had before. They never
- * revoke a needed privilege in between, so services may keep running.
+ * The statements that give each service's user exactly the privileges it needs, whatever it had before, except that
+ * they leave those that the release before needs (`former`). They never revoke a needed privilege in between, so
+ * services may keep running.
  */
 export const grantStatements = ({ root, database, prefix }: GrantOptions): readonly string[] => {
   const allowed = privileges(root);
@@ -23,7 +24,8 @@ export const grantStatements = ({ root, database, prefix }: GrantOptions): reado
     const user = `'${userOf(service, prefix)}'@'%'`;
     return Object.entries(allowed[service]).flatMap(([table, may]) => {
       const on = `ON \`${database}\`.\`${table}\``;
-      const mayNot = everyPrivilege.filter((one) => !may.includes(one));
+      const kept = [...may, ...(former[service]?.[table] ?? [])];
+      const mayNot = everyPrivilege.filter((one) => !kept.includes(one));
       return [
         ...(may.length === 0 ? [] : [`GRANT ${may.join(', ')} ${on} TO ${user}`]),
         `REVOKE IF EXISTS ${mayNot.join(', ')} ${on} FROM ${user}`,
