@@ -1,6 +1,7 @@
-import { type ReplayRow, waitingDeliveriesQuota } from '@causeway/proto';
-import { type Bus, createLog, transaction } from '@causeway/runtime';
+import { type ReplayRow, type SubscriptionChangeRow, waitingDeliveriesQuota } from '@causeway/proto';
+import { type Bus, createLog, type Trx, transaction } from '@causeway/runtime';
 import { cleanUp, type TestDatabase } from '@causeway/runtime/testing';
+import { applyChange, selectChange } from '../commands/apply-change.ts';
 import { nextPage } from '../commands/replay-page.ts';
 import { serveCommands } from '../commands/serve-commands.ts';
 import { correctHeld } from '../queues/held-count.ts';
@@ -9,6 +10,8 @@ import { type Tables, tenantTables } from '../tables.ts';
 export interface StartedCommands {
   /** Runs one step of a replay and rolls it back, as if its process were killed before the commit. */
   interruptPage(companyId: number, replayId: number): Promise<void>;
+  /** The same with the change of a subscription, if there is one. */
+  interruptChange(companyId: number, subscriptionId: number): Promise<void>;
   /** Counts the held deliveries of one subscription whose recount is due. */
   correctHeld(): Promise<number>;
 }
@@ -31,11 +34,19 @@ export const startCommands = async (
     onReset: () => {},
   });
   cleanUp(() => commands.drain());
+  const interrupt = async (work: (trx: Trx<Tables>) => Promise<void>): Promise<void> => {
+    const killed = new Error('killed');
+    await transaction(db, async (trx) => {
+      await work(trx);
+      throw killed;
+    }).catch((error: Error) => {
+      if (error !== killed) throw error;
+    });
+  };
   return {
     correctHeld: () => correctHeld({ db, now }),
-    interruptPage: async (companyId, replayId) => {
-      const killed = new Error('killed');
-      await transaction(db, async (trx) => {
+    interruptPage: (companyId, replayId) =>
+      interrupt(async (trx) => {
         const replay: ReplayRow = await trx
           .selectFrom('replays')
           .selectAll()
@@ -44,10 +55,14 @@ export const startCommands = async (
           .forUpdate()
           .executeTakeFirstOrThrow();
         await nextPage(trx, replay, { now: now(), waitingQuota });
-        throw killed;
-      }).catch((error: Error) => {
-        if (error !== killed) throw error;
-      });
-    },
+      }),
+    interruptChange: (company_id, subscription_id) =>
+      interrupt(async (trx) => {
+        const key = { company_id, subscription_id };
+        const change: SubscriptionChangeRow | undefined = await selectChange(trx, key)
+          .forUpdate()
+          .executeTakeFirst();
+        if (change) await applyChange(trx, change, now());
+      }),
   };
 };

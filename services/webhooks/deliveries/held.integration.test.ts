@@ -94,6 +94,20 @@ test('A disabling that no dispatcher has applied holds what waited then, even af
   expect(queue).toMatchObject({ consecutive_failures: 0, next_due_utc: expect.any(Date) });
 });
 
+test('Disabling that is interrupted anywhere goes on there: everything is held and counted once', async () => {
+  const one = await subscribe(3_500);
+  await one.switchTo(false);
+  const left = () => database.query('SELECT * FROM subscription_changes WHERE subscription_id = ?', [one.id]);
+  await Promise.all([
+    ...dispatchers.map(async ({ interruptChange }) => {
+      for (let at = 0; at < 20; at++) await interruptChange(company, one.id);
+    }),
+    until('the end of the backlog', async () => (await left()).length === 0),
+  ]);
+  expect(await one.states()).toEqual({ held: 3_500 });
+  expect(await one.held()).toBe(3_500);
+});
+
 test('Disabling, enabling, releasing and discarding at once leave a true count and nothing undone', async () => {
   const one = await subscribe(400);
   const calls = Array.from({ length: 60 }, (_, at) => {
