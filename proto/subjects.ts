@@ -48,8 +48,8 @@ export const limitCountSubject = (partition: number | '*', epoch: string): strin
   `limits.count.${partition}.${epoch}`;
 
 /**
- * The stream that announces committed events; the message ID is the event's ID. The outbox table is authoritative: a
- * sweeper picks up events that the stream lost.
+ * The stream of committed events, for the dispatchers. The outbox table is authoritative: a sweeper finds events that
+ * the stream lost.
  */
 export const eventStream = 'EVENTS';
 
@@ -63,23 +63,20 @@ export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): 
 /** Requests of the CRM's other modules to add an event (`ingestEvent`); crm's replicas are a queue group. */
 export const ingestSubject = 'events.ingest';
 
-/**
- * The work queue of first attempts: small lists of deliveries (`encodeWake`), each for one dispatcher. Retries, and
- * deliveries that the queue lost, come from the tables when they are due.
- */
-export const deliveryStream = 'DELIVERIES';
-export const deliverySubject = 'deliveries.first';
 /** The durable consumer that all dispatchers pull from. */
-export const deliveryConsumer = 'dispatchers';
+export const eventConsumer = 'dispatchers';
+
+/** The header of an event with the version of its company's subscriptions (`event_sequences`) at its commit. */
+export const versionHeader = 'Subscriptions-Version';
+
+/** Dispatchers tell one another here when a subscription begins or stops failing. */
+export const deliveryHealthSubject = 'deliveries.health';
 
 /** Requests for a test delivery; the dispatchers are a queue group. */
 export const testDeliverySubject = 'deliveries.test';
 
 /** Requests to begin a committed command (`DeliveryCommand`); the dispatchers are a queue group. */
 export const deliveryCommandSubject = 'deliveries.command';
-
-/** The durable consumer of `eventStream` that fans events out; all replicas of `webhooks` pull from it. */
-export const fanOutConsumer = 'fanout';
 
 /**
  * Dispatchers broadcast finished attempts here for the portal's live view (`DeliveryTailEntry`). There may be no

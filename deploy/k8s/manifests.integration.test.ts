@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
-import { deliveryConsumer, deliveryPorts, deliveryStream, services } from '@causeway/proto';
+import { deliveryPorts, eventConsumer, eventStream, services } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
 import { addressProblem } from '../../proto/deliveries/addresses.ts';
 import { readers, variablesOf } from '../settings/readers.ts';
@@ -327,8 +327,8 @@ describe('scaling in production', () => {
     const [scaled] = ofKind(production, 'ScaledObject');
     const trigger = scaled?.spec.triggers.find(({ type }: { type: string }) => type === 'nats-jetstream');
     expect(trigger.metadata).toMatchObject({
-      stream: deliveryStream,
-      consumer: deliveryConsumer,
+      stream: eventStream,
+      consumer: eventConsumer,
       account: '$G',
     });
     const [host, port] = trigger.metadata.natsServerMonitoringEndpoint.split(':');

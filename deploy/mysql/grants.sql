@@ -115,9 +115,8 @@ REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REF
 REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`company_settings` FROM 'causeway_webhooks'@'%';
 GRANT SELECT, ALTER, DROP ON `causeway`.`events` TO 'causeway_webhooks'@'%';
 REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`events` FROM 'causeway_webhooks'@'%';
-GRANT SELECT ON `causeway`.`event_sequences` TO 'causeway_webhooks'@'%';
-REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_sequences` FROM 'causeway_webhooks'@'%';
-GRANT SELECT, UPDATE, DELETE ON `causeway`.`event_outbox` TO 'causeway_webhooks'@'%';
+GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_webhooks'@'%';
+REVOKE IF EXISTS DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_sequences` FROM 'causeway_webhooks'@'%';
 REVOKE IF EXISTS INSERT, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_outbox` FROM 'causeway_webhooks'@'%';
 REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_dedupe_keys` FROM 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`subscriptions` TO 'causeway_webhooks'@'%';
@@ -163,9 +162,10 @@ REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REF
 REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`company_settings` FROM 'causeway_dispatcher'@'%';
 GRANT SELECT ON `causeway`.`events` TO 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`events` FROM 'causeway_dispatcher'@'%';
-REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_sequences` FROM 'causeway_dispatcher'@'%';
-GRANT SELECT, DELETE ON `causeway`.`event_outbox` TO 'causeway_dispatcher'@'%';
-REVOKE IF EXISTS INSERT, UPDATE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_outbox` FROM 'causeway_dispatcher'@'%';
+GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_dispatcher'@'%';
+REVOKE IF EXISTS DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_sequences` FROM 'causeway_dispatcher'@'%';
+GRANT SELECT, UPDATE, DELETE ON `causeway`.`event_outbox` TO 'causeway_dispatcher'@'%';
+REVOKE IF EXISTS INSERT, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_outbox` FROM 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`event_dedupe_keys` FROM 'causeway_dispatcher'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`subscriptions` TO 'causeway_dispatcher'@'%';
 REVOKE IF EXISTS INSERT, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`subscriptions` FROM 'causeway_dispatcher'@'%';

@@ -33,9 +33,8 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   webhooks: {
     audit_log: append,
     events: [...read, ...days],
-    event_sequences: read,
+    event_sequences: ['SELECT', 'INSERT', 'UPDATE'],
     subscription_changes: ['SELECT', 'INSERT', 'UPDATE'],
-    event_outbox: ['SELECT', 'UPDATE', 'DELETE'],
     deliveries: ['SELECT', 'INSERT', 'UPDATE'],
     delivery_attempts: read,
     delivery_minutes: read,
@@ -43,7 +42,8 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   dispatcher: {
     audit_log: ['INSERT'],
     events: read,
-    event_outbox: ['SELECT', 'DELETE'],
+    event_sequences: ['SELECT', 'INSERT', 'UPDATE'],
+    event_outbox: ['SELECT', 'UPDATE', 'DELETE'],
     subscriptions: change,
     subscription_changes: ['SELECT', 'UPDATE', 'DELETE'],
     deliveries: ['SELECT', 'INSERT', 'UPDATE', ...days],
@@ -62,6 +62,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
  */
 export const former: Partial<Record<MysqlService, Tables>> = {
   webhooks: {
+    event_outbox: ['SELECT', 'UPDATE', 'DELETE'],
     deliveries: ['DELETE', ...days],
     delivery_attempts: days,
     delivery_minutes: days,

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   deliveryCommandSubject,
-  deliveryConsumer,
-  deliveryStream,
-  deliverySubject,
+  deliveryHealthSubject,
   deliveryTailSubject,
+  eventConsumer,
   eventStream,
   eventSubject,
-  fanOutConsumer,
   gatewayBucket,
   gatewayBucketSettings,
   ingestSubject,
@@ -42,8 +40,8 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { createStream } from '../../services/dispatcher/intake/streams.ts';
 import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
-import { ensureStreams } from '../../services/webhooks/fan-out/streams.ts';
 import { renderNatsConfig } from './config.ts';
 import { natsUsers } from './permissions.ts';
 
@@ -65,7 +63,7 @@ const busOf = async (user: string): Promise<Bus> => {
 };
 const operator = await busOf('operator');
 const manager = await jetstreamManager(operator.nc);
-await ensureStreams(operator, 1);
+await createStream(operator, 1);
 await ensureLimitStream(operator.nc, 1);
 const keys = await new Kvm(operator.nc).create(keyBucket, { history: 1, allow_direct: false });
 await new Kvm(operator.nc).create(gatewayBucket, gatewayBucketSettings);
@@ -122,22 +120,19 @@ await listen('access', keyUsedSubject, isTold);
 await listen('access', requestsCountedSubject, isTold);
 await listen('gateway', sessionsEndedSubject, isTold);
 await listen('gateway', deliveryTailSubject(1001), isTold);
+await listen('dispatcher', deliveryHealthSubject, isTold);
 
 const entrySubject = `$KV.${keyBucket}.${forged}`;
 const targets = [
   ...Object.keys(lanes).map((lane) => laneSubject(lane as LaneName)),
   ...[ingestSubject, testDeliverySubject, deliveryCommandSubject, keyRevokedSubject, countSubject],
-  ...[keyUsedSubject, requestsCountedSubject, sessionsEndedSubject, deliveryTailSubject(1001)],
+  ...[keyUsedSubject, requestsCountedSubject, sessionsEndedSubject],
+  ...[deliveryTailSubject(1001), deliveryHealthSubject],
   entrySubject,
 ];
-const streams = [limitStream, eventStream, deliveryStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
+const streams = [limitStream, eventStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
 /** The streams in which a user may store messages of its own; others refuse it. */
-const stored = [
-  limitLogSubject(0),
-  eventSubject(1001, 'client.created'),
-  deliverySubject,
-  `$KV.${gatewayBucket}.mine`,
-];
+const stored = [limitLogSubject(0), eventSubject(1001, 'client.created'), `$KV.${gatewayBucket}.mine`];
 
 const frame = encodeCalls([
   {
@@ -170,8 +165,7 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
       const makers: [string, object][] = [
         [thief, { name: thief }],
         [`${thief}.$KV.${keyBucket}.>`, { name: thief, filter_subject: `$KV.${keyBucket}.>` }],
-        [fanOutConsumer, { durable_name: fanOutConsumer }],
-        [deliveryConsumer, { durable_name: deliveryConsumer }],
+        [eventConsumer, { durable_name: eventConsumer }],
       ];
       for (const [name, config] of makers)
         send(
@@ -179,7 +173,7 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
           { stream_name: stream, config: { ...consumer, ...config, deliver_subject: target } },
           `_INBOX_${user}.x`,
         );
-      for (const name of [thief, fanOutConsumer, deliveryConsumer])
+      for (const name of [thief, eventConsumer])
         send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, { batch: 9, no_wait: true }, target);
       for (const name of [stream, `EVIL_${at}`])
         for (const way of ['CREATE', 'UPDATE'])
@@ -206,7 +200,7 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
 
 beforeEach(async () => {
   heard.clear();
-  for (const stream of [limitStream, eventStream, deliveryStream]) await manager.streams.purge(stream);
+  for (const stream of [limitStream, eventStream]) await manager.streams.purge(stream);
 });
 
 const connectAs = async (user: string): Promise<NatsConnection> => {
@@ -234,7 +228,7 @@ test.each<[user: string, subjects: readonly string[]]>([
     ],
   ],
   ['webhooks', [ingestSubject, testDeliverySubject, deliveryCommandSubject]],
-  ['dispatcher', [deliveryTailSubject(1001)]],
+  ['dispatcher', [deliveryTailSubject(1001), deliveryHealthSubject]],
   ['crm', []],
   ['access', [keyRevokedSubject, sessionsEndedSubject, entrySubject]],
 ])(
@@ -247,9 +241,9 @@ test.each<[user: string, subjects: readonly string[]]>([
     await vi.waitFor(() => {
       if (table.key(forged)) heard.add(entrySubject);
       expect([...heard].sort()).toEqual([...subjects].sort());
-    }, 60_000);
+    }, 30_000);
   },
-  60_000,
+  120_000,
 );
 
 /** Resolves when a message has passed through a stream and a push consumer, twice. */

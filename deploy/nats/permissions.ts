@@ -1,12 +1,10 @@
 import {
   deliveryCommandSubject,
-  deliveryConsumer,
-  deliveryStream,
-  deliverySubject,
+  deliveryHealthSubject,
   deliveryTailSubject,
+  eventConsumer,
   eventStream,
   eventSubject,
-  fanOutConsumer,
   gatewayBucket,
   ingestSubject,
   keyBucket,
@@ -93,11 +91,7 @@ const followsBucket = (bucket: string): string[] => [
   `$JS.FC.${bucketStream(bucket)}.>`,
 ];
 /** Pulling messages from a consumer that all replicas share. */
-const pulls = (stream: string, consumer: string): string[] => [
-  `$JS.API.CONSUMER.INFO.${stream}.${consumer}`,
-  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
-  `$JS.ACK.${stream}.${consumer}.>`,
-];
+const pulls = (stream: string, consumer: string): string => `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
 const writesBucket = (bucket: string): string => `$KV.${bucket}.>`;
 
 const withMore = (base: NatsPermissions, more: NatsPermissions): NatsPermissions => ({
@@ -152,22 +146,17 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     subscribe: [ingestSubject],
   }),
   webhooks: withMore(lanes('webhooks', { webhooks: 'gateway', 'operator-webhooks': 'operator' }), {
-    publish: [
-      ingestSubject,
-      deliverySubject,
-      deliveryCommandSubject,
-      testDeliverySubject,
-      ...makesStream(eventStream),
-      makesConsumer(eventStream, fanOutConsumer),
-      ...pulls(eventStream, fanOutConsumer),
-      ...makesStream(deliveryStream),
-      makesConsumer(deliveryStream, deliveryConsumer),
-      ...followsBucket(keyBucket),
-    ],
+    publish: [ingestSubject, deliveryCommandSubject, testDeliverySubject, ...followsBucket(keyBucket)],
     subscribe: [],
   }),
   dispatcher: withMore(common('dispatcher'), {
-    publish: [...pulls(deliveryStream, deliveryConsumer), deliveryTailSubject('*')],
-    subscribe: [deliveryCommandSubject, testDeliverySubject],
+    publish: [
+      ...makesStream(eventStream),
+      makesConsumer(eventStream, eventConsumer),
+      pulls(eventStream, eventConsumer),
+      deliveryTailSubject('*'),
+      deliveryHealthSubject,
+    ],
+    subscribe: [deliveryCommandSubject, testDeliverySubject, deliveryHealthSubject],
   }),
 };

@@ -111,19 +111,12 @@ const subscription = await subscribe(secretPath, ['client.created']);
 
 const edge = 'POST /api/v1/integrations/clients (gateway)';
 const call = `${edge} > crm/createClient (gateway) > crm/createClient (crm)`;
-const fannedOut = `${call} > publish EVENTS (crm) > process EVENTS (webhooks)`;
-const delivered = `${fannedOut} > deliver event (dispatcher)`;
+const delivered = `${call} > publish EVENTS (crm) > deliver event (dispatcher)`;
 /** The last spans of each process and each branch. */
-const everything = [
-  'POST /api/v1/integrations/clients',
-  'publish EVENTS',
-  'fan out',
-  'take deliveries',
-  'deliver event',
-];
+const everything = ['POST /api/v1/integrations/clients', 'publish EVENTS', 'deliver event'];
 
 describe('the trace of a created client', () => {
-  test('leads from the gateway over the lane, the service and its statements, the stream and the fan-out to the delivery', async () => {
+  test('leads from the gateway over the lane, the service and its statements, and the stream to the delivery', async () => {
     const trace = newTrace();
     const made = await ask('POST', '/integrations/clients', newClient, trace.traceparent);
     expect(made.status).toBe(201);
@@ -134,12 +127,6 @@ describe('the trace of a created client', () => {
         `${edge} > count request (gateway)`,
         ...['BEGIN; SELECT statuses', 'INSERT clients', 'INSERT events; INSERT event_outbox; COMMIT'].map(
           (statement) => `${call} > write group (crm) > ${statement} (crm)`,
-        ),
-        ...['BEGIN; SELECT event_outbox', 'UPDATE event_outbox', 'COMMIT'].map(
-          (statement) => `${fannedOut} > fan out (webhooks) > ${statement} (webhooks)`,
-        ),
-        ...['SELECT event_outbox', 'SELECT subscriptions'].map(
-          (statement) => `${fannedOut} > take deliveries (dispatcher) > ${statement} (dispatcher)`,
         ),
         `${delivered} > POST (dispatcher)`,
         ...['BEGIN; INSERT delivery_attempts', 'INSERT deliveries'].map(
@@ -168,7 +155,6 @@ describe('the trace of a created client', () => {
       'crm/createClient gateway': 'client',
       'crm/createClient crm': 'server',
       'publish EVENTS crm': 'producer',
-      'process EVENTS webhooks': 'consumer',
       'deliver event dispatcher': 'consumer',
       'POST dispatcher': 'client',
     });
@@ -199,7 +185,7 @@ describe('the trace of a created client', () => {
     expect(delivery!.headers.traceparent).toBeUndefined();
   });
 
-  test('is complete even if many clients are created in one transaction, fanned out and recorded together', async () => {
+  test('is complete even if many clients are created in one transaction and recorded together', async () => {
     const many = Array.from({ length: 12 }, () => newTrace());
     const made = await Promise.all(
       many.map(({ traceparent }) => ask('POST', '/integrations/clients', newClient, traceparent)),
@@ -210,9 +196,9 @@ describe('the trace of a created client', () => {
     for (const one of spans) {
       expect(pathsOf(one)).toContain(`${delivered} > POST (dispatcher)`);
       const ids = one
-        .filter(({ name }) => /^publish|^process|^deliver/.test(name))
+        .filter(({ name }) => /^publish|^deliver/.test(name))
         .map(({ attributes }) => attributes['messaging.message.id']);
-      expect(ids).toHaveLength(3);
+      expect(ids).toHaveLength(2);
       expect(new Set(ids).size).toBe(1);
     }
     // Shared spans are children of one of the calls; the others link to them.

@@ -107,13 +107,13 @@ export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly next_attempt_utc: Date | null;
 }
 
-/** An event that waits for its fan-out, or whose first attempts are under way. crm writes it with the event. */
+/** An event some of whose deliveries have no rows yet. crm writes it with the event. */
 export interface EventOutboxRow {
   readonly company_id: number;
   readonly event_id: number;
   readonly sequence: number;
   readonly created_utc: Date;
-  /** The lease of the dispatcher that makes the first attempts; null before a wake announces them. */
+  /** Until then, the dispatcher that got the event's message acts on it. Null: written by an older release. */
   readonly leased_until: Date | null;
 }
 

@@ -1,5 +1,5 @@
 import type { challengeType } from '../deliveries/challenge.ts';
-import type { EventType } from '../events.ts';
+import { type EventType, isEventType } from '../events.ts';
 
 /** An event as stored. */
 export interface StoredEvent {
@@ -37,3 +37,20 @@ export const encodeEnvelope = ({
   ]);
 
 const closing = Buffer.from('}');
+
+/** The fields of an envelope before its payload. */
+export type EnvelopeHead = Pick<StoredEvent, 'event_id' | 'type' | 'created_utc' | 'company_id'>;
+
+/** Reads the fields before the payload. @returns undefined if the bytes are not an envelope. */
+export const decodeEnvelopeHead = (envelope: Uint8Array): EnvelopeHead | undefined => {
+  const text = Buffer.from(envelope.buffer, envelope.byteOffset, Math.min(envelope.length, maxHead)).toString(
+    'latin1',
+  );
+  const [, id, type, created, company] = head.exec(text) ?? [];
+  if (id === undefined || !isEventType(type!)) return undefined;
+  return { event_id: Number(id), type, created_utc: new Date(created!), company_id: Number(company) };
+};
+
+const maxHead = 200;
+const head =
+  /^\{"id":(\d{1,16}),"type":"([a-z_.]+)","createdUtc":"([-\d:.TZ]{24})","companyId":(\d{1,16}),"payload":/;

@@ -160,6 +160,7 @@ interface Events {
 interface EventSequences {
   company_id: number;
   last_sequence: number;
+  subscriptions_version: Generated<number>;
 }
 
 interface EventOutbox {
@@ -167,6 +168,7 @@ interface EventOutbox {
   event_id: number;
   sequence: number;
   created_utc: Date;
+  leased_until: Date;
 }
 
 interface EventDedupeKeys {

@@ -38,6 +38,8 @@ export const dispatcherConfig = {
   QUOTA_WAITING_DELIVERIES: integer(1, 1_000_000_000).default(waitingDeliveriesQuota),
   /** Whole days to keep deliveries and attempts. */
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
+  /** Copies of the stream of events: 1 on a single NATS server, 3 in a cluster. */
+  NATS_REPLICAS: integer(1, 5).default(1),
   /** Number of signing threads. */
   DISPATCHER_SIGNERS: integer(1, 16).default(1),
 } as const;

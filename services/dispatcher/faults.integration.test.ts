@@ -8,11 +8,10 @@ import {
 } from '@causeway/proto';
 import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
-import { jetstreamManager } from '@nats-io/jetstream';
 import { beforeEach, expect, test } from 'vitest';
 import { startProxy, type Verdict } from '../runtime/database/fixtures/proxy.ts';
 import { type Tables, tenantTables } from './tables.ts';
-import { eventually, makeQueue, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -37,7 +36,7 @@ const proxiedDatabase = async (verdict: (request: Buffer) => Verdict) => {
   return db;
 };
 
-test('two dispatchers share wakes and backlogs, and each delivery is sent once', async () => {
+test('two dispatchers share events and backlogs, and each delivery is sent once', async () => {
   await Promise.all([world.start(), world.start()]);
   const keys = [
     ...(await world.deliver(subscription, 300, { by: 'queue' })),
@@ -59,15 +58,16 @@ test('a delivery whose dispatcher is gone is due when its lease expires', async 
   }
 });
 
-test('a wake whose lease has expired or belongs to another dispatcher has no effect', async () => {
-  const keys = await world.deliver(subscription, 2, { dueMs: Date.now() + 500 });
+test('an event that arrives late in its lease becomes waiting deliveries, unless another dispatcher has it', async () => {
+  const [taken, late] = await world.deliver(subscription, 2);
   await world.database.query('UPDATE event_outbox SET leased_until = ? WHERE event_id = ?', [
-    new Date(Date.now() + 20_000),
-    keys[0]!.event_id,
+    new Date(Date.now() + 60_000),
+    taken!.event_id,
   ]);
-  await world.start();
   await sleep(1_200);
-  expect(receiver.received).toEqual([]);
+  const { metrics } = await world.start();
+  await eventually(idsReceived).toEqual([late!.event_id]);
+  expect(await metrics.registry.metrics()).toMatch(/^dispatcher_first_taken_total 0$/m);
 });
 
 test('deliveries that a killed dispatcher had leased are delivered by another when the leases expire', async () => {
@@ -167,19 +167,23 @@ test('a commit whose answer is lost is written again, and counts nothing twice',
   expect(receiver.received).toHaveLength(3);
 });
 
-test('without NATS deliveries come through their queues; with a new stream wakes work again', async () => {
-  await world.start();
+test('without NATS events come from the outbox; a lost stream is created again', async () => {
+  const { metrics } = await world.start();
   await world.nats.stop();
-  await world.deliver(subscription, 5, { by: 'queue' });
+  await world.deliver(subscription, 5);
   await eventually(delivered).toBe(5);
+  // The stream is in memory, so it is gone.
   await world.nats.restart();
   await eventually(() => world.bus.connected()).toBe(true);
-  // The stream is in memory, so it is gone.
-  await expect((await jetstreamManager(world.bus.nc)).streams.info('DELIVERIES')).rejects.toThrow();
-  await makeQueue(world.bus);
-  await world.deliver(subscription, 5);
-  // Long before their leases expire.
-  await expect.poll(delivered, { timeout: 10_000 }).toBe(10);
+  const taken = async () =>
+    Number(/^dispatcher_first_taken_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1]);
+  const before = await taken();
+  let sent = 5;
+  await eventually(async () => {
+    sent += (await world.deliver(subscription, 1)).length;
+    return taken();
+  }).toBeGreaterThan(before);
+  await eventually(delivered).toBe(sent);
 });
 
 test('a test delivery is one signed attempt that is not recorded, even for a disabled subscription', async () => {

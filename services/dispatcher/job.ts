@@ -1,12 +1,11 @@
-import type { DeliveryKey, EventType } from '@causeway/proto';
-import type { LeasedDelivery } from './intake/announced.ts';
+import type { DeliveryKey } from '@causeway/proto';
+import type { LeasedDelivery } from './intake/taken-events.ts';
 
 /** A delivery that this process has leased in order to make one attempt. */
 export interface Job extends LeasedDelivery {
-  readonly event_type: EventType;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Where it came from: a wake that announced a first attempt, or its queue. */
+  /** Where it came from: the match of its event, or its queue. */
   readonly source: 'first' | 'queue';
   /** True for the single attempt at a time of a failing subscription. */
   readonly probe: boolean;
@@ -15,7 +14,7 @@ export interface Job extends LeasedDelivery {
   readonly body: Buffer;
 }
 
-/** Where a delivery goes and what signs it, read from the subscription's row when the delivery is taken. */
+/** Where a delivery goes and what signs it: the subscription as it was when the delivery was taken. */
 export interface Target {
   readonly url: string;
   readonly secret: Buffer;

@@ -29,6 +29,7 @@ await runProcess(
       signers: config.DISPATCHER_SIGNERS,
       waitingQuota: config.QUOTA_WAITING_DELIVERIES,
       retentionDays: config.RETENTION_DAYS,
+      replicas: config.NATS_REPLICAS,
     });
     kit.onStop('service', () => dispatcher.drain());
   },

@@ -5,6 +5,15 @@ export const dispatcherMetrics = declareMetrics({
   dispatcher_attempt_seconds: { type: 'histogram', help: 'Duration of delivery attempts' },
   dispatcher_attempts_in_flight: { type: 'gauge', help: 'Attempts in flight' },
   dispatcher_attempts_total: { type: 'counter', help: 'Attempts by how they ended', labels: ['outcome'] },
+  dispatcher_events_swept_total: {
+    type: 'counter',
+    help: 'Events taken from the outbox when their leases had expired',
+  },
+  dispatcher_events_taken_total: { type: 'counter', help: 'Events taken from the stream and matched' },
+  dispatcher_events_written_total: {
+    type: 'counter',
+    help: 'Events whose deliveries were written as waiting before a first attempt',
+  },
   dispatcher_events_missed_total: {
     type: 'counter',
     help: 'Events that subscriptions missed at the quota of waiting deliveries',
@@ -13,7 +22,7 @@ export const dispatcherMetrics = declareMetrics({
     type: 'histogram',
     help: 'From an event to the first attempt of its delivery',
   },
-  dispatcher_first_taken_total: { type: 'counter', help: 'Announced deliveries that were taken' },
+  dispatcher_first_taken_total: { type: 'counter', help: 'Deliveries of events taken from the stream' },
   dispatcher_given_back_total: {
     type: 'counter',
     help: 'Deliveries that were taken and returned without an attempt',
@@ -22,6 +31,10 @@ export const dispatcherMetrics = declareMetrics({
     type: 'gauge',
     help: 'Time since the oldest due queue became due, or age of the oldest held delivery',
     labels: ['kind'],
+  },
+  dispatcher_outbox_oldest_seconds: {
+    type: 'gauge',
+    help: 'Time since the earliest expired lease in the outbox',
   },
   dispatcher_queue_looks_total: { type: 'counter', help: 'Polls for queues that are due' },
   dispatcher_queue_taken_total: { type: 'counter', help: 'Deliveries taken from queues' },

@@ -17,7 +17,7 @@ test('a hanging receiver with thousands of waiting deliveries, and a failing one
   const sentMs = new Map<number, number>();
   for (let round = 0; round < 100; round++) {
     const atMs = Date.now();
-    const keys = await world.deliver(good, 2, { by: round % 2 ? 'wake' : 'queue' });
+    const keys = await world.deliver(good, 2, { by: round % 2 ? 'event' : 'queue' });
     for (const { event_id } of keys) sentMs.set(event_id, atMs);
     if (round % 10 === 0) await world.deliver(bad[0]!, 20);
     await sleep(20);
@@ -66,7 +66,7 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
 
   other.answer = (response, { attempt }) => response.writeHead(attempt === 1 ? 500 : 200).end();
   const subscription = await world.subscribe(other.url);
-  for (const by of ['wake', 'queue'] as const) {
+  for (const by of ['event', 'queue'] as const) {
     const before = slow.received.length;
     await world.deliver(subscription, 1, { by });
     await eventually(async () => (await world.deliveries(subscription)).at(-1)!.state).toBe('succeeded');
@@ -92,7 +92,7 @@ test('a host gets no more concurrent attempts than its limit, over all companies
   const subscriptions = await Promise.all([1, 2, 3, 4, 5].map(() => world.subscribe(receiver.url)));
   await Promise.all(
     subscriptions.map((subscription, at) =>
-      world.deliver(subscription, 20, { by: at % 2 ? 'wake' : 'queue' }),
+      world.deliver(subscription, 20, { by: at % 2 ? 'event' : 'queue' }),
     ),
   );
   await eventually(() => receiver.received.length).toBe(100);

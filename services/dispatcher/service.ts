@@ -17,10 +17,12 @@ import {
 } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { serveCommands } from './commands/serve-commands.ts';
+import { startFanOut } from './fan-out/start-fan-out.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
-import { createOutboxCleanup } from './intake/announced.ts';
+import { createCompanies } from './intake/companies.ts';
 import { startIntake } from './intake/intake.ts';
-import { trackSlowAttempts } from './intake/slow-attempts.ts';
+import { trackOpenEvents } from './intake/open-events.ts';
+import { keepStream } from './intake/streams.ts';
 import type { Job } from './job.ts';
 import { dispatcherMetrics } from './metrics.ts';
 import { watchBacklog } from './queues/backlog.ts';
@@ -30,6 +32,7 @@ import { startPoller } from './queues/poller.ts';
 import { startDeliveryRetention } from './queues/retention.ts';
 import { createMinutes } from './record/minutes.ts';
 import { createRecorder } from './record/recorder.ts';
+import { shareHealth } from './record/share-health.ts';
 import { createTail } from './record/tail.ts';
 import { createScheduler } from './scheduling/scheduler.ts';
 import { createSigner } from './sign/signer.ts';
@@ -59,7 +62,7 @@ export interface DispatcherOptions {
   readonly timeoutMs?: number;
   /** The least time between two attempts to a subscription that is failing. */
   readonly probeIntervalMs?: number;
-  /** How long what is taken from a queue is ours. */
+  /** The lease of a delivery that is being attempted. */
   readonly leaseMs?: number;
   /** Attempts in flight at a time. */
   readonly slots?: number;
@@ -71,6 +74,8 @@ export interface DispatcherOptions {
   readonly waitingQuota?: number;
   /** Whole days to keep deliveries and attempts. */
   readonly retentionDays?: number;
+  /** Copies of the stream of events in the NATS cluster; default 1. */
+  readonly replicas?: number;
   readonly now?: () => Date;
   /** From 0 up to 1. */
   readonly random?: () => number;
@@ -102,16 +107,15 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     metrics,
     tracer,
   });
-  const outboxCleanup = createOutboxCleanup({ db, log, metrics });
-  const onWritten = outboxCleanup.written;
   const waitingQuota = options.waitingQuota ?? waitingDeliveriesQuota;
+  const openEvents = trackOpenEvents({ db, now, waitingQuota, log, metrics });
+  const onWritten = openEvents.written;
   const onMissed = createMissedReport({
     log,
     metrics,
     metric: dispatcherMetrics.dispatcher_events_missed_total,
   });
   const leaseRelease = createLeaseRelease({ db, now, waitingQuota, onWritten, onMissed, log, metrics });
-  const slow = trackSlowAttempts({ db, now, waitingQuota, onWritten, log });
   const tail = createTail(bus);
   const minutes = createMinutes({ db, log, metrics });
   const scheduler = createScheduler({
@@ -129,13 +133,17 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     waitingQuota,
     onMissed,
     hasFailures: (key) => scheduler.failuresOf(key) > 0,
-    onHealth: (health) => {
-      scheduler.setFailures(health, health.failures);
-      const { company_id, subscription_id, disabledReason } = health;
-      if (disabledReason) log.warn({ company_id, subscription_id, disabledReason }, 'subscription disabled');
+    onHealth: (changed) => {
+      for (const one of changed) {
+        scheduler.setFailures(one, one.failures);
+        const { company_id, subscription_id, disabledReason } = one;
+        if (disabledReason)
+          log.warn({ company_id, subscription_id, disabledReason }, 'subscription disabled');
+      }
+      health.tell(changed);
     },
     onRecorded: (finished) => {
-      outboxCleanup.written(finished.map(({ job }) => job));
+      openEvents.written(finished.map(({ job }) => job));
       tail(finished);
     },
     onRoom: () => intake.pump(),
@@ -143,12 +151,11 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     metrics,
     tracer,
   });
+  const health = shareHealth(bus, scheduler.setFailures);
   const run = async (job: Job): Promise<void> => {
-    slow.started(job);
     const finished = await attempt(job);
     // One that was not made gets its row in a while, and is due again at the end of its lease.
     if (finished) {
-      slow.ended(job);
       const succeeded = finished.decision.outcome === 'succeeded';
       recorder.add(finished);
       minutes.add(job, finished.startedMs, finished.result.elapsedMs, succeeded);
@@ -158,13 +165,30 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   };
   // Results that are not recorded yet take room: they must not pile up behind a slow database.
   const mayTake = (): boolean => !recorder.stalled() && recorder.pending() < slots;
-  const shared = { bus, db, scheduler, now, log, metrics, tracer, mayTake };
-  const poller = startPoller({ ...shared, leaseMs });
+  const poller = startPoller({ db, scheduler, now, leaseMs, log, metrics, mayTake });
+  const fanOut = startFanOut({
+    db,
+    log,
+    metrics,
+    now,
+    waitingQuota,
+    onMissed,
+    onWritten: () => poller.wake(),
+  });
+  const stream = await keepStream(bus, { replicas: options.replicas ?? 1, log });
   const intake = startIntake({
-    ...shared,
+    bus,
+    scheduler,
+    companies: createCompanies({ db, nowMs: () => performance.now(), onHealth: scheduler.setFailures }),
+    openEvents,
     giveBack: leaseRelease.release,
-    orphaned: outboxCleanup.written,
-    lastStartMs,
+    write: fanOut.write,
+    onMissing: stream.ensure,
+    now,
+    leaseMs,
+    log,
+    metrics,
+    mayTake,
   });
   const commands = await serveCommands({
     bus,
@@ -202,9 +226,10 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
         heldCount.stop(),
       ]);
       await retention.stop();
+      health.stop();
       await scheduler.drain();
-      await Promise.all([slow.stop(), recorder.settle(), leaseRelease.settle(), minutes.drain()]);
-      await outboxCleanup.settle();
+      await Promise.all([recorder.settle(), leaseRelease.settle(), minutes.drain(), fanOut.stop()]);
+      await openEvents.settle();
       await Promise.all([poster.close(), signer.close()]);
     },
   };

@@ -13,8 +13,9 @@ import type {
 import type { ColumnType, Generated } from 'kysely';
 
 /**
- * The tables of deliveries (services/webhooks/migrations), and two of crm's: the event log, which the dispatcher only
- * reads, and the outbox, whose rows it deletes when all deliveries of an event have rows.
+ * The tables of deliveries (services/webhooks/migrations), and three of crm's: the event log, which the dispatcher only
+ * reads; the outbox, whose rows it deletes when all deliveries of an event have rows; and the versions of
+ * subscriptions, which it raises when it disables one.
  */
 export interface Tables {
   audit_log: AuditRow & { audit_id: Generated<number> };
@@ -31,6 +32,7 @@ export interface Tables {
   replays: ReplayRow;
   events: StoredEvent;
   event_outbox: EventOutboxRow;
+  event_sequences: { readonly company_id: number; readonly subscriptions_version: number };
 }
 
 /** Every row of these tables belongs to one company. */
@@ -44,6 +46,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'replays',
   'events',
   'event_outbox',
+  'event_sequences',
   'audit_log',
 ]);
 

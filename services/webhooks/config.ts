@@ -23,6 +23,4 @@ export const webhooksConfig = {
   QUOTA_SUBSCRIPTIONS: integer(1, 100_000).default(defaultQuotas.subscriptions),
   /** How many deliveries of a company may wait. */
   QUOTA_WAITING_DELIVERIES: integer(1, 1_000_000_000).default(defaultQuotas.waitingDeliveries),
-  /** Copies of each NATS stream: 1 on a single server, 3 in a cluster. */
-  NATS_REPLICAS: integer(1, 5).default(1),
 } as const;

@@ -12,7 +12,6 @@ test('production requires a database and a key ring, and has defaults for the re
     WEBHOOKS_ALLOW_HTTP: false,
     WEBHOOKS_ALLOW_PRIVATE: false,
     RETENTION_DAYS: 30,
-    NATS_REPLICAS: 1,
   });
   expect(config.WEBHOOKS_SECRET_KEYS.sealsWith).toBe('2026');
   expect(() => parseConfig(webhooksConfig, {})).toThrow(

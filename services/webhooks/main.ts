@@ -29,7 +29,6 @@ await runProcess(
         waitingDeliveries: config.QUOTA_WAITING_DELIVERIES,
       },
       retentionDays: config.RETENTION_DAYS,
-      replicas: config.NATS_REPLICAS,
     });
     kit.ready('key table', webhooks.ready);
     kit.onStop('service', () => webhooks.drain());

@@ -17,7 +17,6 @@ import {
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
 import { startWaitingRecount } from './deliveries/recount-waiting.ts';
-import { startFanOut } from './fan-out/start-fan-out.ts';
 import { handlers } from './handlers.ts';
 import { webhooksMetrics } from './metrics.ts';
 import { forViewers } from './portal/for-viewers.ts';
@@ -44,8 +43,6 @@ export interface WebhooksOptions {
   /** Default: `defaultQuotas`. */
   readonly quotas?: Quotas;
   readonly retentionDays?: number;
-  /** Copies of each stream in the NATS cluster; default 1. */
-  readonly replicas?: number;
   readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
@@ -102,21 +99,11 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     failed: metrics.counter(webhooksMetrics.webhooks_retention_failed_total).cell(),
   });
   const waitingQuota = quotas.waitingDeliveries;
-  const fanOut = await startFanOut({
-    bus,
-    db,
-    log,
-    metrics,
-    tracer,
-    replicas: options.replicas ?? 1,
-    now,
-    waitingQuota,
-  });
   const waitingRecount = startWaitingRecount({ db, log, now, quota: waitingQuota });
   return {
     ready: callers.ready,
     drain: async () => {
-      await Promise.all([lanes.drain(), fanOut.drain(), waitingRecount.stop()]);
+      await Promise.all([lanes.drain(), waitingRecount.stop()]);
       await challenges.drain();
       callers.close();
       await retention.stop();

@@ -3,15 +3,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliveryStream, eventStream, keyBucket, laneSubject, limitStream } from '@causeway/proto';
+import { eventStream, keyBucket, laneSubject, limitStream } from '@causeway/proto';
 import { type Bus, connectBus, ensureLimitStream } from '@causeway/runtime';
 import { type Certificate, cleanUp, makeAuthority, provided, startProgram } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test, vi } from 'vitest';
 import { openKeyBucket } from '../../../services/access/key-table/bucket.ts';
+import { createStream } from '../../../services/dispatcher/intake/streams.ts';
 import { openLimitLog } from '../../../services/gateway/limits/log.ts';
-import { ensureStreams } from '../../../services/webhooks/fan-out/streams.ts';
 import { freePorts } from '../../local/ports.ts';
 import { passwordVariable, userNames } from './users.ts';
 
@@ -118,23 +118,23 @@ test('three servers with the files of production form one cluster', async () => 
 });
 
 test('each service creates its streams with three copies, as its own user', async () => {
-  const [webhooks, gateway, access, operator] = await Promise.all(
-    ['webhooks', 'gateway', 'access', 'operator'].map(busOf),
+  const [dispatcher, gateway, access, operator] = await Promise.all(
+    ['dispatcher', 'gateway', 'access', 'operator'].map(busOf),
   );
-  await ensureStreams(webhooks!, 3);
+  await createStream(dispatcher!, 3);
   await ensureLimitStream(access!.nc, 3);
   await openLimitLog(gateway!.nc, { timeoutMs: 5000 });
   await openKeyBucket(access!, 3);
   const manager = await jetstreamManager(operator!.nc);
   const copies = Object.fromEntries(
     await Promise.all(
-      [eventStream, deliveryStream, limitStream, `KV_${keyBucket}`].map(async (stream) => {
+      [eventStream, limitStream, `KV_${keyBucket}`].map(async (stream) => {
         const { config: made } = await manager.streams.info(stream);
         return [stream, made.num_replicas];
       }),
     ),
   );
-  expect(copies).toEqual({ [eventStream]: 3, [deliveryStream]: 3, [limitStream]: 3, [`KV_${keyBucket}`]: 3 });
+  expect(copies).toEqual({ [eventStream]: 3, [limitStream]: 3, [`KV_${keyBucket}`]: 3 });
 });
 
 test('a service has the same permissions as on one server', async () => {

@@ -1,4 +1,10 @@
-import { type EventPayload, type EventType, encodePayload, type StoredEvent } from '@causeway/proto';
+import {
+  type EventPayload,
+  type EventType,
+  encodePayload,
+  outboxLeaseMs,
+  type StoredEvent,
+} from '@causeway/proto';
 import type { Span, Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { perCount } from '../store/per-count.ts';
@@ -36,7 +42,9 @@ export interface EventLog {
  * follow the order of commits: once event n can be read, so can every event below n, and a reader that continues
  * after the last number it has seen misses none, however late a transaction commits. A rollback returns its numbers.
  *
- * Each event has a row in the outbox until its deliveries are created (services/webhooks/fan-out).
+ * Each event has a row in the outbox until its deliveries have rows. The row begins with a lease: the dispatcher that
+ * gets the event's message may act on it without asking the database (services/dispatcher/README.md). The event carries
+ * the version of its company's subscriptions, which is in the same row as the counter.
  */
 export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
   const takeNumbers = perCount<Taken>(
@@ -50,12 +58,12 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
         })
         .compile(),
   );
-  const lastNumbers = perCount<Taken, Taken>(
+  const lastNumbers = perCount<Taken, Taken & { readonly subscriptions_version: number }>(
     (rows) => rows.map((row) => row.company_id),
     (db, rows) =>
       db
         .selectFrom('event_sequences')
-        .select(['company_id', 'last_sequence'])
+        .select(['company_id', 'last_sequence', 'subscriptions_version'])
         .where(
           'company_id',
           'in',
@@ -71,16 +79,18 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
     'payload',
   ]);
   const insertOutbox = perCount<OutboxRow>(
-    (rows) => rows.flatMap((row) => [row.company_id, row.at, row.sequence, row.created_utc]),
+    (rows) =>
+      rows.flatMap((row) => [row.company_id, row.at, row.sequence, row.created_utc, row.leased_until]),
     (db, rows) =>
       db
         .insertInto('event_outbox')
         .values(
-          rows.map(({ company_id, at, sequence, created_utc }) => ({
-            company_id,
-            event_id: eventId(at),
-            sequence,
-            created_utc,
+          rows.map((row) => ({
+            company_id: row.company_id,
+            event_id: eventId(row.at),
+            sequence: row.sequence,
+            created_utc: row.created_utc,
+            leased_until: row.leased_until,
           })),
         )
         .compile(),
@@ -122,11 +132,20 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
         return { company_id: companyId, sequence, created_utc: now, type, payload, at };
       });
       // These travel with COMMIT, so that the counters are locked for two round trips only.
-      let stored: readonly StoredEvent[] = [];
+      const versions = new Map(last.map((row) => [row.company_id, row.subscriptions_version]));
+      let stored: readonly CommittedEvent[] = [];
       await insertEvents(trx, rows, (firstId) => {
-        stored = rows.map(({ at, ...row }) => ({ ...row, event_id: firstId + at }));
+        stored = rows.map(({ at, ...row }) => ({
+          ...row,
+          event_id: firstId + at,
+          subscriptionsVersion: versions.get(row.company_id)!,
+        }));
       });
-      await insertOutbox.later(trx, rows);
+      const leased_until = new Date(now.getTime() + outboxLeaseMs);
+      await insertOutbox.later(
+        trx,
+        rows.map((row) => ({ ...row, leased_until })),
+      );
       const keyed = rows.flatMap(({ company_id, created_utc, at }) => {
         const { dedupeKey } = all[at]!;
         return dedupeKey === undefined ? [] : [{ company_id, dedupe_key: dedupeKey, created_utc, at }];
@@ -153,7 +172,12 @@ export const newEvent = <Type extends EventType>(
 
 export interface EventLogOptions {
   /** Called after the commit with the stored events and the events they came from. */
-  readonly publish: (stored: readonly StoredEvent[], events: readonly NewEvent[]) => void;
+  readonly publish: (committed: readonly CommittedEvent[], events: readonly NewEvent[]) => void;
+}
+
+/** An event with the version of its company's subscriptions at its commit. */
+export interface CommittedEvent extends StoredEvent {
+  readonly subscriptionsVersion: number;
 }
 
 interface Taken {
@@ -165,11 +189,12 @@ interface OutboxRow {
   readonly company_id: number;
   readonly sequence: number;
   readonly created_utc: Date;
+  readonly leased_until: Date;
   /** The place of the event in the statement that inserts the events. */
   readonly at: number;
 }
 
-interface KeyRow extends Omit<OutboxRow, 'sequence'> {
+interface KeyRow extends Omit<OutboxRow, 'sequence' | 'leased_until'> {
   readonly dedupe_key: string;
 }
 

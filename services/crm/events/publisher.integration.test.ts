@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeEnvelope, type OperationId, type StoredEvent } from '@causeway/proto';
+import { decodeEnvelopeHead, encodeEnvelope, type OperationId } from '@causeway/proto';
 import { connectBus, createMetrics } from '@causeway/runtime';
 import { cleanUp, testProcess } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import type { CommittedEvent } from './event-log.ts';
 import { openPublisher } from './publisher.ts';
 import { readEvents } from './read-events.ts';
 
@@ -35,7 +36,7 @@ const publishedFromNow = async () => {
   const published = new Map<number, string>();
   crm.bus.nc.subscribe('events.>', {
     callback: (_, message) => {
-      published.set(Number(message.headers?.get('Nats-Msg-Id')), message.string());
+      published.set(decodeEnvelopeHead(message.data)!.event_id, message.string());
     },
   });
   await crm.bus.nc.flush();
@@ -77,7 +78,8 @@ test('a replica that is killed under load leaves an event and its outbox row for
 });
 
 describe('a NATS server that', () => {
-  const event: StoredEvent = {
+  const event: CommittedEvent = {
+    subscriptionsVersion: 0,
     event_id: 100_000,
     company_id: companyId,
     type: 'lead.created',

@@ -1,7 +1,8 @@
-import { encodeEnvelope, eventStream, eventSubject, type StoredEvent } from '@causeway/proto';
+import { encodeEnvelope, eventStream, eventSubject, type StoredEvent, versionHeader } from '@causeway/proto';
 import { type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { crmMetrics } from '../metrics.ts';
+import type { CommittedEvent } from './event-log.ts';
 
 /** Publishes committed events. */
 export interface Publisher {
@@ -9,7 +10,7 @@ export interface Publisher {
    * Publishes without waiting; nobody learns whether the events arrived.
    * @param causes the traces that the events belong to, in the order of the events.
    */
-  publish(events: readonly StoredEvent[], causes?: readonly Cause[]): void;
+  publish(events: readonly CommittedEvent[], causes?: readonly Cause[]): void;
   /** Resolves once everything published has been sent. */
   drain(): Promise<void>;
 }
@@ -20,10 +21,9 @@ export interface Cause {
 }
 
 /**
- * Publishes an event after its transaction has committed, to wake the fan-out. Delivery does not depend on it: the
- * event's row in the outbox stays until the transaction that creates its deliveries (services/webhooks/fan-out). So
- * an event that cannot be sent, because the connection is down or the server is slow, is skipped; the sweeper finds
- * its row two seconds later.
+ * Publishes an event to the dispatchers after its transaction has committed. Delivery does not depend on it: an event
+ * that cannot be sent, because the connection is down or the server is slow, is skipped. The dispatchers' sweeper finds
+ * its row in the outbox when its lease ends.
  */
 export const openPublisher = ({
   bus,
@@ -59,7 +59,7 @@ export const openPublisher = ({
           continue;
         }
         const headers = natsHeaders();
-        headers.set('Nats-Msg-Id', String(event.event_id));
+        headers.set(versionHeader, String(event.subscriptionsVersion));
         const cause = causes?.[at]?.span;
         const span = tracer && cause && startPublishing(tracer, cause, event, envelope);
         if (span) setTrace(headers, span);

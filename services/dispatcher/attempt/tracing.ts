@@ -1,4 +1,4 @@
-import { deliveryStream } from '@causeway/proto';
+import { eventStream } from '@causeway/proto';
 import { type Span, type Tracer, traced } from '@causeway/runtime';
 import type { PostResult } from '../http/post.ts';
 import type { Job } from '../job.ts';
@@ -10,12 +10,12 @@ import type { Job } from '../job.ts';
 export const startDelivery = (tracer: Tracer | undefined, job: Job): Span | undefined =>
   tracer?.start('deliver event', {
     kind: 'consumer',
-    parents: [job.announced?.traceparent],
+    parents: [job.event?.traceparent],
     root: job.source === 'queue',
     attributes: {
       ...(job.source === 'first' && {
         'messaging.system': 'nats',
-        'messaging.destination.name': deliveryStream,
+        'messaging.destination.name': eventStream,
       }),
       'messaging.operation.type': 'process',
       'messaging.operation.name': 'process',

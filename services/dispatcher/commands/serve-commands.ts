@@ -23,15 +23,14 @@ export interface Commands {
 
 /**
  * Carries out command rows, as one of any number of dispatchers: changes of subscriptions, and replays, one page at a
- * time. A poll finds what is due; an interrupted step is rolled back and is still due. A request that names a command
- * starts it at once, and is answered when its first step is committed. Resolves when requests can arrive.
+ * time. A poll finds what is due; an interrupted step is rolled back and is still due. A request that names a command starts it at once, and is
+ * answered when its first step is committed. Resolves when requests can arrive.
  */
 export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
   const { bus, db, now, waitingQuota, onQueueDue, onReset, log, metrics } = options;
   const pages = metrics?.counter(dispatcherMetrics.dispatcher_replay_pages_total).cell();
-  /** Requests, one after another: a burst of them must not take the connections that results are recorded through. */
-  let requested = Promise.resolve();
-  let waiting = 0;
+  let underWay = 0;
+  let idle: (() => void) | undefined;
 
   const change = async (command?: ChangeCommand): Promise<number> => {
     const found = await transaction(db, async (trx) => {
@@ -56,9 +55,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     const found = await transaction(db, async (trx) => {
       const at = now();
       const all = acrossTenants(trx, 'a dispatcher continues a due replay of any company');
-      // The clock of the process that wrote the command may be ahead.
-      const until = command ? new Date(at.getTime() + clockMarginMs) : at;
-      const due = all.selectFrom('replays').selectAll().where('next_page_utc', '<=', until).forUpdate();
+      const due = all.selectFrom('replays').selectAll().where('next_page_utc', '<=', at).forUpdate();
       const replay = await (command
         ? due.where('company_id', '=', command.companyId).where('replay_id', '=', command.replayId)
         : due.orderBy('next_page_utc').limit(1).skipLocked()
@@ -73,9 +70,10 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
   };
 
   const carryOut = async (text: string): Promise<void> => {
+    // The poll finds the rest.
+    if (underWay > maxUnderWay) return;
     try {
       const command = JSON.parse(text) as DeliveryCommand;
-      if (!Object.values(command).every(Number.isSafeInteger)) return;
       await ('replayId' in command ? replayPage(command) : change(command));
     } catch (error) {
       log.warn({ error }, 'command failed; retried');
@@ -86,14 +84,12 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     queue: 'dispatchers',
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
-      // The poll finds what is beyond the limit.
-      if (waiting === maxWaiting) return void message.respond();
-      waiting++;
-      requested = requested
-        .then(() => carryOut(message.string()))
-        .then(() => void message.respond())
-        .catch((error) => log.debug({ error }, 'command not answered'))
-        .finally(() => void waiting--);
+      underWay++;
+      void carryOut(message.string()).then(() => {
+        message.respond();
+        underWay--;
+        if (underWay === 0) idle?.();
+      });
     },
   });
   const polling = repeat(async () => (await change()) + (await replayPage()), {
@@ -104,7 +100,8 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
   return {
     drain: async () => {
       subscription.unsubscribe();
-      await Promise.all([polling.stop(), requested]);
+      await polling.stop();
+      if (underWay > 0) await new Promise<void>((resolve) => (idle = resolve));
       await bus.flush();
     },
   };
@@ -114,8 +111,7 @@ type ReplayCommand = Extract<DeliveryCommand, { readonly replayId: number }>;
 type ChangeCommand = Extract<DeliveryCommand, { readonly subscriptionId: number }>;
 
 const pollEveryMs = 200;
-const maxWaiting = 100;
-const clockMarginMs = 1_000;
+const maxUnderWay = 32;
 
 export interface CommandOptions {
   readonly bus: Bus;

@@ -488,9 +488,12 @@ describe('connections', () => {
 });
 
 test('that hang do not delay others, at the same receiver or elsewhere', async () => {
-  const { receiver, poster } = await setUp((socket, request) => {
-    if (request.startsWith('POST /hook')) socket.write(answer(200));
-  });
+  const { receiver, poster } = await setUp(
+    (socket, request) => {
+      if (request.startsWith('POST /hook')) socket.write(answer(200));
+    },
+    { timeoutMs: 6000 },
+  );
   const hanging = Array.from({ length: 200 }, () =>
     poster.post({ url: receiver.url.replace('/hook', '/hang'), headers: [], body: '' }),
   );

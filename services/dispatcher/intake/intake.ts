@@ -1,19 +1,13 @@
-import { type DeliveryWake, decodeWake, deliveryConsumer, deliveryStream } from '@causeway/proto';
-import {
-  type Bus,
-  createBatch,
-  type Database,
-  type Log,
-  type Metrics,
-  type Tracer,
-  traced,
-} from '@causeway/runtime';
+import { eventConsumer, eventStream } from '@causeway/proto';
+import { type Bus, createBatch, type Log, type Metrics } from '@causeway/runtime';
+import type { Job } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
-import type { Tables } from '../tables.ts';
-import type { LeasedDelivery } from './announced.ts';
+import { type ArrivedEvent, readArrived } from './arrived-event.ts';
+import type { Companies, Company } from './companies.ts';
+import { type OpenEvents, rowsBeforeMs } from './open-events.ts';
 import { pull } from './pull.ts';
-import { type AnnouncedDelivery, readAnnounced } from './read-announced.ts';
+import type { LeasedDelivery, TakenEvent } from './taken-events.ts';
 
 export interface Intake {
   /** Call it when there may be room for more. */
@@ -23,118 +17,146 @@ export interface Intake {
 }
 
 /**
- * The fast path: takes wakes from the stream, reads their deliveries and hands them on. It requests as many as there
- * are free slots, so that the rest stays in the stream for other dispatchers.
+ * The normal path: takes events from the stream, matches them against the subscriptions in memory and hands their
+ * deliveries to the scheduler, without a statement. It requests as many as there are free slots, so that the rest
+ * stays in the stream for other dispatchers.
  *
- * It acknowledges a wake on arrival. The lease on the events' outbox rows protects their deliveries: if this process
- * dies, the unrecorded ones are due when the lease ends, without the stream. A redelivered wake could only cause
- * duplicates.
+ * The lease that the event's outbox row is born with protects its deliveries: if this process dies, those without rows
+ * are found when the lease ends. So messages are not acknowledged; the stream hands each out once.
+ *
+ * What does not fit this path is written as waiting deliveries (`fan-out/`): an event that arrives late in its lease,
+ * has very many subscribers, or comes from an older release.
  */
 export const startIntake = (options: IntakeOptions): Intake => {
-  const { bus, db, scheduler, giveBack, orphaned, now, lastStartMs, log, metrics, tracer, mayTake } = options;
+  const { bus, scheduler, companies, openEvents, giveBack, write, now, leaseMs, log, metrics, mayTake } =
+    options;
   const taken = metrics.counter(dispatcherMetrics.dispatcher_first_taken_total).cell();
-  let perWake = 4;
+  const events = metrics.counter(dispatcherMetrics.dispatcher_events_taken_total).cell();
+  /** Deliveries of an event, on average. */
+  let perEvent = 1;
   let stopped = false;
 
-  const room = (): number => (mayTake() && !stopped ? scheduler.free().slots - batch.underWay() : 0);
+  const room = (): number =>
+    mayTake() && !stopped ? scheduler.free().slots - loading.waiting() - loading.underWay() : 0;
 
-  /** Reads deliveries. Those whose subscriptions have no room are given back unread. */
-  const read = async (arrived: readonly AnnouncedDelivery[]): Promise<void> => {
-    const { closed = [], open = [] } = Object.groupBy(arrived, (one) =>
-      scheduler.isClosed(one) ? 'closed' : 'open',
-    );
-    giveBack(closed);
-    if (open.length === 0) return;
-    try {
-      const nowMs = now().getTime();
-      const parents = open.map(({ announced }) => announced.traceparent);
-      const { jobs, forQueues, orphans } = await traced(
-        tracer,
-        'take deliveries',
-        { kind: 'internal', parents },
-        () => readAnnounced(db, open, { nowMs, lastStartMs }),
-      );
-      taken.value += jobs.length;
-      for (const job of jobs) scheduler.offer(job);
-      giveBack(forQueues);
-      orphaned(orphans);
-    } catch (error) {
-      log.warn({ error }, 'announced deliveries could not be read; they are due when their leases end');
+  const accept = (event: ArrivedEvent, company: Company): void => {
+    const subscribers = company.subscribers(event.type);
+    perEvent += (subscribers.length - perEvent) / 16;
+    if (subscribers.length > maxSubscribers) {
+      write(event);
+      return;
     }
+    const { company_id, event_id, created_utc, type: event_type, body, traceparent } = event;
+    const open = new Map<number, Job>();
+    const own: TakenEvent = { company_id, event_id, created_utc, leaseMs: event.leaseMs, open, traceparent };
+    const untilMs = now().getTime() + leaseMs;
+    for (const { subscription_id, target } of subscribers)
+      open.set(subscription_id, {
+        company_id,
+        event_id,
+        subscription_id,
+        replay_id: 0,
+        created_utc,
+        event_type,
+        leaseMs: untilMs,
+        event: own,
+        attempt: 1,
+        source: 'first',
+        probe: false,
+        target,
+        body,
+      });
+    events.value++;
+    taken.value += open.size;
+    openEvents.add(own);
+    const closed: Job[] = [];
+    for (const job of open.values())
+      if (scheduler.isClosed(job)) closed.push(job);
+      else scheduler.offer(job);
+    if (closed.length > 0) giveBack(closed);
   };
-  const batch = createBatch<AnnouncedDelivery>({
-    name: 'announced-deliveries',
+
+  /** Events whose company is not in memory in their version. */
+  const loading = createBatch<ArrivedEvent & { readonly version: number }>({
+    name: 'events-to-match',
     metrics,
     when: queueMicrotask,
     maxItems: maxBatch,
     maxFlushes: 2,
-    overlapAfterMs,
-    allowed: room,
-    flush: read,
+    flush: async (arrived) => {
+      try {
+        await companies.load([...new Set(arrived.map(({ company_id }) => company_id))]);
+      } catch (error) {
+        log.warn({ error }, 'subscriptions could not be read; events are taken when their leases end');
+        return;
+      }
+      for (const event of arrived) {
+        const company = companies.get(event.company_id, event.version);
+        if (company && isInTime(event)) accept(event, company);
+        else write(event);
+      }
+    },
     onFlushed: () => pulling.more(),
   });
+  const isInTime = ({ leaseMs: endMs }: ArrivedEvent): boolean =>
+    endMs - now().getTime() >= rowsBeforeMs + marginMs;
+
+  const take = (event: ArrivedEvent): void => {
+    const { version } = event;
+    if (version === undefined || !isInTime(event)) {
+      write(event);
+      return;
+    }
+    const company = companies.get(event.company_id, version);
+    if (company) accept(event, company);
+    else loading.add({ ...event, version });
+  };
 
   const pulling = pull({
     bus,
-    stream: deliveryStream,
-    consumer: deliveryConsumer,
+    stream: eventStream,
+    consumer: eventConsumer,
     log,
-    // Demand in messages, estimated from their recent size. Deliveries that have arrived come first.
-    demand: () => Math.ceil((room() - batch.waiting()) / perWake),
+    onMissing: options.onMissing,
+    demand: () => Math.ceil(room() / Math.max(perEvent, 1 / 4)),
     take: (message) => {
-      message.respond(ack);
-      const deliveries = deliveriesOf(decodeWake(message.string()));
-      perWake += (deliveries.length - perWake) / 16;
-      for (const one of deliveries) batch.add(one);
+      const event = readArrived(message);
+      if (event) take(event);
     },
   });
 
   return {
-    pump: () => {
-      batch.flush();
-      pulling.more();
-    },
+    pump: () => pulling.more(),
     stop: async () => {
       stopped = true;
       await pulling.stop();
-      giveBack(batch.takeBack());
-      await batch.drain();
+      await loading.drain();
     },
   };
 };
 
-const deliveriesOf = ({ dueMs: leaseMs, events }: DeliveryWake): readonly AnnouncedDelivery[] =>
-  events.flatMap(({ subscription_ids, ...event }) => {
-    const { company_id, event_id, created_utc } = event;
-    const announced = { ...event, leaseMs, open: new Set(subscription_ids) };
-    return subscription_ids.map((subscription_id) => ({
-      company_id,
-      event_id,
-      created_utc,
-      subscription_id,
-      replay_id: 0,
-      leaseMs,
-      announced,
-    }));
-  });
-
-const ack = '+ACK';
-/** One read at a time makes the largest batches, but a slow one must not delay the others. */
-const overlapAfterMs = 10;
 const maxBatch = 256;
+/** Events with more subscribers are written as waiting deliveries, which the queues share out among all dispatchers. */
+const maxSubscribers = 256;
+/** What must be left of an event's lease before its deliveries would get rows. */
+const marginMs = 250;
 
 export interface IntakeOptions {
   readonly bus: Bus;
-  readonly db: Database<Tables>;
   readonly scheduler: Scheduler;
+  readonly companies: Companies;
+  readonly openEvents: OpenEvents;
+  /** Makes deliveries due in their queues. */
   readonly giveBack: (deliveries: readonly LeasedDelivery[]) => void;
-  /** Called with deliveries whose subscriptions were deleted. */
-  readonly orphaned: (deliveries: readonly LeasedDelivery[]) => void;
+  /** Writes the deliveries of an event as waiting. */
+  readonly write: (event: ArrivedEvent) => unknown;
+  /** Called when the stream or its consumer may be missing. */
+  readonly onMissing: () => void;
   readonly now: () => Date;
-  readonly lastStartMs: number;
+  /** The lease of each delivery. */
+  readonly leaseMs: number;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly tracer?: Tracer | undefined;
   /** False while results cannot be recorded. */
   readonly mayTake: () => boolean;
 }

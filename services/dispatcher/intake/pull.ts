@@ -14,9 +14,11 @@ export interface Pulling {
  * or the server has ended the request. (The client's own `consume` keeps its buffer full regardless of demand.) A
  * missing consumer, an unreachable server and a lost request look the same: it retries.
  */
-export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions): Pulling => {
+export const pull = ({ bus, stream, consumer, demand, take, onMissing, log }: PullOptions): Pulling => {
   const { nc } = bus;
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+  // Only messages of the stream have it, whoever else might send to the inbox.
+  const replyPrefix = `$JS.ACK.${stream}.${consumer}.`;
   const inbox = createInbox(inboxPrefix);
   let left = 0;
   let silence: NodeJS.Timeout | undefined;
@@ -38,11 +40,15 @@ export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions):
   };
   const heard = (): void => {
     clearTimeout(silence);
-    if (left > 0) silence = setTimeout(askAgain, silenceMs).unref();
+    if (left > 0) silence = setTimeout(missed, silenceMs).unref();
   };
   const askAgain = (): void => {
     left = 0;
     request();
+  };
+  const missed = (): void => {
+    onMissing();
+    askAgain();
   };
   const waitAndAsk = (): void => {
     left = 0;
@@ -57,8 +63,9 @@ export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions):
     if (code === 100) heard();
     else if (code === 404 || code === 408) askAgain();
     else {
-      if (!missing) log.debug({ code, description }, 'the queue of first attempts cannot be read');
+      if (!missing) log.debug({ code, description }, 'the stream of events cannot be read');
       missing = true;
+      onMissing();
       waitAndAsk();
     }
   };
@@ -68,6 +75,7 @@ export const pull = ({ bus, stream, consumer, demand, take, log }: PullOptions):
       if (error) return;
       const code = message.headers?.code ?? 0;
       if (code > 0 && message.data.length === 0) return ended(code, message.headers?.description ?? '');
+      if (!message.reply?.startsWith(replyPrefix)) return;
       missing = false;
       left = Math.max(0, left - 1);
       heard();
@@ -108,5 +116,7 @@ export interface PullOptions {
   /** How many messages to request now. */
   readonly demand: () => number;
   readonly take: (message: Msg) => void;
+  /** Called when the stream or the consumer may be missing. */
+  readonly onMissing: () => void;
   readonly log: Log;
 }

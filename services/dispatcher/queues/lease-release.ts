@@ -13,7 +13,7 @@ import {
   type WaitingEvent,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { hasNoRow, type LeasedDelivery } from '../intake/announced.ts';
+import { hasNoRow, type LeasedDelivery } from '../intake/taken-events.ts';
 import { type QueueKey, queueName } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import { addRows } from '../store/add-rows.ts';

@@ -55,7 +55,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
         if (failing) log.info({ results: results.length }, 'results are recorded again');
         failing = false;
         took.observe(performance.now() - startedMs);
-        for (const one of health) onHealth(one);
+        onHealth(health);
         onMissed(missed);
         onRecorded(recorded);
         return;
@@ -113,7 +113,7 @@ export interface RecorderOptions {
   /** Whether failures of this subscription were seen, which a success resets. */
   readonly hasFailures: (key: QueueKey) => boolean;
   /** Called with the health of subscriptions after their results. */
-  readonly onHealth: (health: Health) => void;
+  readonly onHealth: (health: readonly Health[]) => void;
   /** Called with events that made room for retries and are missed. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   /** Called with each recorded batch. */

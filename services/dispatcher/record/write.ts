@@ -6,13 +6,14 @@ import {
   type Database,
   datetime,
   jsonTable,
+  raiseSubscriptionsVersion,
   sqlTime,
   transaction,
   type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { isBeingEnabled } from '../commands/apply-change.ts';
-import { hasNoRow } from '../intake/announced.ts';
+import { hasNoRow } from '../intake/taken-events.ts';
 import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
 import { ensureQueues } from '../queues/ensure-queues.ts';
 import { holdOrDrop } from '../queues/hold-or-drop.ts';
@@ -35,6 +36,8 @@ export interface WriteOptions {
 /** The health of a subscription after its results are written. */
 export interface Health extends QueueKey {
   readonly failures: number;
+  /** The failures before these results. */
+  readonly before: number;
   readonly disabledReason: string | null;
 }
 
@@ -74,17 +77,13 @@ export const createWriter = (): ((
       const all = acrossTenants(trx, 'a dispatcher records attempts of many companies in one batch');
       const { finished, missed } = await admitRetries(all, ended, options);
       const counted = finished.filter(
-        ({ decision, job }) =>
-          decision.outcome !== 'succeeded' ||
-          job.probe ||
-          job.target.consecutive_failures > 0 ||
-          hasFailures(job),
+        ({ decision, job }) => decision.outcome !== 'succeeded' || job.probe || hasFailures(job),
       );
       const queues = await lockQueues(all, counted);
       const checked = finished.filter((one) => !isPlain(one));
       await addRows(
         all,
-        checked.map(({ job }) => job),
+        checked.map(({ job }) => job).filter(({ event }) => event),
         options.now,
       );
       const rows = await lockDeliveries(all, checked);
@@ -269,7 +268,7 @@ const updateQueues = async (
     const gone = finished.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
     const reason = gone ? goneReason : count.isDisabling ? failuresReason : null;
     const nextMs = reason ? now.getTime() : count.nextMs;
-    return [{ ...queue, ...count, reason, nextMs, url: gone?.job.target.url }];
+    return [{ ...queue, ...count, before: before.failures, reason, nextMs, url: gone?.job.target.url }];
   });
   if (updates.length === 0) return [];
   await sql`
@@ -281,11 +280,15 @@ const updateQueues = async (
     STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
     SET q.consecutive_failures = k.failures, q.failed_attempts = k.failed_attempts,
       q.next_due_utc = k.due_utc`.execute(db);
-  for (const { reason, ...queue } of updates) if (reason) await disable(db, queue, reason, now);
-  return updates.map(({ company_id, subscription_id, failures, reason }) => ({
+  const disabled: number[] = [];
+  for (const { reason, ...queue } of updates)
+    if (reason && (await disable(db, queue, reason, now))) disabled.push(queue.company_id);
+  await raiseSubscriptionsVersion(db, disabled);
+  return updates.map(({ company_id, subscription_id, failures, before, reason }) => ({
     company_id,
     subscription_id,
     failures,
+    before,
     disabledReason: reason,
   }));
 };
@@ -299,15 +302,16 @@ const failuresReason = '20 consecutive failures';
  * Disables a subscription and holds its waiting deliveries: a first part here, the rest in the dispatcher that claims
  * its queue.
  * @param url the URL that answered 410: the subscription may have another one by now.
+ * @returns whether it was enabled until now.
  */
 const disable = async (
   db: Kysely<Tables>,
   { url, ...key }: QueueKey & { readonly url: string | undefined },
   reason: string,
   now: Date,
-): Promise<void> => {
+): Promise<boolean> => {
   // Its failures were before it was enabled.
-  if (url === undefined && (await isBeingEnabled(db, key))) return;
+  if (url === undefined && (await isBeingEnabled(db, key))) return false;
   const enabled = db
     .updateTable('subscriptions')
     .set({ enabled: 0, disabled_reason: reason, disabled_utc: now, auto_disabled: 1, updated_utc: now })
@@ -318,9 +322,10 @@ const disable = async (
     ? enabled
     : enabled.where('url', '=', url)
   ).executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return;
+  if (numUpdatedRows === 0n) return false;
   await holdOrDrop(db, key, 'held', now);
   await auditDisabled(db, key, reason, now);
+  return true;
 };
 
 /** The audit log names the system, because no person did it. */

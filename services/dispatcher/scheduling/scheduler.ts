@@ -7,7 +7,7 @@ import { createShares } from './shares.ts';
 export interface Scheduler {
   /** Starts it now or soon, or gives it back if it cannot start within a second. */
   offer(job: Job): void;
-  /** True if a first attempt would be given back at once, so that reading it is pointless. */
+  /** True if a first attempt would be given back at once, or must not overtake a backlog. */
   isClosed(key: QueueKey): boolean;
   /** Call it when an attempt has ended, by an answer or a failure. */
   ended(job: Job, succeeded: boolean): void;
@@ -86,7 +86,8 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   };
   const forgetIdle = (): void => {
     for (const [name, state] of states)
-      if (state.inFlight === 0 && state.waiting.length === 0 && !full.has(state)) states.delete(name);
+      if (state.inFlight === 0 && state.waiting.length === 0 && state.failures === 0 && !full.has(state))
+        states.delete(name);
   };
 
   const isSilent = (state: State): boolean =>
@@ -199,7 +200,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   return {
     isClosed: (key) => {
       const state = states.get(queueName(key));
-      return state !== undefined && closedTo(state);
+      return state !== undefined && (full.has(state) || closedTo(state));
     },
     offer: (job) => {
       const state = stateOf(job);
@@ -223,6 +224,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       after();
     },
     setFailures: (key, failures) => {
+      if (failures === 0 && !states.has(queueName(key))) return;
       const state = stateOf(key);
       state.failures = failures;
       if (failures >= failuresUntilProbing) empty(state);

@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import {
   type DeliveryKey,
-  deliveryConsumer,
-  deliveryStream,
-  deliverySubject,
   type EventType,
-  encodeWake,
+  encodeEnvelope,
+  eventSubject,
   type KeyRing,
   leaseMs,
+  outboxLeaseMs,
   parseKeyRing,
   sealSecret,
+  versionHeader,
 } from '@causeway/proto';
 import { type Bus, connectBus, createLog, createMetrics, type Metrics } from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
-import { AckPolicy, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { headers as natsHeaders } from '@nats-io/transport-node';
 import { expect } from 'vitest';
+import { createStream } from '../intake/streams.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -28,7 +29,7 @@ export interface World {
   readonly secret: string;
   start(options?: Partial<DispatcherOptions>): Promise<Dispatcher & { readonly metrics: Metrics }>;
   subscribe(url: string, more?: Record<string, unknown>): Promise<Subscription>;
-  /** Writes events, and leases and announces them or writes their deliveries, as the fan-out does. */
+  /** Writes events, and publishes them as crm does, or writes their deliveries as waiting. */
   deliver(subscription: Subscription, count: number, options?: DeliverOptions): Promise<DeliveryKey[]>;
   /** A subscription's deliveries, in the order of their events. */
   deliveries(subscription: Subscription): Promise<DeliveryLine[]>;
@@ -45,8 +46,10 @@ export interface Subscription {
 }
 
 export interface DeliverOptions {
-  /** Whether as a first attempt that a wake announces, or due at once in its queue. */
-  readonly by?: 'wake' | 'queue';
+  /** By the event's message, only as a row of the outbox, or due at once in its queue. */
+  readonly by?: 'event' | 'outbox' | 'queue';
+  /** As an older release publishes: without the version of the subscriptions. */
+  readonly unversioned?: boolean;
   readonly type?: EventType;
   readonly payload?: string;
   readonly replayId?: number;
@@ -84,7 +87,7 @@ export const openWorld = async (): Promise<World> => {
   const [database, nats] = await Promise.all([testDatabase({ folders }), testNats()]);
   const bus = await connectBus({ url: nats.url, name: 'test' });
   cleanUp(() => bus.close());
-  await makeQueue(bus);
+  await createStream(bus, 1);
   const keyRing = parseKeyRing(`test:${randomBytes(32).toString('base64')}`);
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
@@ -147,14 +150,14 @@ export const openWorld = async (): Promise<World> => {
     },
     deliver: async ({ company_id, subscription_id }, count, options = {}) => {
       const {
-        by = 'wake',
+        by = 'event',
         type = 'client.created',
         payload = '{"first_name":"Zoë"}',
         replayId = 0,
       } = options;
       const created = new Date();
       const due = new Date(
-        options.dueMs ?? (by === 'wake' ? created.getTime() + leaseMs : created.getTime()),
+        options.dueMs ?? (by === 'queue' ? created.getTime() : created.getTime() + leaseMs),
       );
       const first = sequence + 1;
       sequence += count;
@@ -170,21 +173,28 @@ export const openWorld = async (): Promise<World> => {
         'INSERT INTO events (company_id, sequence, created_utc, event_id, type, payload) VALUES ?',
         [ids.map((id) => [company_id, id, created, id, type, payload])],
       );
-      if (by === 'wake' && !options.silent) {
+      if (by !== 'queue' && !options.silent) {
+        const lease = new Date(created.getTime() + outboxLeaseMs);
         await database.query('INSERT INTO event_outbox VALUES ?', [
-          ids.map((id) => [company_id, id, id, created, due]),
+          ids.map((id) => [company_id, id, id, created, lease]),
         ]);
-        const events = ids.map((event_id) => ({
-          company_id,
-          event_id,
-          created_utc: created,
-          subscription_ids: [subscription_id],
-        }));
-        for (let at = 0; at < events.length; at += 64)
-          bus.nc.publish(
-            deliverySubject,
-            encodeWake({ dueMs: due.getTime(), events: events.slice(at, at + 64) }),
-          );
+        // Raised each time, as tests change subscriptions in their rows.
+        await database.query(
+          `INSERT INTO event_sequences VALUES (?, ?, 1)
+           ON DUPLICATE KEY UPDATE subscriptions_version = subscriptions_version + 1`,
+          [company_id, sequence],
+        );
+        const [{ version }] = (await database.query(
+          'SELECT subscriptions_version AS version FROM event_sequences WHERE company_id = ?',
+          [company_id],
+        )) as unknown as [{ version: number }];
+        const headers = natsHeaders();
+        if (!options.unversioned) headers.set(versionHeader, String(version));
+        if (by === 'event')
+          for (const event_id of ids) {
+            const event = { company_id, event_id, created_utc: created, type, payload: Buffer.from(payload) };
+            bus.nc.publish(eventSubject(company_id, type), encodeEnvelope(event), { headers });
+          }
         return ids.map(keyOf);
       }
       await database.query(
@@ -230,19 +240,3 @@ export const openWorld = async (): Promise<World> => {
 
 /** Polls long enough for a busy machine; a dispatcher's signing threads alone take a while to start. */
 export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });
-
-/** Created as the webhooks service does. */
-export const makeQueue = async (bus: Bus): Promise<void> => {
-  const manager = await jetstreamManager(bus.nc);
-  await manager.streams.add({
-    name: deliveryStream,
-    subjects: [deliverySubject],
-    storage: StorageType.Memory,
-    retention: RetentionPolicy.Workqueue,
-  });
-  await manager.consumers.add(deliveryStream, {
-    durable_name: deliveryConsumer,
-    ack_policy: AckPolicy.Explicit,
-    ack_wait: 30e9,
-  });
-};

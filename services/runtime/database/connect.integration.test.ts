@@ -123,8 +123,8 @@ describe('a database', () => {
   it('bounds the wait for a connection, and the number of waiters', async () => {
     const metrics = createMetrics();
     const db = database.connect<Tables>({ poolSize: 1, acquireTimeoutMs: 100, queueLimit: 2, metrics });
-    const slow = sql`do sleep(0.4)`.execute(db);
-    await sleep(50);
+    const slow = sql`do sleep(2)`.execute(db);
+    await expect.poll(() => db.use().inUse, { interval: 5 }).toBe(1);
     const waiting = [1, 2, 3].map(() => db.ping().catch((error: unknown) => error));
     expect(await metrics.registry.metrics()).toMatch(/database_connections_in_use 1\n/);
     const outcomes = await Promise.all(waiting);

@@ -1,7 +1,7 @@
 import type { DeliveryRow } from '@causeway/proto';
 import { beforeEach, expect, test } from 'vitest';
 import { defaultQuotas } from '../context.ts';
-import { commitEvents, makeSubscription, publishEvents, until } from '../testing/events.ts';
+import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
@@ -12,6 +12,7 @@ let subscription: number;
 
 beforeEach(async () => {
   webhooks = await bootPortal({ quotas: { ...defaultQuotas, waitingDeliveries: quota } });
+  startFanOut(webhooks.database, quota);
   // Its receiver fails, so its deliveries wait in its queue.
   subscription = await makeSubscription(webhooks.db, company, { consecutive_failures: 5 });
 });
@@ -26,7 +27,6 @@ const publish = async (count: number) => {
     company,
     Array.from({ length: count }, () => ({})),
   );
-  publishEvents(webhooks.bus, events);
   await until(
     'an empty outbox',
     async () => (await webhooks.database.query('SELECT * FROM event_outbox')).length === 0,

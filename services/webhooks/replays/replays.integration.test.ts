@@ -1,7 +1,7 @@
 import type { DeliveryRow, StoredEvent } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
-import { commitEvents, makeSubscription, until } from '../testing/events.ts';
+import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
@@ -452,6 +452,7 @@ describe('held deliveries', () => {
 test('events that arrive during a replay are delivered as usual', async () => {
   await delivered(150);
   await create('failed');
+  startFanOut(webhooks.database);
   const events = await commitEvents(webhooks.db, company, [{}, {}]);
   await until('their deliveries', async () => {
     const rows = await deliveriesOf(0);

@@ -1,5 +1,11 @@
 import { type KeyRing, openSecret, type ReencryptAnswer, sealedWith, sealSecret } from '@causeway/proto';
-import { acrossTenants, type Database, type Trx, transaction } from '@causeway/runtime';
+import {
+  acrossTenants,
+  type Database,
+  raiseSubscriptionsVersion,
+  type Trx,
+  transaction,
+} from '@causeway/runtime';
 import { nobody } from '../cursors.ts';
 import type { Tables } from '../tables.ts';
 
@@ -82,6 +88,9 @@ const reseal = async (
   if (fresh.length > 0)
     await transaction(db, async (trx) => {
       for (const { one, bytes } of fresh) await one.replace(trx, bytes);
+      // Dispatchers hold sealed secrets, and the old key is about to leave their ring.
+      const companies = fresh.map(({ one }) => one.companyId).filter((id) => id !== nobody);
+      await raiseSubscriptionsVersion(trx, companies);
     });
   return { checked: secrets.length, resealed: fresh.length, unopened: old.length - fresh.length };
 };

@@ -1,5 +1,5 @@
 import { type BodyOf, contract, quotaExceeded, unverifiedReason } from '@causeway/proto';
-import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import { handler, json, raiseSubscriptionsVersion, type Trx, transaction } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
@@ -66,6 +66,7 @@ export const addSubscription = async (
     await noteChange(trx, key, 'created', now);
     const record = await readSubscription(trx, companyId, subscriptionId);
     await auditChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
+    await raiseSubscriptionsVersion(trx, [companyId]);
     return { record, secret: secret.shown };
   });
   void askDispatcher(context, { companyId, subscriptionId: made.record.subscription_id });

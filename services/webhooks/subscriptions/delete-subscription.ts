@@ -1,5 +1,5 @@
 import { contract } from '@causeway/proto';
-import { handler, transaction } from '@causeway/runtime';
+import { handler, raiseSubscriptionsVersion, transaction } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { auditChange, editable } from './audit-change.ts';
@@ -40,6 +40,7 @@ export const removeSubscription = async (
     const at = context.now();
     await auditChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
     await noteChange(trx, row, 'deleted', at);
+    await raiseSubscriptionsVersion(trx, [companyId]);
   });
   void askDispatcher(context, { companyId, subscriptionId });
 };

@@ -1,5 +1,5 @@
 import { type BodyOf, contract, type SubscriptionRow, stateConflict } from '@causeway/proto';
-import { handler, json, transaction } from '@causeway/runtime';
+import { handler, json, raiseSubscriptionsVersion, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { auditChange } from './audit-change.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
@@ -48,7 +48,9 @@ export const rotateSecret = (
       after: { overlapHours: overlapHours ?? null },
       at: now,
     });
-    return { record: await readSubscription(trx, companyId, subscriptionId), secret: secret.shown };
+    const record = await readSubscription(trx, companyId, subscriptionId);
+    await raiseSubscriptionsVersion(trx, [companyId]);
+    return { record, secret: secret.shown };
   });
 };
 

@@ -9,7 +9,7 @@ import {
   stateConflict,
   unverifiedReason,
 } from '@causeway/proto';
-import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import { handler, json, raiseSubscriptionsVersion, type Trx, transaction } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
@@ -88,6 +88,7 @@ export const changeSubscription = async (
     if (isSwitched) await noteChange(trx, before, switches.enabled === 1 ? 'enabled' : 'disabled', now);
     const after = await readSubscription(trx, companyId, subscriptionId);
     await note(trx, editor, before, after, now);
+    await raiseSubscriptionsVersion(trx, [companyId]);
     return { after, isUnverified, isSwitched };
   });
   if (changed.isUnverified && changed.after.verification === 'pending')

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventType, encodeEnvelope, eventSubject, type StoredEvent } from '@causeway/proto';
-import type { Bus, Database } from '@causeway/runtime';
-import { headers as natsHeaders } from '@nats-io/transport-node';
+import type { EventType, StoredEvent } from '@causeway/proto';
+import type { Database } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { makeEvents } from './make.ts';
@@ -44,7 +43,7 @@ export const makeSubscription = async (
   return subscription_id;
 };
 
-/** Events that are committed and wait for fan-out, as crm leaves them. Nothing is published. */
+/** Events that are committed, under leases that have expired: nobody got their messages. */
 export const commitEvents = async (
   db: Database<Tables>,
   companyId: number,
@@ -64,19 +63,12 @@ export const commitEvents = async (
   for (let at = 0; at < rows.length; at += 1_000)
     await db
       .insertInto('event_outbox')
-      .values(rows.slice(at, at + 1_000))
+      .values(rows.slice(at, at + 1_000).map((row) => ({ ...row, leased_until: new Date() })))
       .execute();
   return made;
 };
 
-/** Publishes events as crm does after their commit. */
-export const publishEvents = (bus: Bus, events: readonly StoredEvent[]): void => {
-  for (const event of events) {
-    const headers = natsHeaders();
-    headers.set('Nats-Msg-Id', String(event.event_id));
-    bus.nc.publish(eventSubject(event.company_id, event.type), encodeEnvelope(event), { headers });
-  }
-};
+export { startFanOut } from '../../dispatcher/testing/start-fan-out.ts';
 
 export const until = async (
   what: string,

@@ -1,5 +1,5 @@
 import type { SubscriptionRow } from '@causeway/proto';
-import { transaction } from '@causeway/runtime';
+import { raiseSubscriptionsVersion, transaction } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { auditChange } from '../subscriptions/audit-change.ts';
@@ -40,6 +40,7 @@ export const verifyEndpoint = async (
       after: { enabled: true },
       at,
     });
+    await raiseSubscriptionsVersion(trx, [company_id]);
   });
   if (failure === null)
     void askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id });

@@ -8,19 +8,19 @@ import {
   repeat,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { webhooksMetrics } from '../metrics.ts';
+import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { EventKey } from './fan-out-events.ts';
 
 /**
- * Takes events whose outbox rows are older than two seconds, which the stream has lost, and events whose leases have
- * expired. Searches without locks: the replica that has an event's message would skip a locked row.
+ * Takes events whose leases have expired: their messages were lost, or the dispatcher that had them has died. Searches
+ * without locks, because the dispatcher that has an event would skip a locked row.
  * @param work as `fanOut`; resolves to how many events it fanned out.
  */
 export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
-  const swept = metrics?.counter(webhooksMetrics.webhooks_events_swept_total).cell();
+  const swept = metrics.counter(dispatcherMetrics.dispatcher_events_swept_total).cell();
   let oldestMs = 0;
-  metrics?.gauge(webhooksMetrics.webhooks_outbox_oldest_seconds, () => oldestMs / 1000);
+  metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => oldestMs / 1000);
   const sweep = async (): Promise<number> => {
     const all = acrossTenants(
       db as Kysely<Tables>,
@@ -31,24 +31,25 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
     oldestMs = oldest === null ? 0 : Math.max(0, at.getTime() - oldest.getTime());
     if (oldestMs === 0) return 0;
     const done = await work(await leftBehind(all, at));
-    if (swept) swept.value += done;
+    swept.value += done;
     if (done > 0) log.info({ events: done }, 'events swept');
     return done;
   };
   return repeat(sweep, {
     pauseMs: sweepEveryMs,
-    onError: (error) => log.warn({ error }, 'sweep failed; retried every second'),
+    onError: (error) => log.warn({ error }, 'sweep failed; retried'),
   });
 };
 
+/** For rows without a lease, of an older release. */
 const graceMs = 2_000;
-const sweepEveryMs = 1_000;
+const sweepEveryMs = 500;
 const rowsPerSweep = 500;
 
 export interface SweeperOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
   readonly now: () => Date;
   readonly work: (events: readonly EventKey[]) => Promise<number>;
 }

@@ -1,0 +1,131 @@
+import type { EventType } from '@causeway/proto';
+import { acrossTenants, bigint, type Database, jsonTable } from '@causeway/runtime';
+import { sql } from 'kysely';
+import type { QueueKey, Target } from '../job.ts';
+import type { Tables } from '../tables.ts';
+
+/** The enabled subscriptions of companies, in memory. */
+export interface Companies {
+  /** @returns undefined if there is no copy of at least this version. */
+  get(companyId: number, version: number): Company | undefined;
+  /** Reads companies anew. */
+  load(companyIds: readonly number[]): Promise<void>;
+}
+
+export interface Company {
+  subscribers(type: EventType): readonly Subscriber[];
+}
+
+export interface Subscriber extends QueueKey {
+  readonly target: Target;
+}
+
+/**
+ * A copy is exact because it is versioned. A transaction that changes a subscription raises the version of its company,
+ * in the row that every event's transaction locks. So an event that is committed after the change carries the new
+ * version, and an older copy is not used for it.
+ *
+ * A copy is also read anew after a minute, for changes behind the version, such as those of an operator in SQL.
+ * Secrets stay sealed here.
+ * @param onHealth called with the consecutive failures of each subscription that is read.
+ */
+export const createCompanies = ({ db, nowMs, onHealth }: CompaniesOptions): Companies => {
+  /** The least recently used first. */
+  const copies = new Map<number, Copy>();
+  let subscriptions = 0;
+
+  const forget = (companyId: number): void => {
+    const copy = copies.get(companyId);
+    if (!copy) return;
+    subscriptions -= copy.size;
+    copies.delete(companyId);
+  };
+  const keep = (companyId: number, copy: Copy): void => {
+    // A slower read may end after a newer one.
+    if ((copies.get(companyId)?.version ?? -1) > copy.version) return;
+    forget(companyId);
+    copies.set(companyId, copy);
+    subscriptions += copy.size;
+    for (const oldest of copies.keys()) {
+      if (subscriptions <= maxSubscriptions || oldest === companyId) break;
+      forget(oldest);
+    }
+  };
+
+  return {
+    get: (companyId, version) => {
+      const copy = copies.get(companyId);
+      if (!copy || copy.version < version || nowMs() - copy.readMs > maxAgeMs) return undefined;
+      copies.delete(companyId);
+      copies.set(companyId, copy);
+      return copy;
+    },
+    load: async (companyIds) => {
+      const readMs = nowMs();
+      const rows = await read(db, companyIds);
+      for (const [companyId, found] of Map.groupBy(rows, (row) => row.company_id)) {
+        const enabled = found.filter(isSubscription);
+        for (const row of enabled) onHealth(row, row.consecutive_failures);
+        keep(companyId, copyOf(found[0]!.version, enabled, readMs));
+      }
+    },
+  };
+};
+
+const maxAgeMs = 60_000;
+const maxSubscriptions = 50_000;
+
+interface Copy extends Company {
+  readonly version: number;
+  readonly readMs: number;
+  /** A company without subscriptions takes room too. */
+  readonly size: number;
+}
+
+const copyOf = (version: number, rows: readonly SubscriptionOfType[], readMs: number): Copy => {
+  const byType = new Map<EventType, Subscriber[]>();
+  for (const { event_types, company_id, subscription_id, ...target } of rows) {
+    const subscriber = { company_id, subscription_id, target };
+    for (const type of event_types) {
+      const others = byType.get(type);
+      if (others) others.push(subscriber);
+      else byType.set(type, [subscriber]);
+    }
+  }
+  return { version, readMs, size: 1 + rows.length, subscribers: (type) => byType.get(type) ?? none };
+};
+
+const none: readonly Subscriber[] = [];
+
+type SubscriptionOfType = QueueKey & Target & { readonly event_types: readonly EventType[] };
+type FoundRow = { readonly company_id: number; readonly version: number } & (
+  | SubscriptionOfType
+  | { readonly subscription_id: null }
+);
+
+const isSubscription = (row: FoundRow): row is FoundRow & SubscriptionOfType => row.subscription_id !== null;
+
+/** One statement, so that versions and subscriptions are of one moment. A company without subscriptions has one row. */
+const read = async (db: Database<Tables>, companyIds: readonly number[]): Promise<readonly FoundRow[]> => {
+  const companies = jsonTable(
+    { company_id: bigint },
+    companyIds.map((id) => [id]),
+  );
+  const { rows } = await sql<FoundRow>`
+    SELECT v.company_id, v.subscriptions_version AS version, s.subscription_id, s.event_types, s.url, s.secret,
+      s.previous_secret, s.previous_secret_until, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
+    FROM ${companies} AS k
+    STRAIGHT_JOIN event_sequences AS v ON v.company_id = k.company_id
+    LEFT JOIN subscriptions AS s ON s.company_id = v.company_id AND s.enabled = 1
+    LEFT JOIN delivery_queues AS q
+      ON q.company_id = s.company_id AND q.subscription_id = s.subscription_id`.execute(
+    acrossTenants(db, 'a dispatcher reads the subscriptions of many companies in one batch'),
+  );
+  return rows;
+};
+
+export interface CompaniesOptions {
+  readonly db: Database<Tables>;
+  readonly nowMs: () => number;
+  readonly onHealth: (key: QueueKey, failures: number) => void;
+}

@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeEnvelope, eventSubject, outboxLeaseMs, versionHeader } from '@causeway/proto';
+import {
+  acrossTenants,
+  connectDatabase,
+  type Database,
+  parseMysqlUrl,
+  raiseSubscriptionsVersion,
+  transaction,
+} from '@causeway/runtime';
+import { cleanUp, testReceiver } from '@causeway/runtime/testing';
+import { headers as natsHeaders } from '@nats-io/transport-node';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { startProxy } from '../../runtime/database/fixtures/proxy.ts';
+import { type Tables, tenantTables } from '../tables.ts';
+import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+
+let world: World;
+let db: Database<Tables>;
+beforeEach(async () => {
+  world = await openWorld();
+  db = world.database.connect<Tables>({ tenantTables, poolSize: 8 });
+});
+
+const succeeded = async (subscription: Subscription): Promise<number> =>
+  (await world.deliveries(subscription)).filter(({ state }) => state === 'succeeded').length;
+const outbox = async (): Promise<number> =>
+  (await world.database.query('SELECT event_id FROM event_outbox')).length;
+const metricOf = async (metrics: { registry: { metrics(): Promise<string> } }, name: string) =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await metrics.registry.metrics())?.[1]);
+
+describe('An event', () => {
+  test('goes to each enabled subscription of its type in its company, and to no other', async () => {
+    const receiver = await testReceiver();
+    const one = await world.subscribe(`${receiver.url}/one`);
+    const company_id = one.company_id;
+    const both = await world.subscribe(`${receiver.url}/both`, {
+      company_id,
+      event_types: '["client.created","lead.created"]',
+    });
+    const others = [
+      await world.subscribe(`${receiver.url}/type`, { company_id, event_types: '["payment.failed"]' }),
+      await world.subscribe(`${receiver.url}/disabled`, { company_id, enabled: 0 }),
+      await world.subscribe(`${receiver.url}/neighbour`),
+    ];
+    await world.start();
+    const [client] = await world.deliver(one, 1);
+    const [lead] = await world.deliver(one, 1, { type: 'lead.created' });
+    await world.deliver(one, 1, { type: 'invoice.created' });
+    await eventually(outbox).toBe(0);
+    await eventually(() => world.deliveries(both)).toMatchObject([
+      { event_id: client!.event_id, state: 'succeeded' },
+      { event_id: lead!.event_id, state: 'succeeded' },
+    ]);
+    expect(await world.deliveries(one)).toMatchObject([{ event_id: client!.event_id, state: 'succeeded' }]);
+    for (const other of others) expect(await world.deliveries(other)).toEqual([]);
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  test('of a company in memory is attempted without a statement', async () => {
+    let away = false;
+    const proxy = await startProxy(parseMysqlUrl(world.database.url), () => (away ? 'drop' : 'pass'));
+    const url = new URL(world.database.url);
+    url.port = String(proxy.port);
+    const proxied = connectDatabase<Tables>({ url: url.href, poolSize: 5, tenantTables });
+    cleanUp(() => proxied.close());
+    const receiver = await testReceiver();
+    const subscription = await world.subscribe(receiver.url);
+    await world.start({ db: proxied });
+    await world.deliver(subscription, 1);
+    await eventually(() => succeeded(subscription)).toBe(1);
+    away = true;
+    // With the version that is in memory.
+    await publishCommitted(subscription.company_id, 1_000);
+    await eventually(() => receiver.received.length).toBe(2);
+    expect(await succeeded(subscription)).toBe(1);
+    away = false;
+    await eventually(() => succeeded(subscription)).toBe(2);
+  });
+
+  test('that was never published, or published by an older release, is delivered', async () => {
+    const receiver = await testReceiver();
+    const subscription = await world.subscribe(receiver.url);
+    const { metrics } = await world.start();
+    await world.deliver(subscription, 3, { by: 'outbox' });
+    await world.deliver(subscription, 3, { unversioned: true });
+    await eventually(() => succeeded(subscription)).toBe(6);
+    await eventually(outbox).toBe(0);
+    expect(receiver.received).toHaveLength(6);
+    expect(await metricOf(metrics, 'dispatcher_events_swept_total')).toBe(3);
+    expect(await metricOf(metrics, 'dispatcher_events_written_total')).toBe(6);
+  });
+
+  test('with very many subscribers reaches them all, while another company is served', async () => {
+    const receiver = await testReceiver();
+    receiver.answer = (response) => void setTimeout(() => response.end(), 20);
+    const quick = await testReceiver();
+    const { metrics } = await world.start();
+    const large = await Promise.all([1, 2, 3].map(() => world.subscribe(receiver.url)));
+    for (const { company_id } of large) await addSubscriptions(company_id, 399);
+    const small = await world.subscribe(quick.url);
+    for (const one of large) await world.deliver(one, 1);
+    await eventually(() => metricOf(metrics, 'dispatcher_events_written_total')).toBe(3);
+    await world.deliver(small, 1);
+    await eventually(() => quick.received.length).toBe(1);
+    expect(receiver.received.length).toBeLessThan(1_200);
+    await eventually(() => receiver.received.length).toBe(1_200);
+    await eventually(outbox).toBe(0);
+  });
+
+  const addSubscriptions = async (companyId: number, count: number): Promise<void> => {
+    await world.database.query(
+      `INSERT INTO subscriptions (company_id, url, event_types, secret, created_utc, updated_utc)
+       SELECT s.company_id, s.url, s.event_types, s.secret, s.created_utc, s.updated_utc
+       FROM subscriptions AS s JOIN JSON_TABLE(?, '$[*]' COLUMNS (n INT PATH '$')) AS k WHERE s.company_id = ?`,
+      [JSON.stringify(Array.from({ length: count }, (_, at) => at)), companyId],
+    );
+    await world.database.query(
+      `INSERT IGNORE INTO delivery_queues (company_id, subscription_id)
+       SELECT company_id, subscription_id FROM subscriptions`,
+    );
+  };
+
+  test('for a failing subscription waits in its queue, where the probe takes it', async () => {
+    const receiver = await testReceiver();
+    const subscription = await world.subscribe(receiver.url);
+    await world.database.query('UPDATE delivery_queues SET consecutive_failures = 5');
+    const { metrics } = await world.start();
+    await world.deliver(subscription, 5);
+    await eventually(() => succeeded(subscription)).toBe(5);
+    await eventually(() => metricOf(metrics, 'dispatcher_queue_taken_total')).toBeGreaterThan(0);
+    expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
+  });
+
+  test('does not overtake the backlog of its subscription', async () => {
+    const receiver = await testReceiver();
+    receiver.answer = (response) => void setTimeout(() => response.end(), 100);
+    const subscription = await world.subscribe(receiver.url);
+    await world.start();
+    await world.deliver(subscription, 300, { by: 'queue' });
+    await eventually(() => receiver.received.length).toBeGreaterThan(8);
+    const [event] = await world.deliver(subscription, 1);
+    await eventually(() => succeeded(subscription)).toBe(301);
+    const at = receiver.received.findIndex(({ id }) => Number(id) === event!.event_id);
+    expect(at).toBeGreaterThan(100);
+  });
+});
+
+/** Commits one event as crm does, under the lock of its company's counter, and publishes it. */
+const publishCommitted = async (companyId: number, eventId: number): Promise<void> => {
+  const event = {
+    company_id: companyId,
+    event_id: eventId,
+    created_utc: new Date(),
+    type: 'client.created' as const,
+    payload: Buffer.from('{}'),
+  };
+  const version = await transaction(db, async (given) => {
+    const trx = acrossTenants(given, 'a test writes as crm does');
+    await sql`UPDATE event_sequences SET last_sequence = last_sequence + 1
+      WHERE company_id = ${companyId}`.execute(trx);
+    const { rows } = await sql<{ version: number; sequence: number }>`
+      SELECT subscriptions_version AS version, last_sequence AS sequence FROM event_sequences
+      WHERE company_id = ${companyId}`.execute(trx);
+    const [{ version, sequence }] = rows as [{ version: number; sequence: number }];
+    await sql`INSERT INTO events (company_id, sequence, created_utc, event_id, type, payload)
+      VALUES (${companyId}, ${sequence}, ${event.created_utc}, ${eventId}, ${event.type}, ${event.payload})`.execute(
+      trx,
+    );
+    await sql`INSERT INTO event_outbox (company_id, event_id, sequence, created_utc, leased_until)
+      VALUES (${companyId}, ${eventId}, ${sequence}, ${event.created_utc},
+        ${new Date(event.created_utc.getTime() + outboxLeaseMs)})`.execute(trx);
+    return version;
+  });
+  const headers = natsHeaders();
+  headers.set(versionHeader, String(version));
+  world.bus.nc.publish(eventSubject(companyId, event.type), encodeEnvelope(event), { headers });
+};
+
+test('a change of a subscription applies to every event that is committed after it, on every dispatcher', async () => {
+  const receiver = await testReceiver();
+  await Promise.all([1, 2, 3, 4].map(() => world.start()));
+  const subscriptions = await Promise.all(Array.from({ length: 10 }, () => world.subscribe(receiver.url)));
+  // Their rows of versions, which the first event of a company makes otherwise.
+  await raiseSubscriptionsVersion(
+    db,
+    subscriptions.map(({ company_id }) => company_id),
+  );
+  const rowsOf = async (companyId: number): Promise<number> =>
+    (await world.database.query('SELECT 1 FROM event_outbox WHERE company_id = ?', [companyId])).length;
+  let eventId = 0;
+  const wanted = new Set<number>();
+  const toggle = async ({ company_id, subscription_id }: Subscription): Promise<void> => {
+    for (let round = 0; round < 100; round++) {
+      const enabled = round % 2;
+      await transaction(db, async (trx) => {
+        await trx
+          .updateTable('subscriptions')
+          .set({ enabled })
+          .where('company_id', '=', company_id)
+          .where('subscription_id', '=', subscription_id)
+          .execute();
+        await raiseSubscriptionsVersion(trx, [company_id]);
+      });
+      const id = ++eventId;
+      if (enabled) wanted.add(id);
+      await publishCommitted(company_id, id);
+      // The next change may apply to it as long as it is not matched.
+      while ((await rowsOf(company_id)) > 0) await sleep(5);
+    }
+  };
+  await Promise.all(subscriptions.map(toggle));
+  await eventually(outbox).toBe(0);
+  const made = await world.database.query<{ event_id: number }>('SELECT event_id FROM deliveries');
+  const ids = made.map(({ event_id }) => event_id).sort((a, b) => a - b);
+  expect(ids).toEqual([...wanted].sort((a, b) => a - b));
+  expect(eventId).toBe(1_000);
+});

@@ -1,0 +1,157 @@
+import {
+  acrossTenants,
+  admitWaiting,
+  after,
+  bigint,
+  createBatch,
+  type Database,
+  datetime,
+  jsonTable,
+  type Log,
+  type Metrics,
+  repeat,
+  sqlTime,
+  transaction,
+} from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { type QueueKey, queueName } from '../job.ts';
+import { scheduleQueues } from '../queues/schedule-queues.ts';
+import { addRows } from '../store/add-rows.ts';
+import type { Tables } from '../tables.ts';
+import { hasNoRow, type LeasedDelivery, type TakenEvent } from './taken-events.ts';
+
+/** The events of this process that are still in the outbox. */
+export interface OpenEvents {
+  add(event: TakenEvent): void;
+  /** Called with deliveries that have rows. An event leaves the outbox with the last of its deliveries. */
+  written(deliveries: readonly LeasedDelivery[]): void;
+  /** Resolves when every event that could be removed from the outbox is. */
+  settle(): Promise<void>;
+}
+
+/**
+ * Removes events from the outbox when all their deliveries have rows, in batches, apart from the transactions that
+ * write these rows. If this process is killed before, another one takes the event when its lease ends, and finds
+ * nothing left to do.
+ *
+ * A delivery that is unfinished shortly before the lease ends gets a waiting row, under the longer lease of its
+ * attempt. So it shows as waiting, and its event leaves the outbox, even if a receiver hangs.
+ */
+export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
+  const { db, now, waitingQuota: quota, log, metrics } = options;
+  const events = new Set<TakenEvent>();
+  const finished = createBatch<TakenEvent>({
+    name: 'finished-events',
+    metrics,
+    when: after(50),
+    maxItems: 1_000,
+    flush: (batch) =>
+      remove(db, batch).catch((error: unknown) =>
+        log.debug({ error }, 'events stay in the outbox until their leases end'),
+      ),
+  });
+  const written = (deliveries: readonly LeasedDelivery[]): void => {
+    for (const { event, subscription_id } of deliveries)
+      if (event?.open.delete(subscription_id) && event.open.size === 0) {
+        events.delete(event);
+        finished.add(event);
+      }
+  };
+  const look = async (): Promise<number> => {
+    const before = now().getTime() + rowsBeforeMs;
+    const ending: TakenEvent[] = [];
+    let deliveries = 0;
+    for (const event of events) {
+      if (deliveries >= perTransaction) break;
+      if (event.leaseMs > before) continue;
+      ending.push(event);
+      deliveries += event.open.size;
+    }
+    if (ending.length === 0) return 0;
+    const { admitted } = await write(db, ending, { quota, now: now() });
+    written(admitted);
+    return admitted.length;
+  };
+  const looking = repeat(look, {
+    pauseMs: everyMs,
+    onError: (error) => log.debug({ error }, 'unfinished deliveries have no rows until they end'),
+  });
+
+  return {
+    add: (event) => void (event.open.size === 0 ? finished.add(event) : events.add(event)),
+    written,
+    settle: async () => {
+      await looking.stop();
+      await finished.drain();
+    },
+  };
+};
+
+/** How long before its lease ends an event's unfinished deliveries get rows. */
+export const rowsBeforeMs = 1_250;
+const everyMs = 200;
+const perTransaction = 1_000;
+/** At the quota of waiting deliveries an event stays in the outbox for the rest of an attempt. */
+const extensionMs = 30_000;
+
+/**
+ * Locks queues before deliveries, as every transaction does. At the quota of waiting deliveries some get no row: the
+ * leases of their events are extended, and they get their rows with their results.
+ */
+const write = (
+  db: Database<Tables>,
+  events: readonly TakenEvent[],
+  { quota, now }: { readonly quota: number; readonly now: Date },
+): Promise<{ readonly admitted: readonly LeasedDelivery[] }> =>
+  transaction(db, async (trx) => {
+    const all = acrossTenants(
+      trx,
+      'a dispatcher defers unfinished deliveries of many companies in one batch',
+    );
+    const open = events.flatMap((event) => [...event.open.values()].filter(hasNoRow));
+    const { admitted, refused } = await admitWaiting(all, open, { quota, now, makesRoom: false });
+    if (admitted.length > 0) {
+      const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
+      const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
+      await scheduleQueues(all, [...queues.values()], new Date(lastLeaseMs));
+      await addRows(all, admitted, now);
+    }
+    const extended = [...new Set(refused.flatMap(({ event }) => event ?? []))];
+    if (extended.length > 0) await extend(all, extended, now.getTime() + extensionMs);
+    return { admitted };
+  });
+
+const extend = async (db: Kysely<Tables>, events: readonly TakenEvent[], untilMs: number): Promise<void> => {
+  await sql`
+    UPDATE ${eventTable(events)} AS k
+    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
+      ON o.company_id = k.company_id AND o.event_id = k.event_id
+    SET o.leased_until = ${new Date(untilMs)}
+    WHERE o.leased_until = k.lease_utc`.execute(db);
+  for (const event of events) event.leaseMs = untilMs;
+};
+
+const remove = async (db: Database<Tables>, events: readonly TakenEvent[]): Promise<void> => {
+  await sql`
+    DELETE o FROM ${eventTable(events)} AS k
+    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
+      ON o.company_id = k.company_id AND o.event_id = k.event_id
+    WHERE o.leased_until = k.lease_utc`.execute(
+    acrossTenants(db, 'a dispatcher finishes events of many companies in one batch'),
+  );
+};
+
+const eventTable = (events: readonly TakenEvent[]) =>
+  jsonTable(
+    { company_id: bigint, event_id: bigint, lease_utc: datetime },
+    events.map((one) => [one.company_id, one.event_id, sqlTime(one.leaseMs)]),
+  );
+
+export interface OpenEventsOptions {
+  readonly db: Database<Tables>;
+  readonly now: () => Date;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
