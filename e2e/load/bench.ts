@@ -31,7 +31,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|lim
   --rounds N         turns of each, after a warm-up (5)
   --seconds N        length of a turn (8)
   --lookup NAME      gateway: employees or client-statuses (employees)
-  --profile          gateway, deliveries: also report where the busiest services spend CPU time
+  --profile          gateway, deliveries, latency: also report where the busiest services spend CPU time
   --beside DIR       latency: also measure the checkout in DIR, in alternate turns
   --quiet            latency: leave out the turns beside 1,000 events a second
   --gateways N, --crm N   gateway, actions: processes of the cluster (1)

@@ -111,7 +111,7 @@ export const startDeliveryWorld = async (
 
 const limit = '1000000000';
 
-interface DeliveryWorldOptions {
+export interface DeliveryWorldOptions {
   /** The checkout whose cluster to start; this one by default. */
   readonly root?: string | undefined;
   readonly home: string;

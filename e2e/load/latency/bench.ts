@@ -2,8 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CollectedSpan, openCollector } from '@causeway/runtime/testing/collector';
 import type { BenchContext } from '../context.ts';
 import { steadyEvents } from '../deliveries/events.ts';
-import { type DeliveryWorld, startDeliveryWorld, type Tenant } from '../deliveries/world.ts';
-import { makeHome } from '../ends.ts';
+import {
+  type DeliveryWorld,
+  type DeliveryWorldOptions,
+  startDeliveryWorld,
+  type Tenant,
+} from '../deliveries/world.ts';
+import { makeEnds, makeHome } from '../ends.ts';
+import { profileTables, profilingEnv } from '../gateway/profile.ts';
 import { millis, percentile, whole } from '../report/figures.ts';
 import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
@@ -15,6 +21,7 @@ const tenantCount = 20;
 const neighbourCount = 100;
 /** Events of other companies while a busy cluster is measured. */
 const busyPerSecond = 1_000;
+const profiled = ['gateway-1', 'crm-1', 'dispatcher-1'];
 /** Services export their spans once a second. */
 const exportMs = 2_500;
 
@@ -24,12 +31,20 @@ const exportMs = 2_500;
  */
 export const benchLatency = async (context: BenchContext): Promise<void> => {
   const { say, options, toolchain } = context;
+  const profiles = options.profile ? makeHome(context.onEnd) : undefined;
+  const { onEnd, end } = makeEnds();
+  context.onEnd(end);
   const checkouts = options.beside === undefined ? [undefined] : [options.beside, undefined];
   const systems: System[] = [];
   for (const root of checkouts) {
     const name = root ?? 'this checkout';
     say(`starting MySQL, the receiver and the cluster of ${name} …`);
-    systems.push(await startSystem(context, root, name));
+    systems.push(
+      await startSystem(
+        { ...context, onEnd },
+        { root, name, settings: profiles ? profilingEnv(profiles) : {} },
+      ),
+    );
   }
   const modes: readonly Mode[] = options.quiet ? ['quiet'] : ['quiet', 'busy'];
   for (const mode of modes)
@@ -50,6 +65,11 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
     ...systems.map(({ name, created, spans }) => stageTable(name, modes, created, spans)),
   ];
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
+  await end();
+  // The profiles are written when the processes end.
+  for (const { world } of systems)
+    for (const table of profiles ? profileTables(profiles, world.processes, profiled) : [])
+      process.stdout.write(`${toTerminal(table)}\n`);
   if (options.write) writeResults('latency', howMeasured(options), tables);
 };
 
@@ -68,8 +88,7 @@ export type Mode = 'quiet' | 'busy';
 
 const startSystem = async (
   context: BenchContext,
-  root: string | undefined,
-  name: string,
+  { root, name, settings }: Pick<System, 'name'> & Pick<DeliveryWorldOptions, 'root' | 'settings'>,
 ): Promise<System> => {
   const { onEnd, options } = context;
   const collector = await openCollector();
@@ -79,6 +98,7 @@ const startSystem = async (
     home: makeHome(onEnd),
     args: options.startArgs,
     settings: {
+      ...settings,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       // Traces the requests that ask for it, and nothing else.
       OTEL_TRACES_SAMPLER: 'parentbased_always_off',
