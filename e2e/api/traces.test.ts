@@ -125,9 +125,11 @@ describe('the trace of a created client', () => {
     expect(pathsOf(spans)).toEqual(
       expect.arrayContaining([
         `${edge} > count request (gateway)`,
-        ...['BEGIN; SELECT statuses', 'INSERT clients', 'INSERT events; INSERT event_outbox; COMMIT'].map(
-          (statement) => `${call} > write group (crm) > ${statement} (crm)`,
-        ),
+        ...[
+          'BEGIN; SELECT company_settings; SELECT statuses',
+          'INSERT clients; INSERT client_search_pending; INSERT event_sequences; SELECT event_sequences',
+          'INSERT events; INSERT event_outbox; COMMIT',
+        ].map((statement) => `${call} > write group (crm) > ${statement} (crm)`),
         `${delivered} > POST (dispatcher)`,
         ...['BEGIN; INSERT delivery_attempts', 'INSERT deliveries'].map(
           (statement) => `${delivered} > record attempts (dispatcher) > ${statement} (dispatcher)`,

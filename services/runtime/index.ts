@@ -16,6 +16,7 @@ export {
 } from './config.ts';
 export { type Cursors, createCursors } from './cursors.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
+export { sendDeferred } from './database/deferred.ts';
 export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,

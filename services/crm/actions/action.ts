@@ -13,27 +13,41 @@ export interface Submission<Body> {
 }
 
 /** A write that handles many calls at once. */
-export interface Action<Body, Result> {
+export type Action<Body, Result> = ActionRules<Body> & (Runs<Body, Result> | LocksFirst<Body, Result>);
+
+interface ActionRules<Body> {
   /**
    * Names of what the call changes: the record, the external id. Calls that share a name run one after the other, in
    * order of arrival.
    */
   readonly turns: (submission: Submission<Body>) => readonly string[];
   /**
-   * The records that the body refers to, looked up for a whole group before its transaction. The body may lack
-   * fields.
+   * The records that the body refers to, looked up for a whole group. The body may lack fields.
    */
   readonly references?: (body: Partial<Body>) => References;
-  /** Handles calls that share no name, in as few statements as possible. */
-  readonly run: (
-    group: Group,
-    submissions: readonly Submission<Body>[],
-  ) => Promise<readonly Outcome<Result>[]>;
   /**
    * The problem to answer when another transaction holds the unique key `key`. Undefined: a retry will find the other
    * transaction's record.
    */
   readonly onTaken: (key: string, body: Body) => Problem | undefined;
+}
+
+/** Handles calls that share no name, in as few statements as possible. */
+type Run<Body, Result> = (
+  group: Group,
+  submissions: readonly Submission<Body>[],
+) => Promise<readonly Outcome<Result>[]>;
+
+interface Runs<Body, Result> {
+  readonly run: Run<Body, Result>;
+}
+
+interface LocksFirst<Body, Result> {
+  /**
+   * Defers the statements that lock the calls' records, so that they are sent together with the group's lookups.
+   * @returns the function that then handles those of the calls whose references are right.
+   */
+  readonly lock: (trx: Trx<Tables>, submissions: readonly Submission<Body>[]) => Promise<Run<Body, Result>>;
 }
 
 /** The transaction that an action runs in. */
@@ -46,6 +60,7 @@ export interface Group {
 
 /** The result of one call. A refused call has written nothing. */
 export interface Outcome<Result> {
+  /** A function is called after the commit. */
   readonly result: Result | Problem | ((events: readonly StoredEvent[]) => Result);
   readonly events?: readonly NewEvent[];
 }

@@ -36,7 +36,7 @@ const addNote = (store: Store): Action<Body, Answer> => ({
       body.external_id ? existing.get(externalName('note', companyId, body.external_id)) : undefined;
 
     const fresh = there.filter((one) => !noteOf(one));
-    const firstId = await store.notes.insert(
+    const idAt = await store.notes.insert(
       trx,
       fresh.map(({ companyId, recordId, body }) => ({
         company_id: companyId,
@@ -55,11 +55,12 @@ const addNote = (store: Store): Action<Body, Answer> => ({
     });
     await store.notes.update(trx, met);
 
-    const ids = new Map(fresh.map((one, at) => [one, firstId + at]));
+    const places = new Map(fresh.map((one, at) => [one, at]));
     return submissions.map((one): Outcome<Answer> => {
       if (!records.has(one)) return { result: notFound('client') };
-      const id = ids.get(one);
-      if (id !== undefined) return { result: json(201, { client_note_id: id, created_utc: now }) };
+      const at = places.get(one);
+      if (at !== undefined)
+        return { result: () => json(201, { client_note_id: idAt(at), created_utc: now }) };
       const note = noteOf(one)!;
       return { result: json(200, { client_note_id: note.client_note_id, created_utc: note.created_utc }) };
     });

@@ -33,7 +33,7 @@ const makeAffiliate = (store: Store, random: ActionsContext['random']): Action<B
     const made = submissions
       .filter((one) => !rowOf(one))
       .map((one) => ({ one, row: newRow(one, affiliateCode(random), now) }));
-    const firstId = await store.affiliates.insert(
+    const idAt = await store.affiliates.insert(
       trx,
       made.map(({ row }) => row),
     );
@@ -48,7 +48,10 @@ const makeAffiliate = (store: Store, random: ActionsContext['random']): Action<B
       met.map(({ row }) => row),
     );
     const outcomes = new Map<Submission<Body>, Outcome<Answer>>([
-      ...made.map(({ one, row }, at) => [one, madeOutcome({ ...row, employee_id: firstId + at })] as const),
+      ...made.map(
+        ({ one, row }, at) =>
+          [one, madeOutcome(row.company_id, () => ({ ...row, employee_id: idAt(at) }))] as const,
+      ),
       ...met.map(({ one, row }) => [one, { result: answer(200, row) }] as const),
     ]);
     // The remaining external ids belong to employees who are not affiliates.
@@ -96,20 +99,20 @@ const answer = (status: number, row: AffiliateRow): Answer =>
     created_utc: row.created_utc,
   });
 
-const madeOutcome = (row: AffiliateRow): Outcome<Answer> => ({
-  result: answer(201, row),
-  events: [
-    newEvent(row.company_id, 'affiliate.created', {
-      employee_id: row.employee_id,
-      first_name: row.first_name,
-      last_name: row.last_name,
-      email: row.email,
-      phone: row.phone ?? '',
-      affiliate_code: row.affiliate_code ?? '',
-      affiliate_company_name: row.affiliate_company_name,
-      commission_rate: row.commission_rate === null ? null : Number(row.commission_rate),
-      is_approved: row.is_approved === 1,
-      created_date: row.created_utc.toISOString(),
-    }),
-  ],
+const madeOutcome = (companyId: number, inserted: () => AffiliateRow): Outcome<Answer> => ({
+  result: () => answer(201, inserted()),
+  events: [newEvent(companyId, 'affiliate.created', () => createdPayload(inserted()))],
+});
+
+const createdPayload = (row: AffiliateRow) => ({
+  employee_id: row.employee_id,
+  first_name: row.first_name,
+  last_name: row.last_name,
+  email: row.email,
+  phone: row.phone ?? '',
+  affiliate_code: row.affiliate_code ?? '',
+  affiliate_company_name: row.affiliate_company_name,
+  commission_rate: row.commission_rate === null ? null : Number(row.commission_rate),
+  is_approved: row.is_approved === 1,
+  created_date: row.created_utc.toISOString(),
 });

@@ -21,39 +21,44 @@ export const createPerson = <B extends Body>(store: Store, kind: 'lead' | 'clien
     statuses: { status: body.status },
     statusKind: kind,
   }),
-  run: async (group, submissions) => {
-    const found = await findExisting(store, group, submissions);
-    const made = await makeNew(
-      store,
-      kind,
-      group,
-      submissions.filter((one) => !found.has(one)),
-    );
-    const met = await updateExisting(store, kind, group, found);
-    return submissions.map((one) => made.get(one) ?? met.get(one)!);
+  lock: async (trx, submissions) => {
+    const readExisting = await lockExisting(store, trx, submissions);
+    return async (group, accepted) => {
+      const existing = readExisting();
+      const fresh = accepted.filter((one) => !existing.has(one));
+      const known = accepted.flatMap((one) => {
+        const row = existing.get(one);
+        return row ? [[one, row] as const] : [];
+      });
+      const made = await makeNew(store, kind, group, fresh);
+      const met = await updateExisting(store, kind, group, known);
+      return accepted.map((one) => made.get(one) ?? met.get(one)!);
+    };
   },
   onTaken: () => undefined,
 });
 
 type Submitted = Submission<Body>;
 
-const findExisting = async (
+const lockExisting = async (
   store: Store,
-  { trx }: Group,
+  trx: Group['trx'],
   submissions: readonly Submitted[],
-): Promise<ReadonlyMap<Submitted, ClientRow>> => {
+): Promise<() => ReadonlyMap<Submitted, ClientRow>> => {
   const named = submissions.filter(({ body }) => body.external_id);
-  const rows = await store.clients.lockByExternalId(
+  const readRows = await store.clients.lockByExternalId.later(
     trx,
     named.map(({ companyId, body }) => ({ company_id: companyId, external_id: body.external_id! })),
   );
-  const byName = new Map(rows.map((row) => [clientName(row), row]));
-  return new Map(
-    named.flatMap((one) => {
-      const row = byName.get(externalName('client', one.companyId, one.body.external_id!));
-      return row ? [[one, row]] : [];
-    }),
-  );
+  return () => {
+    const byName = new Map(readRows().map((row) => [clientName(row), row]));
+    return new Map(
+      named.flatMap((one) => {
+        const row = byName.get(externalName('client', one.companyId, one.body.external_id!));
+        return row ? [[one, row]] : [];
+      }),
+    );
+  };
 };
 
 const makeNew = async (
@@ -78,21 +83,21 @@ const makeNew = async (
     };
     return { one, status, row };
   });
-  const firstId = await store.clients.insert(
-    trx,
-    made.map(({ row }) => row),
-  );
-  const withIds = made.map((entry, at) => ({ ...entry, row: { ...entry.row, client_id: firstId + at } }));
-  await store.clients.markForSearch(
-    trx,
-    withIds.map(({ row }) => row),
-  );
+  const rows = made.map(({ row }) => row);
+  const idAt = await store.clients.insert(trx, rows);
+  await store.clients.markNewForSearch(trx, rows);
   const type: EventType = kind === 'lead' ? 'lead.created' : 'client.created';
   return new Map(
-    withIds.map(({ one, status, row }) => [
-      one,
-      { result: created(201, row, status), events: [createdEvent(type, row, status)] },
-    ]),
+    made.map(({ one, status, row }, at) => {
+      const inserted = () => ({ ...row, client_id: idAt(at) });
+      return [
+        one,
+        {
+          result: () => created(201, inserted(), status),
+          events: [newEvent(row.company_id, type, () => createdPayload(inserted(), status))],
+        },
+      ];
+    }),
   );
 };
 
@@ -100,9 +105,9 @@ const updateExisting = async (
   store: Store,
   kind: 'lead' | 'client',
   { trx, known: { statuses }, now }: Group,
-  found: ReadonlyMap<Submitted, ClientRow>,
+  found: readonly (readonly [Submitted, ClientRow])[],
 ): Promise<ReadonlyMap<Submitted, Outcome<Answer>>> => {
-  const changes = [...found].map(([one, before]) => {
+  const changes = found.map(([one, before]) => {
     const from = statuses.of(before);
     let to: Status = from;
     if (kind === 'client') {
@@ -152,13 +157,12 @@ type Made = Pick<
 const created = (status: number, row: Made, { name }: Status): Answer =>
   json(status, { client_id: row.client_id, status: name, created_utc: row.created_utc });
 
-const createdEvent = (type: 'lead.created' | 'client.created', row: Made, { name }: Status) =>
-  newEvent(row.company_id, type, {
-    client_id: row.client_id,
-    first_name: row.first_name,
-    last_name: row.last_name,
-    email: row.email,
-    phone: row.phone ?? '',
-    status: name,
-    created_date: row.created_utc.toISOString(),
-  });
+const createdPayload = (row: Made, { name }: Status) => ({
+  client_id: row.client_id,
+  first_name: row.first_name,
+  last_name: row.last_name,
+  email: row.email,
+  phone: row.phone ?? '',
+  status: name,
+  created_date: row.created_utc.toISOString(),
+});

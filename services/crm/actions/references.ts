@@ -25,7 +25,7 @@ export interface Known {
 }
 
 /**
- * Looks up everything that a group refers to, in at most two queries.
+ * Looks up everything that a group refers to, in at most two round trips.
  * @param readStatuses belongs to the database handle.
  */
 export const lookUp = async (

@@ -8,6 +8,7 @@ import {
   isConnectionLost,
   type Metrics,
   type Span,
+  sendDeferred,
   type Tracer,
   traced,
   transaction,
@@ -16,7 +17,7 @@ import type { EventLog } from '../events/event-log.ts';
 import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { Action, Outcome, Submission } from './action.ts';
-import { lookUp, type Referring } from './references.ts';
+import { type Known, lookUp, type Referring } from './references.ts';
 import { createStatusReader } from './statuses.ts';
 import { wavesOf } from './waves.ts';
 
@@ -60,24 +61,26 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   const attempt = async (group: readonly Waiting[], tries: number): Promise<void> => {
     let accepted: readonly Waiting[] = [];
     try {
-      const referring = group.map(referencesOf);
       const { done, stored } = await transaction(db, async (trx) => {
-        // In the transaction, so that BEGIN costs no round trip of its own.
-        const known = await lookUp(trx, readStatuses, referring);
-        accepted = group.filter((call, at) => {
-          const problems = known.problems(referring[at]!);
-          if (problems.length > 0) call.reject(invalid(problems));
-          return problems.length === 0;
-        });
+        const started = now();
         const done = new Map<Waiting, Outcome<unknown>>();
-        const inTransaction = { trx, known, now: now() };
-        for (const wave of wavesOf(accepted, ({ action, submission }) => action.turns(submission)))
+        let known: Known | undefined;
+        for (const wave of wavesOf(group, ({ action, submission }) => action.turns(submission)))
           for (const [action, members] of Map.groupBy(wave, (call) => call.action)) {
-            const submissions = members.map(({ submission }) => submission);
-            const outcomes = await action.run(inTransaction, submissions);
-            members.forEach((call, at) => void done.set(call, outcomes[at]!));
+            const locks = 'lock' in action;
+            const run = locks ? await action.lock(trx, members.map(submissionOf)) : action.run;
+            if (!known) {
+              // BEGIN, the first locks and the lookups are one round trip.
+              known = await lookUp(trx, readStatuses, group.map(referencesOf));
+              accepted = acceptedOf(group, known);
+            } else if (locks) await sendDeferred(trx);
+            const live = members.filter((call) => accepted.includes(call));
+            if (live.length === 0) continue;
+            const outcomes = await run({ trx, known, now: started }, live.map(submissionOf));
+            live.forEach((call, at) => void done.set(call, outcomes[at]!));
           }
-        return { done, stored: await events.write(inTransaction, [...done].map(eventsOf)) };
+        const written = await events.write({ trx, now: started }, [...done].map(eventsOf));
+        return { done, stored: written };
       });
       for (const [call, result] of settled(done, stored())) {
         if (result instanceof Problem) call.reject(result);
@@ -123,7 +126,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         const span = tracer?.active()[0];
         batch.add({ action, submission, deadlineMs, span, resolve, reject } as never);
       }),
-    problems: async (referring) => (await lookUp(db, readStatuses, [referring])).problems(referring),
+    problems: async (referring) =>
+      (await transaction(db, (trx) => lookUp(trx, readStatuses, [referring]))).problems(referring),
   };
 };
 
@@ -156,6 +160,16 @@ interface Waiting {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** Refuses the calls with errors in their references, and returns the others. */
+const acceptedOf = (group: readonly Waiting[], known: Known): readonly Waiting[] =>
+  group.filter((call) => {
+    const problems = known.problems(referencesOf(call));
+    if (problems.length > 0) call.reject(invalid(problems));
+    return problems.length === 0;
+  });
+
+const submissionOf = ({ submission }: Waiting) => submission;
 
 const referencesOf = ({ action, submission: { companyId, body } }: Waiting) => ({
   companyId,

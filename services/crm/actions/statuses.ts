@@ -25,26 +25,36 @@ const newLeadName = 'Lead - New';
 const newClientName = 'Client - Active';
 
 /**
- * Reads the statuses and the companies' default statuses in one query. Use one reader per database handle.
+ * Reads the statuses and the companies' default statuses in one round trip. (A join of the two takes the server 0.1 ms
+ * more.) Use one reader per database handle.
  */
 export const createStatusReader = () => {
-  const select = perCount<number, StatusRow>(
-    (companyIds) => [...companyIds, globalCompanyId, ...companyIds],
+  const selectStatuses = perCount<number, StatusRow>(
+    (companyIds) => [globalCompanyId, ...companyIds],
     (db, companyIds) =>
       db
         .selectFrom('statuses')
-        .leftJoin('company_settings as setting', (join) =>
-          join
-            .onRef('setting.default_client_status_id', '=', 'statuses.status_id')
-            .on('setting.company_id', 'in', companyIds),
-        )
-        .select(['statuses.company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
-        .select('setting.company_id as default_of')
-        .where('statuses.company_id', 'in', [globalCompanyId, ...companyIds])
+        .select(['company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
+        .where('company_id', 'in', [globalCompanyId, ...companyIds])
         .compile(),
   );
-  return async (db: Kysely<Tables>, companyIds: readonly number[]): Promise<Statuses> =>
-    statusesOf((await select(db, companyIds)).rows);
+  const selectDefaults = perCount<number, DefaultRow>(
+    (companyIds) => companyIds,
+    (db, companyIds) =>
+      db
+        .selectFrom('company_settings')
+        .select(['company_id', 'default_client_status_id'])
+        .where('company_id', 'in', companyIds)
+        .compile(),
+  );
+  return async (trx: Kysely<Tables>, companyIds: readonly number[]): Promise<Statuses> => {
+    let defaults: readonly DefaultRow[] = [];
+    await selectDefaults.later(trx, companyIds, ({ rows }) => {
+      defaults = rows;
+    });
+    const { rows: statuses } = await selectStatuses(trx, companyIds);
+    return statusesOf(statuses, defaults);
+  };
 };
 
 interface StatusRow {
@@ -53,14 +63,17 @@ interface StatusRow {
   readonly status_name: string;
   readonly is_lead: number;
   readonly is_listed: number;
-  /** The company whose default it is. */
-  readonly default_of: number | null;
 }
 
-const statusesOf = (rows: readonly StatusRow[]): Statuses => {
+interface DefaultRow {
+  readonly company_id: number;
+  readonly default_client_status_id: number | null;
+}
+
+const statusesOf = (rows: readonly StatusRow[], defaultRows: readonly DefaultRow[]): Statuses => {
   const usable = new Map<number, Entry[]>();
   const byId = new Map<number, Entry>();
-  const defaults = new Map<number, Entry>();
+  const clientStatuses = new Map<number, Entry>();
   for (const row of rows) {
     const entry: Entry = {
       id: row.status_id,
@@ -71,14 +84,17 @@ const statusesOf = (rows: readonly StatusRow[]): Statuses => {
     };
     // Lead statuses are global only.
     const offered = row.is_listed === 1 && (!entry.isLead || entry.companyId === globalCompanyId);
-    if (offered && !byId.has(entry.id)) {
+    if (offered) {
       const list = usable.get(entry.companyId);
       if (list) list.push(entry);
       else usable.set(entry.companyId, [entry]);
     }
     byId.set(entry.id, entry);
-    if (offered && !entry.isLead && row.default_of !== null) defaults.set(row.default_of, entry);
+    if (offered && !entry.isLead) clientStatuses.set(entry.id, entry);
   }
+  const defaults = new Map(
+    defaultRows.map((row) => [row.company_id, clientStatuses.get(row.default_client_status_id ?? 0)]),
+  );
   const find: Statuses['find'] = (companyId, reference) => {
     const wanted = 'id' in reference ? undefined : fold(reference.name);
     const fits = (entry: Entry) => ('id' in reference ? entry.id === reference.id : entry.folded === wanted);

@@ -8,15 +8,15 @@ import {
 import type { Span, Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { perCount } from '../store/per-count.ts';
-import { insertRowsLater } from '../store/rows.ts';
+import { insertedId, insertRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
 
 /** An event to be written. */
 export interface NewEvent {
   readonly companyId: number;
   readonly type: EventType;
-  /** Compact JSON in UTF-8. */
-  readonly payload: Buffer;
+  /** Returns compact JSON in UTF-8. Called after the statements before it have run, so it may use the ids they assigned. */
+  readonly payload: () => Buffer;
   /** The caller's key for the event, stored until its window ends (contract, "Events"). */
   readonly dedupeKey?: string | undefined;
   /** The span of the call that causes it. */
@@ -71,13 +71,7 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
         )
         .compile(),
   );
-  const insertEvents = insertRowsLater('events', [
-    'company_id',
-    'sequence',
-    'created_utc',
-    'type',
-    'payload',
-  ]);
+  const insertEvents = insertRows('events', ['company_id', 'sequence', 'created_utc', 'type', 'payload']);
   const insertOutbox = perCount<OutboxRow>(
     (rows) =>
       rows.flatMap((row) => [row.company_id, row.at, row.sequence, row.created_utc, row.leased_until]),
@@ -85,12 +79,12 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
       db
         .insertInto('event_outbox')
         .values(
-          rows.map((row) => ({
-            company_id: row.company_id,
-            event_id: eventId(row.at),
-            sequence: row.sequence,
-            created_utc: row.created_utc,
-            leased_until: row.leased_until,
+          rows.map(({ company_id, at, sequence, created_utc, leased_until }) => ({
+            company_id,
+            event_id: insertedId(at),
+            sequence,
+            created_utc,
+            leased_until,
           })),
         )
         .compile(),
@@ -104,7 +98,7 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
           rows.map(({ company_id, dedupe_key, at, created_utc }) => ({
             company_id,
             dedupe_key,
-            event_id: eventId(at),
+            event_id: insertedId(at),
             created_utc,
           })),
         )
@@ -129,18 +123,11 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
       const rows = all.map(({ companyId, type, payload }, at) => {
         const sequence = next.get(companyId)!;
         next.set(companyId, sequence + 1);
-        return { company_id: companyId, sequence, created_utc: now, type, payload, at };
+        return { company_id: companyId, sequence, created_utc: now, type, payload: payload(), at };
       });
       // These travel with COMMIT, so that the counters are locked for two round trips only.
       const versions = new Map(last.map((row) => [row.company_id, row.subscriptions_version]));
-      let stored: readonly CommittedEvent[] = [];
-      await insertEvents(trx, rows, (firstId) => {
-        stored = rows.map(({ at, ...row }) => ({
-          ...row,
-          event_id: firstId + at,
-          subscriptionsVersion: versions.get(row.company_id)!,
-        }));
-      });
+      const idAt = await insertEvents(trx, rows);
       const leased_until = new Date(now.getTime() + outboxLeaseMs);
       await insertOutbox.later(
         trx,
@@ -151,8 +138,15 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
         return dedupeKey === undefined ? [] : [{ company_id, dedupe_key: dedupeKey, created_utc, at }];
       });
       if (keyed.length > 0) await insertDedupeKeys.later(trx, keyed);
-      trx.onCommit(() => publish(stored, all));
+      const readStored = (): readonly CommittedEvent[] =>
+        rows.map(({ at, ...row }) => ({
+          ...row,
+          event_id: idAt(at),
+          subscriptionsVersion: versions.get(row.company_id)!,
+        }));
+      trx.onCommit(() => publish(readStored(), all));
       return () => {
+        const stored = readStored();
         let from = 0;
         return events.map(({ length }) => {
           from += length;
@@ -163,12 +157,16 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
   };
 };
 
-/** An event's payload as bytes. */
+/** @param payload the payload, or a function that returns it: see `NewEvent`. */
 export const newEvent = <Type extends EventType>(
   companyId: number,
   type: Type,
-  payload: EventPayload<Type>,
-): NewEvent => ({ companyId, type, payload: encodePayload(payload) });
+  payload: EventPayload<Type> | (() => EventPayload<Type>),
+): NewEvent => ({
+  companyId,
+  type,
+  payload: () => encodePayload(typeof payload === 'function' ? payload() : payload),
+});
 
 export interface EventLogOptions {
   /** Called after the commit with the stored events and the events they came from. */
@@ -197,6 +195,3 @@ interface OutboxRow {
 interface KeyRow extends Omit<OutboxRow, 'sequence' | 'leased_until'> {
   readonly dedupe_key: string;
 }
-
-/** The id of the event at this place in the latest insert of events: see `insertRows`. */
-const eventId = (at: number) => sql<number>`LAST_INSERT_ID() + ${at}`;

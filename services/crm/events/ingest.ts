@@ -142,7 +142,7 @@ const nameOf = (companyId: number, key: string | null | undefined): string =>
 const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submission<IngestBody>) => ({
   companyId,
   type,
-  payload: encodePayload(payload),
+  payload: () => encodePayload(payload),
   dedupeKey: dedupeKey ?? undefined,
 });
 

@@ -13,37 +13,12 @@ type NewRow<T extends Table, C extends Column<T>> = Pick<
 >;
 
 /**
- * Inserts rows in one statement; each row has exactly `columns`.
- * @returns the id of the first row. The ids of one statement are consecutive because InnoDB knows their number
- * beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
+ * Inserts rows in one statement; each row has exactly `columns`. It is sent with the transaction's next statement.
+ * @returns the id of the row at a place, once it has been sent. The ids of one statement are consecutive because InnoDB
+ * knows their number beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
  */
 export const insertRows = <T extends Table, C extends Column<T>>(table: T, columns: readonly C[]) => {
-  const run = insertOf(table, columns);
-  return async (db: Kysely<Tables>, rows: readonly NewRow<T, C>[]) => {
-    if (rows.length === 0) return 0;
-    const { insertId } = await run(db, rows as readonly Loose[]);
-    return Number(insertId ?? 0);
-  };
-};
-
-/**
- * Like `insertRows`, but sent with the transaction's next statement, for rows whose ids nobody needs before that.
- * @param onInserted gets the id of the first row.
- */
-export const insertRowsLater = <T extends Table, C extends Column<T>>(table: T, columns: readonly C[]) => {
-  const run = insertOf(table, columns);
-  return async (
-    trx: Kysely<Tables>,
-    rows: readonly NewRow<T, C>[],
-    onInserted: (firstId: number) => void = () => {},
-  ) => {
-    if (rows.length > 0)
-      await run.later(trx, rows as readonly Loose[], ({ insertId }) => onInserted(Number(insertId ?? 0)));
-  };
-};
-
-const insertOf = <T extends Table>(table: T, columns: readonly Column<T>[]) =>
-  perCount<Loose>(
+  const run = perCount<Loose>(
     (rows) => rows.flatMap((row) => columns.map((column) => row[column])),
     (db, rows) =>
       db
@@ -51,8 +26,26 @@ const insertOf = <T extends Table>(table: T, columns: readonly Column<T>[]) =>
         .values(rows.map((row) => only(row, columns)) as never)
         .compile(),
   );
+  return async (trx: Kysely<Tables>, rows: readonly NewRow<T, C>[]): Promise<(at: number) => number> => {
+    let firstId: number | undefined;
+    if (rows.length > 0)
+      await run.later(trx, rows as readonly Loose[], ({ insertId }) => {
+        firstId = Number(insertId ?? 0);
+      });
+    return (at) => {
+      if (firstId === undefined) throw new Error(`rows of ${table} are not inserted yet`);
+      return firstId + at;
+    };
+  };
+};
 
-/** Reads the rows with these keys and locks them until the end of the transaction. */
+/** The id of the row at a place in the transaction's latest `insertRows` into a table that assigns ids. */
+export const insertedId = (at: number) => sql<number>`LAST_INSERT_ID() + ${at}`;
+
+/**
+ * Reads the rows with these keys and locks them until the end of the transaction. `later` does so with the
+ * transaction's next statement, and returns a function that returns the rows once it has run.
+ */
 export const lockRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,
   columns: readonly C[],
@@ -75,10 +68,21 @@ export const lockRows = <T extends Table, C extends Column<T>, K extends Column<
         .forUpdate()
         .compile(),
   );
-  return async (
-    db: Kysely<Tables>,
-    keys: readonly { readonly [Name in 'company_id' | K]: number | string }[],
-  ): Promise<readonly Row[]> => (keys.length === 0 ? [] : (await run(db, keys as readonly Loose[])).rows);
+  type Keys = readonly { readonly [Name in 'company_id' | K]: number | string }[];
+  return Object.assign(
+    async (db: Kysely<Tables>, keys: Keys): Promise<readonly Row[]> =>
+      keys.length === 0 ? [] : (await run(db, keys as readonly Loose[])).rows,
+    {
+      later: async (trx: Kysely<Tables>, keys: Keys): Promise<() => readonly Row[]> => {
+        let found: readonly Row[] = [];
+        if (keys.length > 0)
+          await run.later(trx, keys as readonly Loose[], ({ rows }) => {
+            found = rows;
+          });
+        return () => found;
+      },
+    },
+  );
 };
 
 /**

@@ -1,6 +1,7 @@
-import type { Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { insertRows, insertRowsLater, lockRows, updateRows } from './rows.ts';
+import { perCount } from './per-count.ts';
+import { insertedId, insertRows, lockRows, updateRows } from './rows.ts';
 
 const person = ['first_name', 'last_name', 'email', 'phone'] as const;
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
@@ -43,9 +44,11 @@ export const createStore = () => ({
     lockById: lockRows('clients', clientColumns, ['company_id', 'client_id']),
     lockByExternalId: lockRows('clients', clientColumns, ['company_id', 'external_id']),
     update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
+    /** Like `markForSearch`, for the clients that the latest `insert` creates. */
+    markNewForSearch: markNewForSearch(),
     /** Like `markForSearch`, for many clients at once. */
-    markForSearch: insertRowsLater('client_search_pending', ['company_id', 'client_id']),
-    insertStatusChanges: insertRowsLater('client_status_history', [
+    markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),
+    insertStatusChanges: insertRows('client_status_history', [
       'company_id',
       'client_id',
       'from_status_id',
@@ -88,6 +91,24 @@ export const createStore = () => ({
     ),
   },
 });
+
+const markNewForSearch = () => {
+  const run = perCount<{ readonly company_id: number; readonly at: number }>(
+    (rows) => rows.flatMap((row) => [row.company_id, row.at]),
+    (db, rows) =>
+      db
+        .insertInto('client_search_pending')
+        .values(rows.map(({ company_id, at }) => ({ company_id, client_id: insertedId(at) })))
+        .compile(),
+  );
+  return async (trx: Kysely<Tables>, clients: readonly { readonly company_id: number }[]): Promise<void> => {
+    if (clients.length > 0)
+      await run.later(
+        trx,
+        clients.map(({ company_id }, at) => ({ company_id, at })),
+      );
+  };
+};
 
 export type Store = ReturnType<typeof createStore>;
 

@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import { type CompiledQuery, createQueryId, type Kysely, type QueryResult, RawNode } from 'kysely';
 
 /** A statement that is sent with the next one. */
 export interface DeferredQuery extends CompiledQuery {
@@ -19,4 +19,17 @@ export const later = async <Result>(
   onResult: (result: QueryResult<Result>) => void = () => {},
 ): Promise<void> => {
   await trx.executeQuery({ ...query, onResult } as DeferredQuery);
+};
+
+/** Sends the deferred statements now, if there are any. */
+export const sendDeferred = async (trx: Pick<Kysely<unknown>, 'executeQuery'>): Promise<void> => {
+  await trx.executeQuery(nothing);
+};
+
+/** A query without a statement. */
+export const nothing: CompiledQuery = {
+  query: RawNode.createWithSql(''),
+  queryId: createQueryId(),
+  sql: '',
+  parameters: [],
 };

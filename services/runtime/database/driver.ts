@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
-import { isDeferred } from './deferred.ts';
+import { isDeferred, nothing } from './deferred.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost, isDeadlock } from './errors.ts';
 import type { Send, Statement } from './traced.ts';
 
@@ -141,13 +141,13 @@ const createConnection = (
 
   const run = traced ? traced(send) : send;
 
-  /** Sends the waiting statements and this one in one round trip. The server stops at the first that fails. */
-  const runWithUnsent = async (statement: Statement): Promise<unknown> => {
+  /** Sends the waiting statements and these in one round trip. The server stops at the first that fails. */
+  const runWithUnsent = async (...statements: readonly Statement[]): Promise<unknown> => {
     const before = unsent;
     unsent = [];
     let results: readonly unknown[];
     try {
-      results = await run([...before, statement]);
+      results = await run([...before, ...statements]);
     } catch (error) {
       // Statements of work that went on in the meantime may not have run.
       if (before.some((one) => one !== beginning)) broken ??= error as Error;
@@ -160,6 +160,10 @@ const createConnection = (
   return {
     run,
     async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+      if (query === nothing) {
+        if (unsent.some((one) => one !== beginning)) await runWithUnsent();
+        return { rows: [] };
+      }
       check(query);
       // The server takes several statements at once, but only this file joins them.
       if (query.sql.includes(';')) throw new Error(`a statement may hold no semicolon: ${query.sql}`);

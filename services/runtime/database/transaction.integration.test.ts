@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase, type Database } from './connect.ts';
-import { later } from './deferred.ts';
+import { later, sendDeferred } from './deferred.ts';
 import { CommitOutcomeUnknown } from './errors.ts';
 import { startProxy } from './fixtures/proxy.ts';
 import { acrossTenants } from './tenant-guard.ts';
@@ -358,6 +358,20 @@ describe('a deferred statement', () => {
     ]);
     expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
     expect(Object.keys(await balances())).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('can be sent without another one', async () => {
+    const { own, requests } = await recorded();
+    await transaction(own, async (trx) => {
+      await sendDeferred(trx);
+      expect(requests).toEqual([]);
+      await later(trx, insert(trx, 'c'));
+      await sendDeferred(trx);
+      expect(requests).toEqual([expect.stringMatching(/begin; insert/)]);
+      await sendDeferred(trx);
+    });
+    expect(requests).toEqual([expect.anything(), expect.stringMatching(/commit/)]);
+    expect(Object.keys(await balances())).toEqual(['a', 'b', 'c']);
   });
 
   it('gets its own values, whatever its neighbours hold', async () => {
