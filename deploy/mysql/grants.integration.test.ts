@@ -70,6 +70,16 @@ test.each([
   ['webhooks', "UPDATE audit_log SET actor_name = 'nobody'"],
   ['webhooks', 'UPDATE events SET company_id = 1'],
   ['webhooks', 'DELETE FROM events'],
+  ['webhooks', "UPDATE deliveries SET state = 'waiting'"],
+  ['webhooks', 'INSERT INTO deliveries () VALUES ()'],
+  ['webhooks', 'INSERT INTO delivery_attempts () VALUES ()'],
+  ['webhooks', 'UPDATE delivery_queues SET consecutive_failures = 0'],
+  ['webhooks', 'INSERT INTO delivery_queues () VALUES ()'],
+  ['webhooks', 'UPDATE delivery_minutes SET failed = 0'],
+  ['webhooks', 'UPDATE event_outbox SET leased_until = NULL'],
+  ['webhooks', 'DELETE FROM subscription_changes'],
+  ['dispatcher', 'INSERT INTO subscription_changes () VALUES ()'],
+  ['dispatcher', 'INSERT INTO replays () VALUES ()'],
   ['access', 'SELECT * FROM clients'],
   ['access', 'SELECT * FROM subscriptions'],
   ['access', 'SELECT * FROM events'],
@@ -77,6 +87,18 @@ test.each([
   ['access', "UPDATE audit_log SET actor_name = 'nobody'"],
 ] as const)('%s may not: %s', async (service, statement) => {
   expect(await refusal(service, statement)).toBe('ER_TABLEACCESS_DENIED_ERROR');
+});
+
+test.each([
+  ['webhooks', 'SELECT 1 FROM event_outbox'],
+  ['webhooks', 'SELECT 1 FROM replays FOR UPDATE'],
+  ['webhooks', 'SELECT 1 FROM subscription_changes FOR UPDATE'],
+  ['webhooks', 'DELETE FROM missed_events'],
+  ['dispatcher', 'DELETE FROM subscription_changes'],
+  ['dispatcher', 'SELECT 1 FROM subscriptions FOR UPDATE'],
+  ['dispatcher', 'SELECT 1 FROM webhook_companies FOR UPDATE SKIP LOCKED'],
+] as const)('%s may: %s', async (service, statement) => {
+  expect(await refusal(service, statement)).toBeUndefined();
 });
 
 describe.each(mysqlServices)('%s', (service) => {

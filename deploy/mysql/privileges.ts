@@ -34,10 +34,15 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     audit_log: append,
     events: [...read, ...days],
     event_sequences: ['SELECT', 'INSERT', 'UPDATE'],
+    event_outbox: read,
     subscription_changes: ['SELECT', 'INSERT', 'UPDATE'],
-    deliveries: ['SELECT', 'INSERT', 'UPDATE'],
+    replays: ['SELECT', 'INSERT', 'UPDATE'],
+    deliveries: read,
+    delivery_queues: read,
     delivery_attempts: read,
     delivery_minutes: read,
+    webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
+    missed_events: ['SELECT', 'DELETE'],
   },
   dispatcher: {
     audit_log: ['INSERT'],
@@ -62,10 +67,12 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
  */
 export const former: Partial<Record<MysqlService, Tables>> = {
   webhooks: {
-    event_outbox: ['SELECT', 'UPDATE', 'DELETE'],
-    deliveries: ['DELETE', ...days],
+    event_outbox: ['UPDATE', 'DELETE'],
+    deliveries: ['INSERT', 'UPDATE', 'DELETE', ...days],
+    delivery_queues: ['INSERT', 'UPDATE', 'DELETE'],
     delivery_attempts: days,
     delivery_minutes: days,
+    missed_events: ['INSERT', 'UPDATE'],
   },
 };
 

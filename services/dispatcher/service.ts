@@ -1,6 +1,7 @@
 import {
   leaseMs as contractLeaseMs,
   type DeliveryPorts,
+  failuresUntilDisabled,
   type KeyRing,
   retentionDays,
   retryScheduleMs,
@@ -29,6 +30,7 @@ import { watchBacklog } from './queues/backlog.ts';
 import { startHeldCount } from './queues/held-count.ts';
 import { createLeaseRelease } from './queues/lease-release.ts';
 import { startPoller } from './queues/poller.ts';
+import { startWaitingRecount } from './queues/recount-waiting.ts';
 import { startDeliveryRetention } from './queues/retention.ts';
 import { createMinutes } from './record/minutes.ts';
 import { createRecorder } from './record/recorder.ts';
@@ -196,12 +198,16 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     now,
     waitingQuota,
     onQueueDue: poller.wake,
-    onReset: (key) => scheduler.setFailures(key, 0),
+    onReset: (key) => {
+      scheduler.setFailures(key, 0);
+      health.tell([{ ...key, before: failuresUntilDisabled, failures: 0, disabledReason: null }]);
+    },
     log,
     metrics,
   });
   const tests = await serveTestDeliveries({ bus, db, signer, poster, now, log, tracer });
   const heldCount = startHeldCount({ db, log, now });
+  const waitingRecount = startWaitingRecount({ db, log, now, quota: waitingQuota });
   const retention = startDeliveryRetention({
     db,
     log,
@@ -224,6 +230,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
         tests.drain(),
         backlog.stop(),
         heldCount.stop(),
+        waitingRecount.stop(),
       ]);
       await retention.stop();
       health.stop();

@@ -16,7 +16,6 @@ import {
 } from '@causeway/runtime';
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
-import { startWaitingRecount } from './deliveries/recount-waiting.ts';
 import { handlers } from './handlers.ts';
 import { webhooksMetrics } from './metrics.ts';
 import { forViewers } from './portal/for-viewers.ts';
@@ -98,12 +97,10 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     now,
     failed: metrics.counter(webhooksMetrics.webhooks_retention_failed_total).cell(),
   });
-  const waitingQuota = quotas.waitingDeliveries;
-  const waitingRecount = startWaitingRecount({ db, log, now, quota: waitingQuota });
   return {
     ready: callers.ready,
     drain: async () => {
-      await Promise.all([lanes.drain(), waitingRecount.stop()]);
+      await lanes.drain();
       await challenges.drain();
       callers.close();
       await retention.stop();

@@ -1,27 +1,30 @@
+import { outboxLeaseMs } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { bootWebhooks } from '../testing/boot.ts';
-import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';
+import { fanOutEvents } from '../fan-out/fan-out-events.ts';
+import { type Tables, tenantTables } from '../tables.ts';
+import { openWorld } from '../testing/boot.ts';
 import { recountWaiting } from './recount-waiting.ts';
 
-const company = 5001;
 const now = () => new Date();
 
 test('The bound is lowered to the count in the background, and stays a bound while others write', async () => {
-  const { database, db } = await bootWebhooks({ services: 0 });
+  const world = await openWorld();
+  const { database } = world;
+  const db = database.connect<Tables>({ tenantTables });
   const query = async (sql: string): Promise<number> =>
     Number((await database.query<{ value: number }>(`SELECT ${sql} AS value`))[0]!.value);
   const waiting = () => query("(SELECT COUNT(*) FROM deliveries WHERE state = 'waiting')");
   const bound = () => query('(SELECT waiting_bound FROM webhook_companies)');
+  const subscription = await world.subscribe('http://127.0.0.1:9/');
   const fanOut = async (count: number): Promise<void> => {
-    await commitEvents(
-      db,
-      company,
-      Array.from({ length: count }, () => ({})),
-    );
-    await until('an empty outbox', async () => (await query('(SELECT COUNT(*) FROM event_outbox)')) === 0);
+    const events = await world.deliver(subscription, count, { by: 'outbox' });
+    const arrived = events.map((event) => ({
+      ...event,
+      type: 'client.created' as const,
+      leaseMs: event.created_utc.getTime() + outboxLeaseMs,
+    }));
+    await fanOutEvents(db, arrived, { now, waitingQuota: 100 });
   };
-  await makeSubscription(db, company);
-  startFanOut(database, 100);
   await fanOut(90);
   await database.query("UPDATE deliveries SET state = 'succeeded', due_utc = NULL");
   await fanOut(5);
