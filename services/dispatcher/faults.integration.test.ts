@@ -87,6 +87,19 @@ test('deliveries that a killed dispatcher had leased are delivered by another wh
   await drain();
 });
 
+test('a dispatcher that was frozen past the lease of an event starts no attempt of it', async () => {
+  let frozenMs = 0;
+  receiver.answer = (response) => void setTimeout(() => response.end(), 600);
+  await world.start({ now: () => new Date(Date.now() + frozenMs) });
+  const keys = await world.deliver(subscription, 20);
+  await eventually(() => receiver.received.length).toBe(4);
+  frozenMs = 10_000;
+  await eventually(delivered).toBe(20);
+  expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
+  // Those under way are sent again by the dispatcher that finds the event; the others waited, and are sent once.
+  expect(receiver.received.length).toBeLessThanOrEqual(24);
+});
+
 test('a draining dispatcher finishes and records its attempts, and gives the rest back', async () => {
   receiver.answer = (response) => void setTimeout(() => response.end(), 400);
   const { drain } = await world.start();

@@ -1,5 +1,6 @@
 import { errorType, type Log, type Metrics, type Tracer } from '@causeway/runtime';
 import type { Poster } from '../http/post.ts';
+import { hasNoRow } from '../intake/taken-events.ts';
 import type { Job } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Finished } from '../record/finished.ts';
@@ -20,7 +21,10 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
 
   return async (job) => {
     const { target, body, leaseMs, attempt } = job;
-    if (leaseMs - now().getTime() < lastStartMs) {
+    const nowMs = now().getTime();
+    // A process that was frozen past the lease of an event no longer has it.
+    const isLost = hasNoRow(job) && job.event!.leaseMs <= nowMs;
+    if (isLost || leaseMs - nowMs < lastStartMs) {
       if (late) late.value++;
       return undefined;
     }
