@@ -43,18 +43,19 @@ export const makeEvents = (
   };
 };
 
-/** Creates events at a steady rate, for each tenant in turn. */
+/** Creates events at a steady rate, for each tenant in turn. @returns how many. */
 export const steadyEvents = async (
   bus: Bus,
   tenants: readonly Tenant[],
   perSecond: number,
   seconds: number,
-): Promise<void> => {
+  width = 8,
+): Promise<number> => {
   const startedMs = performance.now();
   const events = makeEvents(bus, tenants, {
-    width: 8,
+    width,
     mayGoOn: (made) => made < ((performance.now() - startedMs) / 1000) * perSecond,
   });
   await sleep(seconds * 1000);
-  await events.stop();
+  return events.stop();
 };

@@ -31,7 +31,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   await world.settle();
 
   const rows: string[][] = [];
-  const note = async (what: string, run: () => Promise<void>): Promise<void> => {
+  const note = async (what: string, run: () => Promise<unknown>): Promise<void> => {
     await world.reset();
     await run();
     await sleep(1_500);
