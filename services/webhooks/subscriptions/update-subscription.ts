@@ -94,9 +94,10 @@ export const changeSubscription = async (
   if (changed.isUnverified && changed.after.verification === 'pending')
     context.challenges.send(editor, changed.after);
   if (!changed.isSwitched) return changed.after;
-  // The answer shows what the dispatcher has held.
   await askDispatcher(context, { companyId, subscriptionId });
-  return (await findSubscription(context.db, companyId, subscriptionId)) ?? changed.after;
+  // The record as this change left it, since an echo may have enabled it meanwhile, with what the dispatcher has held.
+  const now = await findSubscription(context.db, companyId, subscriptionId);
+  return now ? { ...changed.after, held_deliveries: now.held_deliveries } : changed.after;
 };
 
 /**
