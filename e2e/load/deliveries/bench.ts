@@ -6,7 +6,7 @@ import { describeMachine } from '../report/machine.ts';
 import { writeResults } from '../report/results.ts';
 import { type Table, toTerminal } from '../report/table.ts';
 import { deliverTurn, postTurn, type Turn } from './turns.ts';
-import { startDeliveryWorld } from './world.ts';
+import { type DeliveryWorld, startDeliveryWorld } from './world.ts';
 
 const tenantCount = 20;
 const concurrency = 64;
@@ -20,6 +20,7 @@ const profiled = ['dispatcher-1', 'webhooks-1'];
 export const benchDeliveries = async (context: BenchContext): Promise<void> => {
   const { say, options, toolchain } = context;
   const measured: Measured[] = [];
+  let storage: Table | undefined;
   const profiles = options.profile ? makeHome(context.onEnd) : undefined;
   for (const dispatchers of dispatcherCounts) {
     const { onEnd, end } = makeEnds();
@@ -55,6 +56,7 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
       measured.push(one);
     }
     const { processes } = world;
+    storage = await storageTable(world);
     await end();
     // The profiles are written when the processes end.
     for (const table of profiles ? profileTables(profiles, processes, profiled) : [])
@@ -64,6 +66,7 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
     rateTable(measured),
     cpuTable(measured),
+    ...(storage ? [storage] : []),
   ];
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
   if (options.write) writeResults('deliveries', howMeasured(options), tables);
@@ -116,8 +119,22 @@ const cpuTable = (measured: readonly Measured[]): Table => {
   };
 };
 
+/** InnoDB's own estimate of the pages in use, by the rows in them. */
+const storageTable = async (world: DeliveryWorld): Promise<Table> => {
+  const rows: string[][] = [];
+  for (const name of ['deliveries', 'delivery_attempts', 'events']) {
+    await world.write(`ANALYZE TABLE ${name}`);
+    const sizeOf = (column: string) =>
+      world.number(`SELECT SUM(${column}) AS n FROM information_schema.tables WHERE table_name = '${name}'`);
+    const count = await world.number(`SELECT COUNT(*) AS n FROM ${name}`);
+    const [data, index] = [await sizeOf('data_length'), await sizeOf('index_length')];
+    rows.push([name, whole(count), whole(data / count), whole(index / count)]);
+  }
+  return { title: 'Storage', columns: ['table', 'rows', 'bytes a row', 'bytes of its keys'], rows };
+};
+
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
-From end to end: crm commits events that come in by \`events.ingest\`, for ${tenantCount} companies, and each is fanned out, signed,
+From end to end: crm commits events that come in by \`events.ingest\`, for ${tenantCount} companies, and each is matched, signed,
 posted to a receiver on this machine and recorded; MySQL flushes each commit to the disk
 (\`innodb_flush_log_at_trx_commit=1\`). The receiver counts the arrivals. After each turn every delivery has arrived
 exactly once and every attempt is in its table. For comparison, the same request (headers and body of a delivery) is posted to

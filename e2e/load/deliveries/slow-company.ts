@@ -5,7 +5,7 @@ import { makeEvents } from './events.ts';
 import type { DeliveryWorld, Tenant } from './world.ts';
 
 const slowSubscriptions = 950;
-const slowEvents = 8;
+const slowEvents = 43;
 const slowMs = 3_000;
 const retriers = 20;
 const healthyCount = 20;

@@ -29,6 +29,8 @@ export interface DeliveryWorld {
   subscribe(tenant: Tenant, target: string, eventTypes: readonly EventType[]): Promise<number>;
   count(brief?: boolean): Promise<Counted>;
   reset(): Promise<void>;
+  /** Runs a statement that writes. */
+  write(sql: string, values?: readonly unknown[]): Promise<void>;
   /** The column `n` of a query that returns one number. */
   number(sql: string): Promise<number>;
   /** Resolves when every event is fanned out and no delivery waits. */
@@ -104,6 +106,7 @@ export const startDeliveryWorld = async (
     count: async (brief = false) =>
       (await (await fetch(`${askUrl}/count${brief ? '?brief' : ''}`)).json()) as Counted,
     reset: async () => void (await fetch(`${askUrl}/reset`, { method: 'POST' })),
+    write: async (text, values = []) => void (await sql(text, values)),
     number,
     settle: async () => void (await allDelivered(sql, 'all', { timeoutMs: Infinity, everyMs: 50 })),
   };
