@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { keyOperations } from '../operations.ts';
 import { parseBody } from '../parse.ts';
-import { encodeEnvelope, encodePayload } from './envelope.ts';
+import { decodeEnvelopeHead, encodeEnvelope, encodePayload } from './envelope.ts';
 
 // Recorded bytes, from the request of a caller to the body whose signature a receiver checks. A serializer that
 // changes one of them breaks the signatures of stored events, and receivers that keep bodies.
@@ -47,6 +47,21 @@ test.each([
   ],
 ])('%s', (_, sent, stored) => {
   expect(envelopeOf(sent).toString()).toBe(`${head}${stored}}`);
+});
+
+test('the fields before the payload are read back from the bytes; other bytes are no envelope', () => {
+  const event = {
+    event_id: 2 ** 53 - 1,
+    company_id: 1001,
+    type: 'client.status_changed' as const,
+    created_utc: new Date('2026-01-15T08:00:00.120Z'),
+  };
+  const bytes = encodeEnvelope({ ...event, payload: Buffer.from('{"id":7,"type":"lead.created"}') });
+  expect(decodeEnvelopeHead(bytes)).toEqual(event);
+  // A view into a larger buffer.
+  expect(decodeEnvelopeHead(Buffer.concat([Buffer.from('x'), bytes]).subarray(1))).toEqual(event);
+  for (const other of ['', '{}', '[]', ` ${bytes}`, String(bytes).replace('client.status', 'client.unknown')])
+    expect(decodeEnvelopeHead(Buffer.from(other))).toBeUndefined();
 });
 
 test('their combined bytes have the recorded signature', () => {

@@ -181,7 +181,7 @@ const publishCommitted = async (companyId: number, eventId: number): Promise<voi
 test('a change of a subscription applies to every event that is committed after it, on every dispatcher', async () => {
   const receiver = await testReceiver();
   await Promise.all([1, 2, 3, 4].map(() => world.start()));
-  const subscriptions = await Promise.all(Array.from({ length: 10 }, () => world.subscribe(receiver.url)));
+  const subscriptions = await Promise.all(Array.from({ length: 20 }, () => world.subscribe(receiver.url)));
   // Their rows of versions, which the first event of a company makes otherwise.
   await raiseSubscriptionsVersion(
     db,
@@ -192,7 +192,7 @@ test('a change of a subscription applies to every event that is committed after 
   let eventId = 0;
   const wanted = new Set<number>();
   const toggle = async ({ company_id, subscription_id }: Subscription): Promise<void> => {
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < 50; round++) {
       const enabled = round % 2;
       await transaction(db, async (trx) => {
         await trx
@@ -207,7 +207,7 @@ test('a change of a subscription applies to every event that is committed after 
       if (enabled) wanted.add(id);
       await publishCommitted(company_id, id);
       // The next change may apply to it as long as it is not matched.
-      while ((await rowsOf(company_id)) > 0) await sleep(5);
+      while ((await rowsOf(company_id)) > 0) await sleep(25);
     }
   };
   await Promise.all(subscriptions.map(toggle));
@@ -216,4 +216,33 @@ test('a change of a subscription applies to every event that is committed after 
   const ids = made.map(({ event_id }) => event_id).sort((a, b) => a - b);
   expect(ids).toEqual([...wanted].sort((a, b) => a - b));
   expect(eventId).toBe(1_000);
+});
+
+test('a success on one dispatcher ends the failures that another has counted', async () => {
+  const receiver = await testReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  const taken = (await Promise.all([1, 2].map(() => world.start({ scheduleMs: [600_000] })))).map(
+    ({ metrics }) =>
+      () =>
+        metricOf(metrics, 'dispatcher_first_taken_total'),
+  );
+  await raiseSubscriptionsVersion(db, [subscription.company_id]);
+  const failures = async () => (await world.queue(subscription))!.consecutive_failures;
+  let eventId = 0;
+  // Until one has failed on each dispatcher and the next has succeeded on the other.
+  const pairs = new Set<string>();
+  const next = async (status: number, failed: number): Promise<number> => {
+    const before = await Promise.all(taken.map((read) => read()));
+    receiver.answer = (response) => response.writeHead(status).end();
+    await publishCommitted(subscription.company_id, ++eventId);
+    await eventually(failures).toBe(failed);
+    await eventually(async () => (await world.deliveries(subscription)).length).toBe(eventId);
+    const after = await Promise.all(taken.map((read) => read()));
+    return after.findIndex((count, at) => count > before[at]!);
+  };
+  for (let round = 0; round < 60 && pairs.size < 2; round++) {
+    const [failedAt, succeededAt] = [await next(500, 1), await next(200, 0)];
+    if (failedAt !== succeededAt) pairs.add(`${failedAt} ${succeededAt}`);
+  }
+  expect(pairs.size).toBe(2);
 });
