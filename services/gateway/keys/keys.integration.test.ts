@@ -131,6 +131,8 @@ describe('the key table', () => {
     const table = follow();
     await table.reload('start');
     await bucket.put('key.a', entry(3, false));
+    // The bucket keeps one value of each entry.
+    await vi.waitFor(() => expect(table.key('key.a')?.version).toBe(3), 60_000);
     await bucket.put('key.a', entry(2));
     await bucket.put('key.b', entry(1));
     await vi.waitFor(() => expect(table.key('key.b')).toBeDefined(), 60_000);

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { readEnv } from '@causeway/runtime';
 import * as real from '../../../../services/crm/store/rows.ts';
 
+export { insertedId } from '../../../../services/crm/store/rows.ts';
+
 // Replaces services/crm/store/rows.ts in the releases of crm that rename `clients.zip` to `postal_code`. Each release
 // works beside the one before it and the one after it; a process reads at its start which one it is.
 
@@ -15,10 +17,13 @@ const release = (file === undefined ? 'knows zip' : readFileSync(file, 'utf8')) 
 type Row = Readonly<Record<string, unknown>>;
 type Rows = readonly Row[];
 type Make<Run> = (table: string, columns: readonly string[], key?: readonly string[]) => Run;
+type Lock = ((db: unknown, keys: Rows) => Promise<Rows>) & {
+  readonly later: (db: unknown, keys: Rows) => Promise<() => Rows>;
+};
 const make = real as unknown as {
-  readonly insertRows: Make<(db: unknown, rows: Rows) => Promise<number>>;
+  readonly insertRows: Make<(db: unknown, rows: Rows) => Promise<unknown>>;
   readonly updateRows: Make<(db: unknown, rows: Rows) => Promise<void>>;
-  readonly lockRows: Make<(db: unknown, keys: Rows) => Promise<Rows>>;
+  readonly lockRows: Make<Lock>;
 };
 
 const isRenamed = (table: string, columns: readonly string[]): boolean =>
@@ -46,6 +51,11 @@ export const lockRows: typeof make.lockRows = (table, columns, key) => {
   const old = !isRenamed(table, columns) || release === 'knows zip' || release === 'writes both';
   if (old) return make.lockRows(table, columns, key);
   const run = make.lockRows(table, renamed(columns), key);
-  return async (db, keys) =>
-    (await run(db, keys)).map(({ postal_code, ...row }) => ({ ...row, zip: postal_code }));
+  const named = (rows: Rows): Rows => rows.map(({ postal_code, ...row }) => ({ ...row, zip: postal_code }));
+  return Object.assign(async (db: unknown, keys: Rows) => named(await run(db, keys)), {
+    later: async (db: unknown, keys: Rows) => {
+      const read = await run.later(db, keys);
+      return () => named(read());
+    },
+  });
 };
