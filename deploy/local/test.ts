@@ -81,7 +81,7 @@ const check = (title: string, args: readonly string[], boundS: number): Promise<
   judged(title, args, boundS, ({ code }) => (code === 0 ? { ...none, passed: 1 } : { ...none, failed: 1 }));
 
 /** More failed files than this are no accident. */
-const maxFilesAgain = 3;
+const maxFilesAgain = 8;
 
 const failed: string[] = [];
 const failedOnce: string[] = [];

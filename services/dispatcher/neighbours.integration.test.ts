@@ -55,13 +55,13 @@ test('a flood of retries leaves first attempts their slots', async () => {
 
 test('one company’s hundreds of slow subscriptions with a backlog delay no other company’s retry', async () => {
   const world = await openWorld();
-  const { drain } = await world.start({ slots: 16, timeoutMs: 5_000, scheduleMs: [200], random: () => 0.5 });
   const [slow, other] = [await testReceiver(), await testReceiver()];
   slow.answer = (response) => void setTimeout(() => response.end(), 500);
   const first = await world.subscribe(slow.url);
   const many = [first];
   while (many.length < 200) many.push(await world.subscribe(slow.url, { company_id: first.company_id }));
   for (const subscription of many) await world.deliver(subscription, 5, { by: 'queue' });
+  const { drain } = await world.start({ slots: 16, timeoutMs: 5_000, scheduleMs: [200], random: () => 0.5 });
   await eventually(() => slow.received.length).toBeGreaterThan(8);
 
   other.answer = (response, { attempt }) => response.writeHead(attempt === 1 ? 500 : 200).end();

@@ -181,7 +181,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   const intake = startIntake({
     bus,
     scheduler,
-    companies: createCompanies({ db, nowMs: () => performance.now(), onHealth: scheduler.setFailures }),
+    companies: createCompanies({ db, nowMs: () => performance.now(), onHealth: scheduler.raiseFailures }),
     openEvents,
     giveBack: leaseRelease.release,
     write: fanOut.write,

@@ -27,7 +27,7 @@ export interface Subscriber extends QueueKey {
  *
  * A copy is also read anew after a minute, for changes behind the version, such as those of an operator in SQL.
  * Secrets stay sealed here.
- * @param onHealth called with the consecutive failures of each subscription that is read.
+ * @param onHealth called with the recorded consecutive failures of each subscription that is read.
  */
 export const createCompanies = ({ db, nowMs, onHealth }: CompaniesOptions): Companies => {
   /** The least recently used first. */

@@ -15,6 +15,8 @@ export interface Scheduler {
   abandoned(job: Job): void;
   /** Sets the consecutive failures of a queue. While it is failing, nothing waits for it here. */
   setFailures(key: QueueKey, failures: number): void;
+  /** As `setFailures`, but never lowers them: results that are not recorded yet may count for more. */
+  raiseFailures(key: QueueKey, failures: number): void;
   /** The known consecutive failures. Above zero, a success must reset them. */
   failuresOf(key: QueueKey): number;
   /** How many attempts may start, in total and from queues. */
@@ -192,6 +194,15 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     if (turns.size > 0) lateTimer ??= setTimeout(giveBackLate, Math.ceil(maxWaitMs / 4)).unref();
   };
 
+  const failuresOf = (key: QueueKey): number => states.get(queueName(key))?.failures ?? 0;
+  const setFailures = (key: QueueKey, failures: number): void => {
+    if (failures === 0 && !states.has(queueName(key))) return;
+    const state = stateOf(key);
+    state.failures = failures;
+    if (failures >= failuresUntilProbing) empty(state);
+    else if (full.has(state)) after();
+  };
+
   const closedTo = (state: State): boolean =>
     isSilent(state)
       ? roomOf(state) <= 0
@@ -223,14 +234,11 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       leave(job);
       after();
     },
-    setFailures: (key, failures) => {
-      if (failures === 0 && !states.has(queueName(key))) return;
-      const state = stateOf(key);
-      state.failures = failures;
-      if (failures >= failuresUntilProbing) empty(state);
-      else if (full.has(state)) after();
+    setFailures,
+    raiseFailures: (key, failures) => {
+      if (failures > failuresOf(key)) setFailures(key, failures);
     },
-    failuresOf: (key) => states.get(queueName(key))?.failures ?? 0,
+    failuresOf,
     free: () => ({ slots: slots.free(), queueSlots: Math.min(slots.free(), queueSlots.free()) }),
     share: (targets) => {
       const counts = targets.map(() => 0);

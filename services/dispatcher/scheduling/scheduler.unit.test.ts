@@ -142,6 +142,17 @@ test('subscriptions that wait take turns', () => {
   expect(order).toEqual([1, 1, 2, 3, 2, 3, 2, 3]);
 });
 
+test('a recorded count of failures never lowers the known one: results that are not recorded yet may count for more', () => {
+  const { scheduler } = openScheduler();
+  scheduler.raiseFailures(jobOf(1), 3);
+  expect(scheduler.failuresOf(jobOf(1))).toBe(3);
+  scheduler.setFailures(jobOf(1), 5);
+  for (const recorded of [0, 4]) scheduler.raiseFailures(jobOf(1), recorded);
+  expect([scheduler.failuresOf(jobOf(1)), scheduler.isClosed(jobOf(1))]).toEqual([5, true]);
+  scheduler.setFailures(jobOf(1), 0);
+  expect(scheduler.isClosed(jobOf(1))).toBe(false);
+});
+
 test('a failing subscription has no waiting deliveries, and room for one attempt at a time', () => {
   const world = openScheduler();
   offer(world, 8, 1);

@@ -183,8 +183,7 @@ describe('a database', () => {
     await sleep(50);
     await db.close();
     // The query's result passes a few promises on its way.
-    await new Promise(setImmediate);
-    expect(finished).toBe(2);
+    await expect.poll(() => finished, { timeout: 150, interval: 1 }).toBe(2);
     await slow;
     await expect(db.ping()).rejects.toMatchObject({ name: 'DatabaseUnavailable', kind: 'closed' });
     await db.close();
