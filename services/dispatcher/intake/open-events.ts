@@ -18,7 +18,7 @@ import { type QueueKey, queueName } from '../job.ts';
 import { scheduleQueues } from '../queues/schedule-queues.ts';
 import { addRows } from '../store/add-rows.ts';
 import type { Tables } from '../tables.ts';
-import { hasNoRow, type LeasedDelivery, type TakenEvent } from './taken-events.ts';
+import type { LeasedDelivery, TakenEvent } from './taken-events.ts';
 
 /** The events of this process that are still in the outbox. */
 export interface OpenEvents {
@@ -108,7 +108,7 @@ const write = (
       trx,
       'a dispatcher defers unfinished deliveries of many companies in one batch',
     );
-    const open = events.flatMap((event) => [...event.open.values()].filter(hasNoRow));
+    const open = events.flatMap((event) => [...event.open.values()]);
     const { admitted, refused } = await admitWaiting(all, open, { quota, now, makesRoom: false });
     if (admitted.length > 0) {
       const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
@@ -117,7 +117,13 @@ const write = (
       await addRows(all, admitted, now);
     }
     const extended = [...new Set(refused.flatMap(({ event }) => event ?? []))];
-    if (extended.length > 0) await extend(all, extended, now.getTime() + extensionMs);
+    if (extended.length > 0) {
+      const untilMs = now.getTime() + extensionMs;
+      await extend(all, extended, untilMs);
+      trx.onCommit(() => {
+        for (const event of extended) event.leaseMs = untilMs;
+      });
+    }
     return { admitted };
   });
 
@@ -128,7 +134,6 @@ const extend = async (db: Kysely<Tables>, events: readonly TakenEvent[], untilMs
       ON o.company_id = k.company_id AND o.event_id = k.event_id
     SET o.leased_until = ${new Date(untilMs)}
     WHERE o.leased_until = k.lease_utc`.execute(db);
-  for (const event of events) event.leaseMs = untilMs;
 };
 
 const remove = async (db: Database<Tables>, events: readonly TakenEvent[]): Promise<void> => {
