@@ -1,4 +1,5 @@
 import type { World } from '../api/support/open.ts';
+import type { Bounds } from './bounds.ts';
 import type { Disks } from './disks.ts';
 import type { Links } from './links.ts';
 import type { Clocks } from './skew/clocks.ts';
@@ -33,6 +34,8 @@ export interface Fault<At extends Place = Scene> {
   readonly heal?: (scene: At) => Promise<void>;
   /** Undoes `prepare` after the load. */
   readonly restore?: (scene: At) => Promise<void>;
+  /** Exceeding one is a failure of the run. */
+  readonly bounds?: Bounds;
   /** A gateway itself fails: requests may end without an answer. */
   readonly edge?: true;
   /** Callers must not notice: every request succeeds, and nothing is delivered twice. */

@@ -2,7 +2,9 @@ import type { Documented } from '../api/support/documented.ts';
 import { ends, type Shot } from '../api/support/load.ts';
 import type { Json, World } from '../api/support/open.ts';
 import type { Arrivals } from './arrivals.ts';
+import { complaintsOfBounds } from './bounds.ts';
 import type { Fault } from './fault.ts';
+import { seconds } from './seconds.ts';
 import { isFine, type Limited, type Sent, type Traffic } from './traffic.ts';
 
 /** The effect of a fault on callers, and every violation. */
@@ -12,6 +14,7 @@ export interface Findings {
   readonly failures: Readonly<Record<string, number>>;
   /** Time from the first failure to the last. */
   readonly failedForMs: number;
+  readonly slowestMs: number;
   /** Time from the healing (or the kill) to the end of the last failure; 0 if no failure followed. */
   readonly requestsBackMs: number;
   readonly deliveries: number;
@@ -27,7 +30,7 @@ export interface Findings {
 }
 
 export interface Run {
-  readonly fault: Pick<Fault, 'edge' | 'unnoticed'>;
+  readonly fault: Pick<Fault, 'edge' | 'unnoticed' | 'bounds'>;
   readonly traffic: Traffic;
   readonly abandoned: number;
   /** Subscribed paths, and the company whose `client.created` events go there. */
@@ -39,7 +42,7 @@ export interface Run {
 
 /** A delivery that takes longer than this is late. It is longer than a fan-out by the sweeper. */
 const lateMs = 3_000;
-const bounds = { requestsBackMs: 30_000, deliveriesBackMs: 60_000 };
+const recovery = { requestsBackMs: 30_000, deliveriesBackMs: 60_000 };
 
 /** The only errors that a caller with a valid request may get (contract, "Requests and errors"). */
 const allowed = new Set([
@@ -66,7 +69,7 @@ export const judge = async (
   const firstMs = Math.min(...failed.map(endMs));
   const lastMs = Math.max(...failed.map(endMs));
   const requestsBackMs = Math.max(0, lastMs - healedMs);
-  if (requestsBackMs > bounds.requestsBackMs)
+  if (requestsBackMs > recovery.requestsBackMs)
     complaints.push(`requests failed until ${seconds(requestsBackMs)} after the healing`);
 
   const records = await complaintsOfRecords(world, traffic);
@@ -74,10 +77,22 @@ export const judge = async (
   const delivered = await judgeDeliveries(world, arrivals, run);
   complaints.push(...delivered.complaints);
   const mostOfLimit = mostPassed(traffic.sent, run.limited, complaints);
+  const failedForMs = failed.length > 0 ? lastMs - firstMs : 0;
+  const slowestMs = Math.max(0, ...traffic.sent.map(({ elapsedMs }) => elapsedMs));
+  complaints.push(
+    ...complaintsOfBounds(fault.bounds ?? {}, {
+      failedAtMost: failed.filter(({ reply }) => !(fault.edge && reply instanceof Error)).length,
+      failingForMs: failedForMs,
+      slowestMs,
+      latestDeliveryMs: delivered.latestMs,
+      repeatedAtMost: delivered.repeated,
+    }),
+  );
   return {
     requests: traffic.sent.length,
     failures,
-    failedForMs: failed.length > 0 ? lastMs - firstMs : 0,
+    failedForMs,
+    slowestMs,
     requestsBackMs: failed.length > 0 ? requestsBackMs : 0,
     ...delivered,
     mostOfLimit,
@@ -150,7 +165,7 @@ const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, h
       if (tookMs > lateMs) deliveriesBackMs = Math.max(deliveriesBackMs, firstMs - healedMs);
     }
   }
-  if (deliveriesBackMs > bounds.deliveriesBackMs)
+  if (deliveriesBackMs > recovery.deliveriesBackMs)
     complaints.push(`deliveries were late until ${seconds(deliveriesBackMs)} after the healing`);
   if (fault.unnoticed && repeated > 0) complaints.push(`${repeated} deliveries were repeated`);
   return { deliveries, repeated, deliveriesBackMs, latestMs, firstAttempts: firsts, complaints };
@@ -175,5 +190,3 @@ const mostPassed = (sent: readonly Sent[], limited: readonly Limited[], complain
   }
   return most;
 };
-
-export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

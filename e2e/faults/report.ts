@@ -1,6 +1,6 @@
 import type { Table } from '../load/report/table.ts';
-import { seconds } from './judge.ts';
 import type { FaultResult } from './run.ts';
+import { seconds } from './seconds.ts';
 
 /** One row for each fault, as measured. */
 export const tableOf = (results: readonly FaultResult[]): Table => ({
@@ -10,6 +10,7 @@ export const tableOf = (results: readonly FaultResult[]): Table => ({
     'requests that failed',
     'requests',
     'failing for',
+    'slowest request',
     'requests back after',
     'deliveries',
     'repeated',
@@ -23,6 +24,7 @@ export const tableOf = (results: readonly FaultResult[]): Table => ({
     failuresOf(result),
     String(result.requests),
     span(result.failedForMs),
+    seconds(result.slowestMs),
     span(result.requestsBackMs),
     String(result.deliveries),
     String(result.repeated),

@@ -1,0 +1,43 @@
+import { seconds } from './seconds.ts';
+
+/** The largest effect that a fault may have on callers and receivers. */
+export interface Bounds {
+  /** Failed requests. While a gateway itself fails (`edge`), only answered ones: its connections end with it. */
+  readonly failedAtMost?: number;
+  /** Time from the first failure to the last. */
+  readonly failingForMs?: number;
+  /** The slowest request, whatever its result. */
+  readonly slowestMs?: number;
+  /** The longest time from an event to its first delivery. */
+  readonly latestDeliveryMs?: number;
+  /** Deliveries beyond the first of each event. */
+  readonly repeatedAtMost?: number;
+}
+
+/** What was measured, one figure for each bound. */
+export type Measured = Required<Bounds>;
+
+/** @returns a sentence for each bound that was exceeded. */
+export const complaintsOfBounds = (bounds: Bounds, measured: Measured): readonly string[] =>
+  (Object.keys(sentences) as (keyof Bounds)[]).flatMap((name) => {
+    const [bound, found] = [bounds[name], measured[name]];
+    return bound === undefined || found <= bound ? [] : [sentences[name](found, bound)];
+  });
+
+/** Bounds for a machine that runs other tests at the same time. */
+export const onBusyMachine = (bounds: Bounds): Bounds =>
+  Object.fromEntries(
+    Object.entries(bounds).map(([name, bound]: [string, number]) => [
+      name,
+      name.endsWith('Ms') ? Math.max(5_000, 6 * bound) : Math.max(20, 6 * bound),
+    ]),
+  );
+
+const sentences: Readonly<Record<keyof Bounds, (found: number, bound: number) => string>> = {
+  failedAtMost: (found, bound) => `${found} requests failed, more than ${bound}`,
+  failingForMs: (found, bound) => `requests failed for ${seconds(found)}, longer than ${seconds(bound)}`,
+  slowestMs: (found, bound) => `the slowest request took ${seconds(found)}, longer than ${seconds(bound)}`,
+  latestDeliveryMs: (found, bound) =>
+    `the latest delivery took ${seconds(found)}, longer than ${seconds(bound)}`,
+  repeatedAtMost: (found, bound) => `${found} deliveries were repeated, more than ${bound}`,
+};
