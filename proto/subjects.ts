@@ -19,6 +19,12 @@ export type OperatorLane = 'operator' | 'operator-webhooks';
 /** The subject of a lane's request frames. The replicas of the service share it as one queue group. */
 export const laneSubject = (lane: LaneName): string => `lane.${lane}`;
 
+/** The subject of the frames for one replica of a lane. */
+export const replicaSubject = (lane: LaneName | '*', replica: string): string => `lane.${lane}.${replica}`;
+
+/** The members of a group, such as the replicas of a lane, say here that they live (`services/runtime/beats.ts`). */
+export const beatSubject = (group: string, member: string): string => `beats.${group}.${member}`;
+
 /** The prefix under which a lane client listens for its answers: `reply.<client>.<instance>.<frame>`. */
 export const replyPrefix = (client: string): string => `reply.${client}`;
 

@@ -1,4 +1,5 @@
 import {
+  beatSubject,
   deliveryCommandSubject,
   deliveryHealthSubject,
   deliveryTailSubject,
@@ -12,6 +13,7 @@ import {
   laneSubject,
   limitLogSubject,
   limitStream,
+  replicaSubject,
   replyPrefix,
   sessionsEndedSubject,
   testDeliverySubject,
@@ -95,11 +97,18 @@ test.each([
   ['dispatcher', `$JS.API.CONSUMER.MSG.NEXT.${eventStream}.${eventConsumer}`],
   ['webhooks', ingestSubject],
   ['webhooks', deliveryCommandSubject],
+  ['gateway', replicaSubject('crm', 'a')],
+  ['crm', beatSubject('crm', 'a')],
+  ['webhooks', beatSubject('operator-webhooks', 'a')],
 ])('%s may publish to %s', async (user, subject) => {
   expect(await publish(user, subject)).toBeUndefined();
 });
 
 test.each([
+  ['crm', beatSubject('access', 'a')],
+  ['gateway', beatSubject('crm', 'a')],
+  ['gateway', replicaSubject('operator', 'a')],
+  ['webhooks', replicaSubject('crm', 'a')],
   ['crm', laneSubject('operator')],
   ['gateway', laneSubject('operator')],
   ['gateway', laneSubject('operator-webhooks')],
@@ -170,6 +179,8 @@ test.each([
 });
 
 test.each([
+  ['crm', replicaSubject('access', '*')],
+  ['gateway', replicaSubject('crm', '*')],
   ['crm', laneSubject('operator')],
   ['crm', laneSubject('operator-webhooks')],
   ['webhooks', laneSubject('operator')],

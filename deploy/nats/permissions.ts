@@ -1,4 +1,5 @@
 import {
+  beatSubject,
   deliveryCommandSubject,
   deliveryHealthSubject,
   deliveryTailSubject,
@@ -15,9 +16,11 @@ import {
   limitCountSubject,
   limitLogSubject,
   limitStream,
+  replicaSubject,
   replyPrefix,
   requestsCountedSubject,
   type ServiceName,
+  services,
   sessionsEndedSubject,
   testDeliverySubject,
 } from '@causeway/proto';
@@ -52,8 +55,12 @@ const lanes = (service: ServiceName, own: Partial<Record<LaneName, Client>>): Na
   };
   const seen = entries.flatMap(([lane]) => [`$SRV.*.${lane}`, `$SRV.*.${lane}.*`]);
   return withMore(common(service), {
-    publish: entries.map(([, client]) => answered[client]),
-    subscribe: ['$SRV.*', ...seen, ...entries.map(([lane]) => laneSubject(lane))],
+    publish: entries.flatMap(([lane, client]) => [answered[client], beatSubject(lane, '*')]),
+    subscribe: [
+      '$SRV.*',
+      ...seen,
+      ...entries.flatMap(([lane]) => [laneSubject(lane), replicaSubject(lane, '*')]),
+    ],
   });
 };
 
@@ -104,9 +111,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
   operator: undefined,
   gateway: withMore(common('gateway'), {
     publish: [
-      laneSubject('crm'),
-      laneSubject('webhooks'),
-      laneSubject('access'),
+      ...services.flatMap((service) => [laneSubject(service), replicaSubject(service, '*')]),
       keyUsedSubject,
       requestsCountedSubject,
       limitCountSubject('*', '*'),
@@ -119,6 +124,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     ],
     subscribe: [
       `${replyPrefix('gateway')}.>`,
+      ...services.map((service) => beatSubject(service, '*')),
       keyRevokedSubject,
       limitCountSubject('*', '*'),
       sessionsEndedSubject,

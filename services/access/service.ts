@@ -63,16 +63,18 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     now,
     random,
   };
+  const ready = (): boolean => table.ready() && db.isUp();
   const lanes = await serveOperations({
     ...options,
     service: 'access',
     handlers,
     context: access,
+    well: ready,
     guard: guardOf(access),
     gatewayHandlers: { [resolveSessionOperation]: resolveSession(access) },
   });
   return {
-    ready: () => table.ready() && db.isUp(),
+    ready,
     drain: async () => {
       await lanes.drain();
       await passwords.close();

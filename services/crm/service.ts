@@ -60,6 +60,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     guard: callers.guard,
     bus,
     instance,
+    well: () => db.isUp() && callers.ready(),
     log,
     tracer,
     metrics,

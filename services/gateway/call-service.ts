@@ -1,4 +1,4 @@
-import type { Operation } from '@causeway/proto';
+import type { HttpOperation } from '@causeway/proto';
 import type { LaneAnswer, LaneCall } from '@causeway/runtime';
 import type { Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
@@ -7,7 +7,7 @@ import type { Gateway } from './gateway.ts';
 export const callService = (
   { lanes }: Pick<Gateway, 'lanes'>,
   { requestId, traceparent, head }: Exchange,
-  { operation, params }: { readonly operation: Operation; readonly params: readonly string[] },
+  { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
   caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor'>,
   body: Buffer,
 ): Promise<LaneAnswer> =>
@@ -16,6 +16,7 @@ export const callService = (
     requestId,
     traceparent,
     budgetMs: operation.deadlineMs,
+    repeatable: operation.method === 'GET',
     params,
     query: head.query,
     body,

@@ -15,12 +15,7 @@ export const runtimeMetrics = declareMetrics({
   database_clock_offset_seconds: { type: 'gauge', help: "The database's time less this machine's" },
   database_connections_in_use: { type: 'gauge', help: 'Database connections in use' },
   database_connections_waiting: { type: 'gauge', help: 'Callers that wait for a database connection' },
-  database_reachable: { type: 'gauge', help: 'Whether the database server answers' },
   database_transaction_retries_total: { type: 'counter', help: 'Transactions retried', labels: ['reason'] },
-  database_unanswered_total: {
-    type: 'counter',
-    help: 'Database connections closed because a command had no answer in time',
-  },
   key_table_entries: { type: 'gauge', help: 'Entries of the key table' },
   lane_client_calls_total: { type: 'counter', help: 'Calls sent', labels: ['lane'] },
   lane_client_failures_total: {
@@ -30,6 +25,12 @@ export const runtimeMetrics = declareMetrics({
   },
   lane_client_frames_total: { type: 'counter', help: 'Request frames sent', labels: ['lane'] },
   lane_client_in_flight: { type: 'gauge', help: 'Calls waiting for an answer', labels: ['lane'] },
+  lane_client_replicas: { type: 'gauge', help: 'Replicas that can take calls', labels: ['lane'] },
+  lane_client_resends_total: {
+    type: 'counter',
+    help: 'Calls sent again, because a replica or a connection failed',
+    labels: ['lane', 'reason'],
+  },
   lane_server_batches_total: { type: 'counter', help: 'Batches passed to handlers', labels: ['operation'] },
   lane_server_call_seconds: { type: 'histogram', help: "From a call's arrival to its answer" },
   lane_server_calls_total: { type: 'counter', help: 'Calls received', labels: ['lane'] },

@@ -84,6 +84,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     guard: guarded(callers),
     bus,
     instance,
+    well: () => db.isUp() && callers.ready(),
     log,
     tracer,
     metrics,

@@ -49,6 +49,7 @@ export const openSessions = (lanes: Readonly<Record<ServiceName, LaneClient>>): 
         requestId,
         traceparent,
         budgetMs: resolveBudgetMs,
+        repeatable: true,
         params: [],
         query: '',
         body: Buffer.from(JSON.stringify(asked)),

@@ -21,6 +21,11 @@ export interface LaneCall {
   readonly key?: CallKey;
   /** For a call of the portal: the member, if signed in, and the client's address. */
   readonly actor?: Actor;
+  /**
+   * Whether executing it twice is the same as once, so that it may be sent again if its replica or a connection fails.
+   * It stays with the client.
+   */
+  readonly repeatable?: boolean;
 }
 
 export interface Answer {
@@ -38,9 +43,9 @@ export interface LaneAnswer {
 }
 
 export type LaneErrorCode =
-  /** No replica listens. Nothing was executed. */
+  /** No replica lives. Nothing was executed. */
   | 'absent'
-  /** The connection to NATS is down. Nothing was executed. */
+  /** The connection to NATS was down for the whole budget. Nothing was executed. */
   | 'disconnected'
   /** Too much is in flight, here or at the replica. Nothing was executed. */
   | 'overloaded'

@@ -1,5 +1,6 @@
 import type { Msg } from '@nats-io/nats-core';
 import { createBatch } from '../batch.ts';
+import type { MemberChange } from '../beats.ts';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import { type Metrics, noMetrics } from '../metrics.ts';
@@ -15,6 +16,7 @@ import {
   type NumberedCall,
   shedStatus,
 } from './frame.ts';
+import { followReplicas, type Replica } from './replicas.ts';
 import { tracedRequest } from './tracing.ts';
 
 /** The calling end of a lane. */
@@ -27,8 +29,11 @@ export interface LaneClient {
 }
 
 /**
- * Sends the calls of one event loop tick to the same service as one NATS message. Each call has its own deadline, and
- * a slow call delays no other, because answers arrive as they are ready.
+ * Sends the calls of one event loop tick to the same service as one NATS message, to the replica with the fewest calls
+ * in flight. Each call has its own deadline, and a slow call delays no other, because answers arrive as they are ready.
+ *
+ * If a replica or a connection fails, the calls on their way are sent again while their budget lasts: those that
+ * nobody can have executed, and those that are `repeatable`. The first answer counts.
  */
 export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics = noMetrics, tracer, log } = options;
@@ -39,11 +44,15 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const frames = metrics.counter(runtimeMetrics.lane_client_frames_total).cell(lane);
   const calls = metrics.counter(runtimeMetrics.lane_client_calls_total).cell(lane);
   const failures = metrics.counter(runtimeMetrics.lane_client_failures_total);
+  const resends = metrics.counter(runtimeMetrics.lane_client_resends_total);
   metrics.gauge(runtimeMetrics.lane_client_in_flight, () => pending.size, { lane });
+  metrics.gauge(runtimeMetrics.lane_client_replicas, () => replicas.count(), { lane });
 
   const settle = (id: number): PendingCall | undefined => {
     const call = pending.get(id);
-    if (call) pending.delete(id);
+    if (!call) return undefined;
+    pending.delete(id);
+    if (call.replica) call.replica.inFlight--;
     return call;
   };
   const fail = (id: number, code: LaneErrorCode): void => {
@@ -54,14 +63,27 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   };
 
   const send = (entries: readonly NumberedCall[]): void => {
+    const replica = bus.connected() ? replicas.choose() : undefined;
     const frame = ++lastFrame;
-    for (const { id } of entries) {
+    const sendable = entries.filter(({ id }) => {
       const call = pending.get(id);
-      if (call) call.frame = frame;
+      if (!call) return false;
+      // One that may have been executed goes only to a replica that lives.
+      call.held = !bus.connected() || (!replica && call.maybeExecuted);
+      if (call.held) return false;
+      call.frame = frame;
+      call.replica = replica;
+      return true;
+    });
+    if (sendable.length === 0) return;
+    if (replica) {
+      replica.lastFrame = frame;
+      replica.inFlight += sendable.length;
     }
-    bus.nc.publish(subject, encodeCalls(entries), { reply: `${replySubject}.${frame}` });
+    const to = replica ? `${subject}.${replica.member.name}` : subject;
+    bus.nc.publish(to, encodeCalls(sendable), { reply: `${replySubject}.${frame}` });
     frames.value++;
-    calls.value += entries.length;
+    calls.value += sendable.length;
   };
 
   const batch = createBatch<NumberedCall>({
@@ -73,12 +95,55 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     flush: send,
   });
 
+  /** Takes a call back from the replica or the connection that failed. */
+  const recall = (call: PendingCall, maybeExecuted: boolean): void => {
+    if (call.replica) call.replica.inFlight--;
+    call.replica = undefined;
+    call.frame = 0;
+    call.held = false;
+    call.maybeExecuted ||= maybeExecuted;
+  };
+  const sendAgain = (id: number, pendingCall: PendingCall): void => {
+    const budgetMs = pendingCall.deadlineMs - performance.now();
+    pendingCall.held = false;
+    batch.add({ id, call: { ...pendingCall.call, budgetMs } });
+  };
+  const resend = (id: number, call: PendingCall, reason: Reason): void => {
+    resends.cell(lane, reason).value++;
+    sendAgain(id, call);
+  };
+  const resendRepeatable = (reason: Reason, isLost: (call: PendingCall) => boolean): void => {
+    for (const [id, call] of pending)
+      if (call.frame > 0 && call.call.repeatable && isLost(call)) {
+        recall(call, true);
+        resend(id, call, reason);
+      }
+  };
+
+  const replicas = followReplicas(bus, lane, (replica, change) => {
+    // A replica that is leaving answers what it has.
+    if (change === 'leaving' || (change === 'unwell' && !replicas.hasOther(replica))) return;
+    resendRepeatable(change, (call) => call.replica === replica);
+  });
+  bus.onReconnect(() => resendRepeatable('reconnect', () => true));
+
+  /** Nobody listens at the subject of this frame, so none of its calls was executed. */
+  const onAbsent = (frame: number): void => {
+    const ofFrame = [...pending].filter(([, call]) => call.frame === frame);
+    const replica = ofFrame[0]?.[1].replica;
+    for (const [, call] of ofFrame) recall(call, false);
+    if (replica) replicas.lose(replica);
+    for (const [id, call] of ofFrame) {
+      if (replica) resend(id, call, 'absent');
+      else if (replicas.expected()) call.held = true;
+      else fail(id, call.maybeExecuted ? 'timeout' : 'absent');
+    }
+  };
+
   const onReply = (error: Error | null, message: Msg): void => {
     if (error) return;
     if (message.data.length === 0 && message.headers?.code === 503) {
-      // The server found no subscriber for this frame, so none of its calls was executed.
-      const frame = Number(message.subject.slice(message.subject.lastIndexOf('.') + 1));
-      for (const [id, call] of pending) if (call.frame === frame) fail(id, 'absent');
+      onAbsent(Number(message.subject.slice(message.subject.lastIndexOf('.') + 1)));
       return;
     }
     let answers: ReturnType<typeof decodeAnswers>;
@@ -90,15 +155,33 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     }
     for (const { id, answer } of answers) {
       if (answer.status === shedStatus) fail(id, 'overloaded');
-      else settle(id)?.resolve(answer);
+      else if (answer.status !== unavailableStatus || !askAnother(id)) settle(id)?.resolve(answer);
     }
   };
   const subscription = bus.nc.subscribe(`${replySubject}.*`, { callback: onReply });
 
+  /** Sends a call to another replica after one has answered that it cannot work, once. */
+  const askAnother = (id: number): boolean => {
+    const call = pending.get(id);
+    if (!call || !replicas.hasOther(call.replica)) return false;
+    if (call.replica) replicas.avoid(call.replica);
+    if (!call.call.repeatable || call.declined) return false;
+    call.declined = true;
+    recall(call, true);
+    resend(id, call, 'unavailable');
+    return true;
+  };
+
   // One timer for all calls: there are at most `maxInFlight`, and deadlines need not be exact to the millisecond.
   const sweep = setInterval(() => {
     const nowMs = performance.now();
-    for (const [id, call] of pending) if (call.deadlineMs <= nowMs) fail(id, 'timeout');
+    const connected = bus.connected();
+    for (const [id, call] of pending) {
+      if (call.deadlineMs <= nowMs) {
+        const unsent = call.held && !call.maybeExecuted;
+        fail(id, unsent ? (connected ? 'absent' : 'disconnected') : 'timeout');
+      } else if (call.held && connected) sendAgain(id, call);
+    }
   }, 25);
   sweep.unref();
 
@@ -106,9 +189,9 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const request = (call: LaneCall): Promise<LaneAnswer> =>
     new Promise((resolve, reject) => {
       const id = ++lastId;
-      pending.set(id, { resolve, reject, deadlineMs: performance.now() + call.budgetMs, frame: 0 });
+      const deadlineMs = performance.now() + call.budgetMs;
+      pending.set(id, { ...unsent, resolve, reject, call, deadlineMs });
       if (closed) return fail(id, 'closed');
-      if (!bus.connected()) return fail(id, 'disconnected');
       if (pending.size > maxInFlight) return fail(id, 'overloaded');
       if (call.body.byteLength > maxBodyBytes) return fail(id, 'too_large');
       batch.add({ id, call });
@@ -120,6 +203,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     close: () => {
       closed = true;
       clearInterval(sweep);
+      replicas.close();
       subscription.unsubscribe();
       for (const id of [...pending.keys()]) fail(id, 'closed');
     },
@@ -135,8 +219,9 @@ const bytesOf = ({ call }: NumberedCall): number =>
 
 export interface LaneClientOptions {
   readonly bus: Bus;
-  /** The lane's name in metrics and errors. */
+  /** The lane's name in metrics and errors, and the group of its replicas' beats. */
   readonly lane: string;
+  /** Of all replicas together; each listens below it too, under its own name. */
   readonly subject: string;
   /** Answers come to `<replySubject>.<frame>`; unique to this client. */
   readonly replySubject: string;
@@ -147,9 +232,27 @@ export interface LaneClientOptions {
   readonly log?: Log;
 }
 
+/** Why a call was sent again. */
+type Reason = MemberChange | 'absent' | 'reconnect' | 'unavailable';
+
 interface PendingCall {
   readonly resolve: (answer: LaneAnswer) => void;
   readonly reject: (error: LaneError) => void;
+  readonly call: LaneCall;
   readonly deadlineMs: number;
+  /** The frame that it is on its way in; 0 if none. */
   frame: number;
+  /** Where that frame went; undefined if to any replica. */
+  replica: Replica | undefined;
+  /** Whether it waits for a replica or a connection. */
+  held: boolean;
+  /** Whether it was on its way in an earlier frame that a replica may have taken. */
+  maybeExecuted: boolean;
+  /** Whether a replica has answered that it cannot work. */
+  declined: boolean;
 }
+
+const unsent = { frame: 0, replica: undefined, held: false, maybeExecuted: false, declined: false };
+
+/** The answer of a replica that cannot work, such as one that cannot reach its database. */
+const unavailableStatus = 503;

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { beatSubject } from '@causeway/proto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Bus, connectBus } from '../bus.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
 import { type TestNats, testNats } from '../testing/index.ts';
 import type { Answer, LaneCall } from './call.ts';
 import { createLaneClient, type LaneClientOptions } from './client.ts';
-import { maxBodyBytes } from './frame.ts';
+import { decodeCalls, maxBodyBytes } from './frame.ts';
 import { type Call, each, type LaneHandler, type LaneServerOptions, serveLane, together } from './server.ts';
 
 let nats: TestNats;
@@ -17,10 +18,10 @@ afterAll(() => nats.stop());
 let lanes = 0;
 
 /** A separate lane for each test: any number of clients and servers, each with its own connection. */
-const openLane = () => {
+const openLane = (on: TestNats = nats) => {
   const lane = `test${++lanes}`;
   const connect = async (name: string): Promise<Bus> => {
-    const bus = await connectBus({ url: nats.url, name });
+    const bus = await connectBus({ url: on.url, name });
     onTestFinished(() => bus.close());
     return bus;
   };
@@ -51,7 +52,28 @@ const openLane = () => {
       });
       return { ...server, bus };
     },
+    /** A replica that only takes calls, and is silent between its beats. */
+    silent: async (name: string) => {
+      const bus = await connect('callee');
+      const taken: number[] = [];
+      bus.nc.subscribe(`lane.${lane}.${name}`, {
+        callback: (_, { data }) => void taken.push(...decodeCalls(data).map(({ id }) => id)),
+      });
+      await bus.nc.flush();
+      const beat = (state = 'well', connections = 1) =>
+        bus.nc.publish(beatSubject(lane, name), JSON.stringify([state, connections]));
+      return { taken, beat, bus };
+    },
+    /** Resolves when the client has heard beats of this many replicas that can work. */
+    heard: (metrics: Metrics, replicas: number) =>
+      vi.waitFor(async () => expect(await sampleOf(metrics, 'lane_client_replicas')).toBe(replicas), 60_000),
   };
+};
+
+const sampleOf = async (metrics: Metrics, name: string, label = ''): Promise<number> => {
+  const lines = (await metrics.registry.metrics()).split('\n');
+  const line = lines.find((one) => one.startsWith(`${name}{`) && one.includes(label));
+  return Number(line?.slice(line.lastIndexOf(' ') + 1) ?? 0);
 };
 
 const call = (operation: string, more: Partial<LaneCall> = {}): LaneCall => ({
@@ -319,6 +341,143 @@ describe('a replica', () => {
     expect(answers.every(({ status }) => status === 200)).toBe(true);
   });
 
+  test('that falls silent gets nothing more, and its repeatable calls go to another', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const frozen = await lane.silent('frozen');
+    frozen.beat();
+    await lane.heard(metrics, 1);
+    const lost = client.request(call('echo', { budgetMs: 3_000 }));
+    const saved = client.request(call('echo', { repeatable: true }));
+    await vi.waitFor(() => expect(frozen.taken).toHaveLength(2), 60_000);
+    await lane.server({ echo });
+    expect((await saved).status).toBe(200);
+    const resent = await sampleOf(metrics, 'lane_client_resends_total', 'reason="silent"');
+    expect(resent).toBe(1);
+    for (let n = 0; n < 20; n++) expect((await client.request(call('echo'))).status).toBe(200);
+    expect(frozen.taken).toHaveLength(2);
+    await expect(lost).rejects.toMatchObject({ code: 'timeout' });
+    // It gets calls again once it beats again.
+    frozen.beat();
+    await lane.heard(metrics, 2);
+    client.request(call('echo')).catch(() => {});
+    await vi.waitFor(() => expect(frozen.taken).toHaveLength(3), 60_000);
+  });
+
+  test('whose late answer comes after that of another is not heard', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const release = Promise.withResolvers<void>();
+    let slow: readonly Call[] = [];
+    const first = await lane.server({
+      who: (calls) => {
+        slow = calls;
+        return calls.map(async () => {
+          await release.promise;
+          return { status: 200, body: 'first' };
+        });
+      },
+    });
+    await lane.heard(metrics, 1);
+    const answer = client.request(call('who', { repeatable: true }));
+    await vi.waitFor(() => expect(slow).toHaveLength(1), 60_000);
+    const second = await lane.server({ who: each(async () => ({ status: 200, body: 'second' })) });
+    await lane.heard(metrics, 2);
+    // The first gets a new connection: what it was asked may be lost, and is asked again.
+    void first.bus.nc.reconnect();
+    release.resolve();
+    expect((await answer).status).toBe(200);
+    await second.bus.nc.flush();
+    expect(client.inFlight()).toBe(0);
+    expect((await client.request(call('who'))).status).toBe(200);
+  });
+
+  test('whose connection broke is asked again', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const replica = await lane.silent('moved');
+    replica.beat('well', 1);
+    await lane.heard(metrics, 1);
+    void client.request(call('echo', { repeatable: true })).catch(() => {});
+    void client.request(call('echo')).catch(() => {});
+    await vi.waitFor(() => expect(replica.taken).toHaveLength(2), 60_000);
+    replica.beat('well', 2);
+    await vi.waitFor(() => expect(replica.taken).toHaveLength(3), 60_000);
+    expect(await sampleOf(metrics, 'lane_client_resends_total', 'reason="renewed"')).toBe(1);
+  });
+
+  test('that cannot work gets calls only if no other can', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    let well = true;
+    const served = { sick: 0, healthy: 0 };
+    const countAs = (name: keyof typeof served): LaneHandler =>
+      each(async () => {
+        served[name]++;
+        return { status: 200, body: null };
+      });
+    await lane.server({ work: countAs('sick') }, { well: () => well });
+    const healthy = await lane.server({ work: countAs('healthy') });
+    await lane.heard(metrics, 2);
+    well = false;
+    await lane.heard(metrics, 1);
+    for (let n = 0; n < 10; n++) await client.request(call('work'));
+    expect(served).toEqual({ sick: 0, healthy: 10 });
+    await healthy.drain();
+    await lane.heard(metrics, 0);
+    for (let n = 0; n < 10; n++) await client.request(call('work'));
+    expect(served).toEqual({ sick: 10, healthy: 10 });
+  });
+
+  test('that answers 503 is avoided for a moment, and repeatable calls go to another, once', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const unavailable = each(async (): Promise<Answer> => ({ status: 503, body: 'away' }));
+    await lane.server({ work: unavailable });
+    await lane.server({ work: each(async () => ({ status: 200, body: null })) });
+    await lane.heard(metrics, 2);
+    const repeatable = Array.from({ length: 10 }, () => call('work', { repeatable: true }));
+    for (const one of repeatable) expect((await client.request(one)).status).toBe(200);
+    const alone = openLane();
+    await alone.server({ work: unavailable });
+    expect((await (await alone.client()).request(repeatable[0]!)).status).toBe(503);
+  });
+
+  test('that restarts is waited for', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const dying = await lane.server({ echo });
+    await lane.heard(metrics, 1);
+    await dying.bus.nc.close();
+    const answers = [1, 2, 3].map(() => client.request(call('echo')));
+    await sleep(300);
+    expect(client.inFlight()).toBe(3);
+    await lane.server({ echo });
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  test('is not blamed by a client that was itself stalled', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const replica = await lane.silent('patient');
+    const beating = setInterval(replica.beat, 100);
+    onTestFinished(() => clearInterval(beating));
+    await lane.heard(metrics, 1);
+    void client.request(call('echo', { repeatable: true })).catch(() => {});
+    await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
+    const untilMs = performance.now() + 1_500;
+    while (performance.now() < untilMs);
+    await sleep(300);
+    expect(replica.taken).toHaveLength(1);
+  });
+
   test('shares the calls with its siblings', async () => {
     const lane = openLane();
     const served = [0, 0];
@@ -454,14 +613,43 @@ test('frames, calls, sheds and failures are counted', async () => {
   expect(text).toMatch(/lane_client_calls_total\{.*\} 2/);
 });
 
-test('a client on a lost connection fails at once instead of waiting', async () => {
-  const own = await testNats();
-  const bus = await connectBus({ url: own.url, name: 'caller' });
-  const client = createLaneClient({ bus, lane: 'x', subject: 'lane.x', replySubject: 'reply.caller.x' });
-  await own.kill();
-  while (bus.connected()) await sleep(5);
-  await expect(client.request(call('echo'))).rejects.toMatchObject({ code: 'disconnected' });
-  client.close();
-  await bus.nc.close();
-  await own.stop();
+describe('a client whose connection is lost', () => {
+  test('fails its calls when their budget is over', async () => {
+    const own = await testNats();
+    const client = await openLane(own).client();
+    await own.kill();
+    while (client.bus.connected()) await sleep(5);
+    await expect(client.request(call('echo', { budgetMs: 100 }))).rejects.toMatchObject({
+      code: 'disconnected',
+    });
+  });
+
+  test('sends waiting calls after the reconnect, and repeatable ones again whose answer is lost', async () => {
+    const own = await testNats();
+    const lane = openLane(own);
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const release = Promise.withResolvers<void>();
+    const taken: string[] = [];
+    const { bus } = await lane.server({
+      slow: each(async ({ query }) => {
+        taken.push(query);
+        await release.promise;
+        return { status: 200, body: null };
+      }),
+    });
+    await lane.heard(metrics, 1);
+    const lost = client.request(call('slow', { query: 'once', budgetMs: 10_000 }));
+    const repeated = client.request(call('slow', { query: 'twice', repeatable: true }));
+    await vi.waitFor(() => expect(taken).toHaveLength(2), 60_000);
+    await own.kill();
+    while (client.bus.connected() || bus.connected()) await sleep(5);
+    release.resolve();
+    const waiting = client.request(call('slow', { query: 'new' }));
+    lost.catch(() => {});
+    await own.restart();
+    expect((await Promise.all([repeated, waiting])).map(({ status }) => status)).toEqual([200, 200]);
+    expect(taken.filter((query) => query === 'once')).toEqual(['once']);
+    expect(taken).toContain('new');
+  });
 });

@@ -1,4 +1,3 @@
-import { nuid } from '@nats-io/nats-core';
 import type { Msg, SubscriptionOptions } from '@nats-io/transport-node';
 import type { Bus } from '../bus.ts';
 import { isRequest } from '../requests.ts';
@@ -21,9 +20,8 @@ export interface MicroService {
  * `nats micro ls|ping|info|stats` shows each replica.
  */
 export const serveMicroService = (options: MicroServiceOptions): MicroService => {
-  const { bus, name, metadata, endpoint, counts } = options;
+  const { bus, name, id, metadata, endpoint, counts } = options;
   const { onMessage, ...described } = endpoint;
-  const id = nuid.next();
   const started = new Date().toISOString();
   const identity = (kind: string) => ({
     type: `io.nats.micro.v1.${kind}_response`,
@@ -46,6 +44,7 @@ export const serveMicroService = (options: MicroServiceOptions): MicroService =>
   const subscribe = (subject: string, more: SubscriptionOptions) => bus.nc.subscribe(subject, more);
   const subscriptions = [
     subscribe(endpoint.subject, { queue: endpoint.queue_group, callback: onMessage }),
+    subscribe(options.ownSubject, { callback: onMessage }),
     // Every replica answers these, so they have no queue group.
     ...['$SRV.*', `$SRV.*.${name}`, `$SRV.*.${name}.${id}`].map((subject) =>
       subscribe(subject, { callback: answer }),
@@ -75,6 +74,8 @@ const statsOf = ({ requests, errors, lastError, elapsedMs }: EndpointCounts) => 
 interface MicroServiceOptions {
   readonly bus: Bus;
   readonly name: string;
+  /** Unique, and over restarts. */
+  readonly id: string;
   readonly description: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly endpoint: {
@@ -83,6 +84,8 @@ interface MicroServiceOptions {
     readonly queue_group: string;
     readonly onMessage: (error: Error | null, message: Msg) => void;
   };
+  /** The endpoint's messages for this replica alone. */
+  readonly ownSubject: string;
   /** The endpoint's owner counts. */
   readonly counts: EndpointCounts;
 }

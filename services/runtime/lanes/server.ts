@@ -1,4 +1,6 @@
+import { nuid } from '@nats-io/nats-core';
 import type { Msg } from '@nats-io/transport-node';
+import { startBeats } from '../beats.ts';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -58,8 +60,9 @@ export interface LaneServer {
 }
 
 /**
- * Serves one lane as a replica of its queue group, registered as a NATS micro service so that
- * `nats micro ls|stats|ping` shows it.
+ * Serves one lane as a replica that says with beats that it lives, and gets its calls at a subject of its own. It is
+ * also in the lane's queue group, for clients that have not heard a beat yet, and registered as a NATS micro service
+ * so that `nats micro ls|stats|ping` shows it.
  */
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
   const {
@@ -72,6 +75,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     onError,
     answersTo = '',
     maxInFlight = 2048,
+    well,
     metrics,
     tracer,
     log,
@@ -211,19 +215,24 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     }
   };
 
+  const replica = nuid.next();
   const service = serveMicroService({
     bus,
     name: lane,
+    id: replica,
     description: `lane ${lane}`,
     metadata: { instance },
     endpoint: { name: 'lane', subject, queue_group: lane, onMessage: onFrame },
+    ownSubject: `${subject}.${replica}`,
     counts,
   });
   await bus.nc.flush();
+  const beats = startBeats({ bus, group: lane, member: replica, ...(well && { well }) });
 
   return {
     inFlight: () => inFlight,
     drain: async () => {
+      beats.leave();
       await service.drain();
       if (inFlight > 0) await new Promise<void>((resolve) => (drained = resolve));
       await bus.flush();
@@ -250,6 +259,8 @@ export interface LaneServerOptions {
   readonly handlers: Readonly<Record<string, LaneHandler | undefined>>;
   /** Answers an operation that has no handler. */
   readonly onUnknown: (call: Call) => Answer;
+  /** Whether this replica can work; while it cannot, its calls go to others. */
+  readonly well?: () => boolean;
   /** Takes only frames whose reply subject is below this one. */
   readonly answersTo?: string;
   /** Turns what a handler threw into an answer; must not throw. */

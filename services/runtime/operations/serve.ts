@@ -82,6 +82,8 @@ interface CommonOptions {
   readonly bus: Bus;
   readonly instance: string;
   readonly maxInFlight?: number;
+  /** Whether this replica can work; while it cannot, its calls go to others. */
+  readonly well?: () => boolean;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
   readonly log: Log;

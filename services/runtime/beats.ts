@@ -1,0 +1,167 @@
+import { beatSubject } from '@causeway/proto';
+import type { Msg } from '@nats-io/transport-node';
+import type { Bus } from './bus.ts';
+import { readNotice } from './requests.ts';
+
+/** `unwell`: it lives, but calls should go to others if there are any. `leaving`: it is about to stop. */
+export type BeatState = 'well' | 'unwell' | 'leaving';
+
+/**
+ * What a member says with each beat. `connections` counts its connections to NATS: if it grows, messages to and from
+ * the member may have been lost.
+ */
+type Beat = readonly [state: BeatState, connections: number];
+
+export const beatEveryMs = 250;
+/** Three beats. */
+const silentAfterMs = 3 * beatEveryMs;
+/** After this time, a silent member is dropped. */
+const forgetAfterMs = 60_000;
+const checkEveryMs = 50;
+/** More are ignored: a service under attack could invent any number. */
+const maxMembers = 1000;
+
+export interface Beats {
+  /** Sends a last beat, which says that the member is leaving. */
+  leave(): void;
+}
+
+/** Says every quarter of a second, as a member of a group, that this process lives; a change of its state at once. */
+export const startBeats = ({ bus, group, member, well = () => true }: BeatsOptions): Beats => {
+  const subject = beatSubject(group, member);
+  let connections = 1;
+  let said: BeatState | undefined;
+  let saidMs = 0;
+  const say = (state: BeatState): void => {
+    if (!bus.connected()) return;
+    bus.nc.publish(subject, JSON.stringify([state, connections] satisfies Beat));
+    said = state;
+    saidMs = performance.now();
+  };
+  const check = (): void => {
+    const state = well() ? 'well' : 'unwell';
+    if (state !== said || performance.now() - saidMs >= beatEveryMs) say(state);
+  };
+  const timer = setInterval(check, checkEveryMs);
+  timer.unref();
+  let left = false;
+  bus.onReconnect(() => {
+    connections++;
+    said = undefined;
+    if (!left) check();
+  });
+  check();
+  return {
+    leave: () => {
+      left = true;
+      clearInterval(timer);
+      say('leaving');
+    },
+  };
+};
+
+export interface BeatsOptions {
+  readonly bus: Bus;
+  readonly group: string;
+  /** Unique in the group, and over restarts. */
+  readonly member: string;
+  /** Whether the member can do its work. */
+  readonly well?: () => boolean;
+}
+
+/** A member of a group, as its beats describe it; the same object while it lives. */
+export interface Member {
+  readonly name: string;
+  readonly state: BeatState;
+  /** Whether its last three beats are missing, or `lose` was called since the last one. */
+  readonly silent: boolean;
+}
+
+/** `renewed`: the member has a new connection to NATS, so messages may have been lost. */
+export type MemberChange = Exclude<BeatState, 'well'> | 'silent' | 'renewed';
+
+export interface Members {
+  /** Every member that was heard in the last minute. */
+  all(): Iterable<Member>;
+  /** Milliseconds since any member was heard that was not leaving. */
+  unheardMs(): number;
+  /** Counts the member as silent until its next beat: nobody listens at its subject. */
+  lose(member: Member): void;
+  close(): void;
+}
+
+/**
+ * Listens to the beats of a group. Silence counts only while this process itself runs on time and is connected, so a
+ * process that was stalled blames nobody.
+ */
+export const followBeats = ({ bus, group, onChange }: FollowOptions): Members => {
+  const members = new Map<string, Known>();
+  /** Advances only while a beat would have been heard. */
+  let listenedMs = 0;
+  let checkedMs = performance.now();
+  let heardMs = Number.NEGATIVE_INFINITY;
+
+  const onBeat = (error: Error | null, message: Msg): void => {
+    const [state, connections] = (error ? undefined : (readNotice(message) as Beat | undefined)) ?? [];
+    if (!isState(state) || typeof connections !== 'number') return;
+    const name = message.subject.slice(message.subject.lastIndexOf('.') + 1);
+    let member = members.get(name);
+    if (!member) {
+      if (members.size >= maxMembers) return;
+      member = { name, state: 'well', connections, silent: false, atMs: listenedMs };
+      members.set(name, member);
+    }
+    const renewed = member.connections < connections;
+    const worse = state !== 'well' && state !== member.state;
+    Object.assign(member, { state, connections, silent: false, atMs: listenedMs } satisfies Partial<Known>);
+    if (state !== 'leaving') heardMs = performance.now();
+    if (renewed) onChange?.(member, 'renewed');
+    if (worse) onChange?.(member, state);
+  };
+  const subscription = bus.nc.subscribe(beatSubject(group, '*'), { callback: onBeat });
+
+  const lose = (member: Known | undefined): void => {
+    if (!member || member.silent) return;
+    member.silent = true;
+    onChange?.(member, 'silent');
+  };
+  const check = setInterval(() => {
+    const nowMs = performance.now();
+    if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, 2 * checkEveryMs);
+    checkedMs = nowMs;
+    for (const member of members.values()) {
+      const silentMs = listenedMs - member.atMs;
+      if (silentMs > forgetAfterMs) members.delete(member.name);
+      else if (silentMs > silentAfterMs) lose(member);
+    }
+  }, checkEveryMs);
+  check.unref();
+
+  return {
+    all: () => members.values(),
+    unheardMs: () => performance.now() - heardMs,
+    lose: ({ name }) => lose(members.get(name)),
+    close: () => {
+      clearInterval(check);
+      subscription.unsubscribe();
+    },
+  };
+};
+
+export interface FollowOptions {
+  readonly bus: Bus;
+  readonly group: string;
+  readonly onChange?: (member: Member, change: MemberChange) => void;
+}
+
+interface Known {
+  readonly name: string;
+  state: BeatState;
+  connections: number;
+  silent: boolean;
+  /** Of the latest beat, by `listenedMs`. */
+  atMs: number;
+}
+
+const isState = (state: unknown): state is BeatState =>
+  state === 'well' || state === 'unwell' || state === 'leaving';

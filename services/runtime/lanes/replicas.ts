@@ -1,0 +1,90 @@
+import { followBeats, type Member, type MemberChange } from '../beats.ts';
+import type { Bus } from '../bus.ts';
+
+/** A replica of a lane, as its client knows it. */
+export interface Replica {
+  readonly member: Member;
+  /** Calls that were sent to it and are not answered. */
+  inFlight: number;
+  /** The number of the last frame sent to it. */
+  lastFrame: number;
+  /** `performance.now()` until which others are preferred, because it answered that it cannot work. */
+  avoidedUntilMs: number;
+}
+
+/** The replicas of a lane, from their beats. */
+export interface Replicas {
+  /** The replica for the next frame; undefined while none is known to live. */
+  choose(): Replica | undefined;
+  /** Whether `choose` returns a replica that can work and is not this one. */
+  hasOther(replica: Replica | undefined): boolean;
+  /** Counts the replica as dead until its next beat. */
+  lose(replica: Replica): void;
+  /** Prefers others for some time. */
+  avoid(replica: Replica): void;
+  /** Whether a replica lived a moment ago, so that one may soon be back. */
+  expected(): boolean;
+  /** The number that can work. */
+  count(): number;
+  close(): void;
+}
+
+/** Longer than a service takes to restart, and than a replica takes to find another NATS server. */
+const expectedForMs = 3_000;
+const avoidForMs = 250;
+
+export const followReplicas = (
+  bus: Bus,
+  lane: string,
+  onChange: (replica: Replica, change: MemberChange) => void,
+): Replicas => {
+  const replicas = new WeakMap<Member, Replica>();
+  const replicaOf = (member: Member): Replica => {
+    let replica = replicas.get(member);
+    if (!replica) {
+      replica = { member, inFlight: 0, lastFrame: 0, avoidedUntilMs: 0 };
+      replicas.set(member, replica);
+    }
+    return replica;
+  };
+  const members = followBeats({
+    bus,
+    group: lane,
+    onChange: (member, change) => onChange(replicaOf(member), change),
+  });
+
+  /** Those that can work, or if there are none, those that only live. */
+  const usable = (): { readonly well: readonly Replica[]; readonly unwell: readonly Replica[] } => {
+    const nowMs = performance.now();
+    const [well, unwell]: [Replica[], Replica[]] = [[], []];
+    for (const member of members.all()) {
+      if (member.silent || member.state === 'leaving') continue;
+      const replica = replicaOf(member);
+      (member.state === 'well' && replica.avoidedUntilMs <= nowMs ? well : unwell).push(replica);
+    }
+    return { well, unwell };
+  };
+
+  return {
+    choose: () => {
+      const { well, unwell } = usable();
+      const candidates = well.length > 0 ? well : unwell;
+      let best = candidates[0];
+      for (const one of candidates)
+        if (
+          best &&
+          (one.inFlight < best.inFlight || (one.inFlight === best.inFlight && one.lastFrame < best.lastFrame))
+        )
+          best = one;
+      return best;
+    },
+    hasOther: (replica) => usable().well.some((one) => one !== replica),
+    lose: ({ member }) => members.lose(member),
+    avoid: (replica) => {
+      replica.avoidedUntilMs = performance.now() + avoidForMs;
+    },
+    expected: () => members.unheardMs() < expectedForMs,
+    count: () => usable().well.length,
+    close: () => members.close(),
+  };
+};
