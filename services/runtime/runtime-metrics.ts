@@ -15,7 +15,12 @@ export const runtimeMetrics = declareMetrics({
   database_clock_offset_seconds: { type: 'gauge', help: "The database's time less this machine's" },
   database_connections_in_use: { type: 'gauge', help: 'Database connections in use' },
   database_connections_waiting: { type: 'gauge', help: 'Callers that wait for a database connection' },
+  database_reachable: { type: 'gauge', help: 'Whether the database server answers' },
   database_transaction_retries_total: { type: 'counter', help: 'Transactions retried', labels: ['reason'] },
+  database_unanswered_total: {
+    type: 'counter',
+    help: 'Database connections closed because a command had no answer in time',
+  },
   key_table_entries: { type: 'gauge', help: 'Entries of the key table' },
   lane_client_calls_total: { type: 'counter', help: 'Calls sent', labels: ['lane'] },
   lane_client_failures_total: {

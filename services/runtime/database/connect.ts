@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { LookupFunction } from 'node:net';
 import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
-import { createPool, type Pool } from 'mysql2';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { createServerClock } from './clock.ts';
-import { createDriver, type PoolState } from './driver.ts';
+import { createDriver } from './driver.ts';
+import { createPool, type Pool } from './pool.ts';
 import { type SessionLimits, sessionSql } from './session.ts';
 import { createTenantGuard } from './tenant-guard.ts';
 import { tracedSend } from './traced.ts';
@@ -23,10 +23,10 @@ export interface DatabaseHandle {
   ping(): Promise<void>;
   /** The server's time, updated by each `ping`; this process's own time before the first. */
   readonly now: () => Date;
-  /** False after a failed connection until one succeeds; for readiness. */
+  /** Whether the server answers, as of less than a second ago, even without queries. */
   isUp(): boolean;
   /** The pool's current use. */
-  use: PoolState['use'];
+  use: Pool['use'];
   /** Runs a side effect in the background; `close` waits for it. A failure is logged. */
   background(effect: () => unknown): void;
   readonly retried: (reason: string) => void;
@@ -44,58 +44,54 @@ export interface DatabaseHandle {
  */
 export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
   const { poolSize, tenantTables, tenantColumn = 'company_id', log, metrics, tracer } = options;
+  const { statementTimeoutMs = 10_000 } = options;
   const address = parseMysqlUrl(options.url);
   const where = describeAddress(address);
-  const pool = createPool({
-    ...address,
-    ...valueOptions,
-    connectTimeout: options.connectTimeoutMs ?? 5_000,
-    connectionLimit: poolSize,
-    maxIdle: poolSize,
-    queueLimit: options.queueLimit ?? 100 * poolSize,
-    enableKeepAlive: true,
-    trace: false,
-  });
   const guard = createTenantGuard({ tenantTables, tenantColumn, log });
   const acquired = metrics?.timing(runtimeMetrics.database_acquire_seconds);
+  const expired = metrics?.counter(runtimeMetrics.database_unanswered_total).cell();
+  const pool = createPool({
+    address,
+    where,
+    session: sessionSql({
+      lockWaitTimeoutS: 2,
+      selectTimeoutMs: statementTimeoutMs - 1_000,
+      idleTimeoutS: 3,
+      ...options.session,
+    }),
+    size: poolSize,
+    queueLimit: options.queueLimit ?? 100 * poolSize,
+    acquireTimeoutMs: options.acquireTimeoutMs ?? 5_000,
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    lookup: options.lookup,
+    log,
+    onExpired: () => {
+      if (expired) expired.value++;
+    },
+  });
   const driver = createDriver({
     pool,
-    where,
-    session: sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 30_000, ...options.session }),
-    acquireTimeoutMs: options.acquireTimeoutMs ?? 5_000,
     check: guard.assertChecked,
     traced: tracer && ((send) => tracedSend(tracer, address, send)),
     onAcquired: acquired && ((elapsedMs) => acquired.observe(elapsedMs)),
+    statementTimeoutMs,
   });
-  metrics?.gauge(runtimeMetrics.database_connections_in_use, () => driver.use().inUse);
-  metrics?.gauge(runtimeMetrics.database_connections_waiting, () => driver.use().waiting);
+  metrics?.gauge(runtimeMetrics.database_connections_in_use, () => pool.use().inUse);
+  metrics?.gauge(runtimeMetrics.database_connections_waiting, () => pool.use().waiting);
+  metrics?.gauge(runtimeMetrics.database_reachable, () => (pool.isReachable() ? 1 : 0));
   const retries = metrics?.counter(runtimeMetrics.database_transaction_retries_total);
 
   const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
   const effects = new Set<Promise<unknown>>();
   const clock = createServerClock({ ask: () => askTime(kysely) });
   metrics?.gauge(runtimeMetrics.database_clock_offset_seconds, () => clock.offsetMs() / 1000);
-  let probing = false;
   let closing: Promise<void> | undefined;
 
   const handle: DatabaseHandle = {
     ping: clock.measure,
     now: clock.now,
-    isUp: () => {
-      // A process that is not ready gets no work, so without this it would never notice that the server is back.
-      if (driver.up()) return true;
-      if (!probing) {
-        probing = true;
-        clock
-          .measure()
-          .catch(() => {})
-          .finally(() => {
-            probing = false;
-          });
-      }
-      return false;
-    },
-    use: driver.use,
+    isUp: pool.isReachable,
+    use: pool.use,
     background: (effect) => {
       const running = Promise.resolve()
         .then(effect)
@@ -107,7 +103,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
       if (retries) retries.cell(reason).value++;
     },
     close: () => {
-      closing ??= closePool(pool, () => driver.use().inUse === 0 && effects.size === 0);
+      closing ??= pool.close(() => pool.use().inUse === 0 && effects.size === 0);
       return closing;
     },
   };
@@ -127,24 +123,18 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs?: number;
   /** How many queries may wait; further ones fail at once. */
   readonly queueLimit?: number;
+  /**
+   * How long a statement may go without an answer, about twice the longest budget of a call. Its connection is closed
+   * then, and its result unknown.
+   */
+  readonly statementTimeoutMs?: number;
   readonly session?: Partial<SessionLimits>;
+  /** How the host's address is looked up; `dns.lookup` by default. */
+  readonly lookup?: LookupFunction;
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;
   readonly tracer?: Tracer | undefined;
 }
-
-const closeTimeoutMs = 5_000;
-
-const valueOptions = {
-  charset: 'utf8mb4_0900_ai_ci',
-  timezone: 'Z',
-  supportBigNumbers: true,
-  bigNumberStrings: false,
-  // Renders an object among the values as text, never as `column = value` pairs.
-  stringifyObjects: true,
-  // The driver joins statements, and refuses a query that holds more than one.
-  multipleStatements: true,
-} as const;
 
 const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
   createAdapter: () => new MysqlAdapter(),
@@ -159,10 +149,4 @@ const askTime = async <DB>(kysely: Kysely<DB>): Promise<number> => {
   const [row] = rows;
   if (!row) throw new Error('MySQL returned no time');
   return row.now.getTime();
-};
-
-const closePool = async (pool: Pool, idle: () => boolean): Promise<void> => {
-  const deadlineMs = performance.now() + closeTimeoutMs;
-  while (!idle() && performance.now() < deadlineMs) await sleep(5);
-  await new Promise<void>((resolve) => pool.end(() => resolve()));
 };

@@ -1,70 +1,40 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
-import type { Pool, PoolConnection, ResultSetHeader } from 'mysql2';
+import type { ResultSetHeader } from 'mysql2';
 import { isDeferred, nothing } from './deferred.ts';
-import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost, isDeadlock } from './errors.ts';
+import { CommitOutcomeUnknown, isConnectionLost, isDeadlock } from './errors.ts';
+import type { Pool } from './pool.ts';
+import type { ServerConnection } from './server-connection.ts';
 import type { Send, Statement } from './traced.ts';
 
 /**
- * Kysely's driver over mysql2's pool. Beyond Kysely's own driver it limits the wait for a connection, sets each
- * connection's session, discards a connection in an unknown state, refuses further statements in a transaction that
- * the server has rolled back, passes each query to `check` before sending it, and saves round trips: BEGIN and deferred
- * statements (`later`) are sent together with the next statement.
+ * Kysely's driver over the pool. Beyond Kysely's own driver it discards a connection in an unknown state, refuses
+ * further statements in a transaction that the server has rolled back, passes each query to `check` before sending it,
+ * limits the wait for each answer, and saves round trips: BEGIN and deferred statements (`later`) are sent together with
+ * the next statement.
  */
-export const createDriver = (options: DriverOptions): Driver & PoolState => {
-  const { pool, where, session, acquireTimeoutMs, check, traced, onAcquired } = options;
-  const connections = new WeakMap<PoolConnection, Connection>();
-  let inUse = 0;
-  let waiting = 0;
-  let up = true;
-
-  const acquire = (): Promise<PoolConnection> =>
-    new Promise((resolve, reject) => {
-      let late = false;
-      waiting++;
-      const timer = setTimeout(() => {
-        late = true;
-        waiting--;
-        reject(busy(`no connection to MySQL at ${where} within ${acquireTimeoutMs} ms, ${inUse} are in use`));
-      }, acquireTimeoutMs);
-      pool.getConnection((error, connection) => {
-        if (late) return connection?.release();
-        clearTimeout(timer);
-        waiting--;
-        if (!error) return resolve(connection);
-        const cause = unavailable(error, where);
-        if (cause.kind === 'unreachable') up = false;
-        reject(cause);
-      });
-    });
-
-  const prepare = async (raw: PoolConnection): Promise<Connection> => {
-    const known = connections.get(raw);
-    if (known) return known;
-    const connection = createConnection(raw, check, traced);
-    try {
-      await connection.run([{ sql: session }]);
-    } catch (error) {
-      raw.destroy();
-      throw unavailable(error as Error, where);
-    }
-    connections.set(raw, connection);
+export const createDriver = ({
+  pool,
+  check,
+  traced,
+  onAcquired,
+  statementTimeoutMs,
+}: DriverOptions): Driver => {
+  const connections = new WeakMap<ServerConnection, Connection>();
+  const prepared = (server: ServerConnection): Connection => {
+    const connection =
+      connections.get(server) ?? createConnection({ server, pool, check, traced, statementTimeoutMs });
+    connections.set(server, connection);
     return connection;
   };
-
   return {
-    use: () => ({ inUse, waiting }),
-    up: () => up,
     init: async () => {},
     async acquireConnection() {
       const startedMs = performance.now();
-      const connection = await prepare(await acquire());
-      inUse++;
-      up = true;
+      const connection = prepared(await pool.acquire());
       onAcquired?.(performance.now() - startedMs);
       return connection;
     },
     async releaseConnection(connection) {
-      inUse--;
       (connection as Connection).release();
     },
     beginTransaction: (connection) => (connection as Connection).begin(),
@@ -75,29 +45,18 @@ export const createDriver = (options: DriverOptions): Driver & PoolState => {
   };
 };
 
-export interface PoolState {
-  /** The pool's current use. */
-  use(): { readonly inUse: number; readonly waiting: number };
-  /** False if the last connection attempt did not reach the server. */
-  up(): boolean;
-}
-
 export interface DriverOptions {
   readonly pool: Pool;
-  /** Names the server in errors. */
-  readonly where: string;
-  /** Run once on each new connection. */
-  readonly session: string;
-  readonly acquireTimeoutMs: number;
   /** Throws at a query that may not run. */
   readonly check: (query: CompiledQuery) => void;
   /** Wraps every statement. */
   readonly traced?: ((send: Send) => Send) | undefined;
   readonly onAcquired?: ((elapsedMs: number) => void) | undefined;
+  /** How long a statement may go without an answer. A change of a table has ten minutes. */
+  readonly statementTimeoutMs: number;
 }
 
 interface Connection extends DatabaseConnection {
-  readonly run: Send;
   begin(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
@@ -111,33 +70,43 @@ interface Unsent extends Statement {
 
 const beginning: Unsent = { sql: 'begin' };
 
-const createConnection = (
-  raw: PoolConnection,
-  check: DriverOptions['check'],
-  traced: DriverOptions['traced'],
-): Connection => {
+const createConnection = ({
+  server,
+  pool,
+  check,
+  traced,
+  statementTimeoutMs,
+}: Omit<DriverOptions, 'onAcquired'> & { readonly server: ServerConnection }): Connection => {
+  const { raw } = server;
   // Set while only a rollback is allowed. After a deadlock the server has ended the transaction, and a further
   // statement would commit on its own.
   let broken: Error | undefined;
   let doubtful = false;
   let inTransaction = false;
   let unsent: Unsent[] = [];
-  // An idle connection that dies emits an error here; the pool removes it.
-  raw.on('error', () => {});
 
-  const send: Send = (statements) =>
-    new Promise((resolve, reject) => {
-      const [first, ...more] = statements;
-      const done = (error: Error | null, result: unknown): void => {
-        if (error && isConnectionLost(error)) doubtful = true;
-        if (error && (doubtful || isDeadlock(error))) broken = error;
-        if (error) reject(error);
-        else resolve(more.length === 0 ? [result] : (result as readonly unknown[]));
-      };
-      if (more.length === 0) raw.query(first!.sql, first!.values as unknown[], done);
-      // Each with its own values, so that none can take those of its neighbour.
-      else raw.query(statements.map(({ sql, values = [] }) => raw.format(sql, values)).join('; '), done);
-    });
+  const send: Send = async (statements) => {
+    const [first, ...more] = statements;
+    const limitMs = statements.some(({ sql }) => changesTables.test(sql))
+      ? changeTimeoutMs
+      : statementTimeoutMs;
+    try {
+      const result = await server.ask<unknown>(limitMs, (done) => {
+        if (more.length === 0) raw.query(first!.sql, first!.values as unknown[], done);
+        // Each with its own values, so that none can take those of its neighbour.
+        else
+          raw.query(
+            statements.map(({ sql, values = [] }) => raw.format(sql, values as unknown[])).join('; '),
+            done,
+          );
+      });
+      return more.length === 0 ? [result] : (result as readonly unknown[]);
+    } catch (error) {
+      if (isConnectionLost(error)) doubtful = true;
+      if (doubtful || isDeadlock(error)) broken = error as Error;
+      throw error;
+    }
+  };
 
   const run = traced ? traced(send) : send;
 
@@ -151,6 +120,9 @@ const createConnection = (
     } catch (error) {
       // Statements of work that went on in the meantime may not have run.
       if (before.some((one) => one !== beginning)) broken ??= error as Error;
+      // COMMIT, or a statement that commits by itself.
+      if (!inTransaction && isConnectionLost(error) && statements.some(({ sql }) => !reads.test(sql)))
+        throw new CommitOutcomeUnknown('the connection was lost before the answer', { cause: error });
       throw error;
     }
     for (const [at, { onResult }] of before.entries()) onResult?.(asQueryResult(results[at]));
@@ -158,7 +130,6 @@ const createConnection = (
   };
 
   return {
-    run,
     async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
       if (query === nothing) {
         if (unsent.some((one) => one !== beginning)) await runWithUnsent();
@@ -187,12 +158,7 @@ const createConnection = (
       if (broken) throw broken;
       inTransaction = false;
       if (unsent.length === 1 && unsent[0] === beginning) return void unsent.pop();
-      try {
-        await runWithUnsent({ sql: 'commit' });
-      } catch (error) {
-        if (!isConnectionLost(error)) throw error;
-        throw new CommitOutcomeUnknown('the connection was lost during COMMIT', { cause: error });
-      }
+      await runWithUnsent({ sql: 'commit' });
     },
     async rollback() {
       inTransaction = false;
@@ -208,8 +174,7 @@ const createConnection = (
     },
     release() {
       broken = undefined;
-      if (doubtful) raw.destroy();
-      else raw.release();
+      pool.release(server, !doubtful);
     },
   };
 };
@@ -224,15 +189,7 @@ const asWritten = <Row>({ insertId, affectedRows, changedRows }: ResultSetHeader
   rows: [],
 });
 
-const busy = (message: string) => new DatabaseUnavailable('busy', message);
-
-const unavailable = (error: NodeJS.ErrnoException, where: string): DatabaseUnavailable => {
-  if (error.message === 'Queue limit reached.')
-    return busy(`too many queries are waiting for a connection to ${where}`);
-  if (error.message === 'Pool is closed.')
-    return new DatabaseUnavailable('closed', `the connections to MySQL at ${where} were closed`);
-  const reason = error.code ?? error.message;
-  return new DatabaseUnavailable('unreachable', `cannot connect to MySQL at ${where}: ${reason}`, {
-    cause: error,
-  });
-};
+const reads = /^\s*(?:\(?\s*select|with|set|do)\b/i;
+/** A change of a table copies or waits for it. */
+const changesTables = /^\s*(?:alter|create|drop|truncate|optimize)\b/i;
+const changeTimeoutMs = 600_000;

@@ -1,0 +1,278 @@
+import { isIP } from 'node:net';
+import type { Log } from '../log.ts';
+import { createAwakeClock } from './awake-clock.ts';
+import { DatabaseUnavailable } from './errors.ts';
+import {
+  lookUpAddresses,
+  noAnswer,
+  type OpenOptions,
+  openServerConnection,
+  type ServerConnection,
+} from './server-connection.ts';
+
+/** Connections to one MySQL server. */
+export interface Pool {
+  /** @throws DatabaseUnavailable at once while the server is unreachable. */
+  acquire(): Promise<ServerConnection>;
+  /** @param isUsable false closes it. */
+  release(connection: ServerConnection, isUsable: boolean): void;
+  use(): { readonly inUse: number; readonly waiting: number };
+  /** Whether the server answers, as of less than a second ago. */
+  isReachable(): boolean;
+  /** Waits up to five seconds until `isIdle`, then closes every connection. */
+  close(isIdle: () => boolean): Promise<void>;
+}
+
+/**
+ * Keeps up to `size` connections, and notices within a second when the server has gone, even if its packets just
+ * vanish (README.md beside this file has the rules and the times).
+ */
+export const createPool = (options: PoolOptions): Pool => {
+  const { address, where, size, queueLimit, acquireTimeoutMs, connectTimeoutMs, log, onExpired } = options;
+  const clock = createAwakeClock(tickMs);
+  const all = new Set<ServerConnection>();
+  /** The most recently used last. */
+  const free: ServerConnection[] = [];
+  const waiters: Waiter[] = [];
+  let inUse = 0;
+  let opening = 0;
+  /** When any connection last had an answer; undefined before the first. */
+  let heardMs: number | undefined;
+  let unreachable: Error | undefined;
+  let probe: ServerConnection | undefined;
+  let nextProbeMs = 0;
+  /** Where the host's name points to. */
+  let addresses: readonly string[] = [];
+  let nextLookUpMs = 0;
+  let closed = false;
+
+  const open = (timeoutMs: number) =>
+    openServerConnection({
+      ...options,
+      connectTimeoutMs: timeoutMs,
+      now: clock.now,
+      onHeard: () => {
+        heardMs = clock.now();
+        if (unreachable) log?.info({ server: where }, 'MySQL reachable again');
+        unreachable = undefined;
+      },
+      onAddresses: setAddresses,
+      onClosed: (connection) => {
+        all.delete(connection);
+        const at = free.indexOf(connection);
+        if (at >= 0) free.splice(at, 1);
+        grow();
+      },
+    });
+  const setAddresses = (found: readonly string[]): void => {
+    addresses = found;
+    nextLookUpMs = performance.now() + lookUpEveryMs;
+    for (const connection of free.filter(isFormer)) drop(connection, movedAway(where));
+  };
+  /** The host's name points to another server now. */
+  const isFormer = (connection: ServerConnection): boolean => {
+    const own = connection.address();
+    return own !== undefined && addresses.length > 0 && !addresses.includes(own);
+  };
+  const drop = (connection: ServerConnection, error: Error): void => {
+    if (connection.askedMs() !== undefined) onExpired();
+    connection.drop(error);
+  };
+
+  const grow = (): void => {
+    while (!closed && opening < waiters.length && all.size < size) void openOne();
+  };
+  const openOne = async (): Promise<void> => {
+    opening++;
+    const { connection, ready } = open(connectTimeoutMs);
+    all.add(connection);
+    const error = await ready.then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+    opening--;
+    if (!error) return offer(connection);
+    all.delete(connection);
+    setUnreachable(error);
+  };
+  const setUnreachable = (error: Error): void => {
+    if (!unreachable) log?.warn({ server: where, error }, 'MySQL unreachable');
+    unreachable = error;
+    for (const waiter of waiters.splice(0)) waiter.refuse(isUnreachable(where, error));
+  };
+  const offer = (connection: ServerConnection): void => {
+    if (closed || !connection.isOpen()) {
+      connection.drop(isClosed(where));
+      return;
+    }
+    const waiter = waiters.shift();
+    if (waiter) {
+      inUse++;
+      waiter.take(connection);
+    } else free.push(connection);
+  };
+
+  /** Tries a new connection, which also looks up the host's address, until the server answers. */
+  const tryServer = async (): Promise<void> => {
+    if (probe || closed || performance.now() < nextProbeMs) return;
+    const startedMs = clock.now();
+    const { connection, ready } = open(Math.min(connectTimeoutMs, probeTimeoutMs));
+    probe = connection;
+    try {
+      await ready;
+      if (all.size < size) {
+        all.add(connection);
+        offer(connection);
+      } else connection.raw.end();
+    } catch (error) {
+      if (heardMs === undefined || heardMs <= startedMs) setUnreachable(error as Error);
+    } finally {
+      nextProbeMs = performance.now() + probePauseMs;
+      probe = undefined;
+    }
+  };
+
+  const watch = (): void => {
+    clock.tick();
+    const now = clock.now();
+    const asked = [...all, ...(probe ? [probe] : [])].filter((one) => one.askedMs() !== undefined);
+    for (const connection of asked) {
+      const waitedMs = now - connection.askedMs()!;
+      if (connection.isOverdue() || (waitedMs >= silentMs.drop && isFormer(connection)))
+        drop(connection, noAnswer(where, waitedMs));
+    }
+    for (const connection of free)
+      if (connection.askedMs() === undefined && connection.quietMs() >= pingAfterMs)
+        connection.ask<void>(silentMs.drop, (done) => connection.raw.ping(done)).catch(() => {});
+    const sinceMs = Math.max(heardMs ?? 0, Math.min(...asked.map((one) => one.askedMs()!)));
+    // Before the first answer only the limit on connecting applies: a machine that starts everything at once is slow.
+    const quietMs = asked.length > 0 && heardMs !== undefined ? now - sinceMs : 0;
+    if (quietMs >= silentMs.unreachable && !unreachable) setUnreachable(noAnswer(where, quietMs));
+    if (quietMs >= silentMs.drop) for (const connection of all) drop(connection, noAnswer(where, quietMs));
+    if (unreachable || quietMs >= silentMs.suspect) void tryServer();
+    if (performance.now() >= nextLookUpMs) lookUp();
+  };
+  const lookUp = (): void => {
+    nextLookUpMs = performance.now() + lookUpEveryMs;
+    if (all.size > 0 && !address.socketPath && !isIP(address.host)) lookUpAddresses(options, setAddresses);
+  };
+  const watching = setInterval(watch, tickMs).unref();
+
+  return {
+    acquire: async () => {
+      if (closed) throw isClosed(where);
+      if (unreachable) throw isUnreachable(where, unreachable);
+      for (let next = free.pop(); next; next = free.pop()) {
+        // The server closes a connection that is quiet for longer, as all are after this process was frozen.
+        if (next.isOpen() && next.quietMs() < 2 * pingAfterMs) {
+          inUse++;
+          return next;
+        }
+        next.drop(isClosed(where));
+      }
+      if (waiters.length >= queueLimit)
+        throw busy(`too many queries are waiting for a connection to ${where}`);
+      return new Promise((resolve, reject) => {
+        const leave = (): void => {
+          clearTimeout(timer);
+          const at = waiters.indexOf(waiter);
+          if (at >= 0) waiters.splice(at, 1);
+        };
+        const waiter: Waiter = {
+          take: (connection) => {
+            leave();
+            resolve(connection);
+          },
+          refuse: (error) => {
+            leave();
+            reject(error);
+          },
+        };
+        const timer = setTimeout(
+          () =>
+            waiter.refuse(
+              busy(`no connection to MySQL at ${where} within ${acquireTimeoutMs} ms, ${inUse} are in use`),
+            ),
+          acquireTimeoutMs,
+        );
+        waiters.push(waiter);
+        grow();
+      });
+    },
+    release: (connection, isUsable) => {
+      inUse--;
+      if (isUsable && connection.isOpen() && !isFormer(connection)) offer(connection);
+      else connection.drop(isClosed(where));
+    },
+    use: () => ({ inUse, waiting: waiters.length }),
+    isReachable: () => unreachable === undefined,
+    close: async (isIdle) => {
+      const deadlineMs = performance.now() + closeTimeoutMs;
+      while (!isIdle() && performance.now() < deadlineMs) await new Promise((done) => setTimeout(done, 5));
+      closed = true;
+      clearInterval(watching);
+      for (const waiter of waiters.splice(0)) waiter.refuse(isClosed(where));
+      await Promise.all([...all, ...(probe ? [probe] : [])].map(end));
+    },
+  };
+};
+
+export interface PoolOptions
+  extends Pick<OpenOptions, 'address' | 'session' | 'connectTimeoutMs' | 'lookup'> {
+  /** Names the server in errors. */
+  readonly where: string;
+  readonly size: number;
+  /** How many may wait for a connection; further ones fail at once. */
+  readonly queueLimit: number;
+  readonly acquireTimeoutMs: number;
+  readonly log?: Log | undefined;
+  /** Called for each connection that is closed because its command had no answer. */
+  readonly onExpired: () => void;
+}
+
+interface Waiter {
+  take(connection: ServerConnection): void;
+  refuse(error: Error): void;
+}
+
+const tickMs = 100;
+/**
+ * How long nothing may be heard from the server while something is asked of it: until a new connection is tried, until
+ * the server counts as unreachable, and until all connections are closed.
+ */
+const silentMs = { suspect: 300, unreachable: 900, drop: 3_000 } as const;
+/** Well below the server's limit for idle connections (`sessionSql`). */
+const pingAfterMs = 1_000;
+const probeTimeoutMs = 3_000;
+const probePauseMs = 100;
+const lookUpEveryMs = 10_000;
+const closeTimeoutMs = 5_000;
+const endTimeoutMs = 1_000;
+
+/** Says goodbye to the server, unless it is silent. */
+const end = async ({ raw, drop }: ServerConnection): Promise<void> => {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, endTimeoutMs);
+    raw.end(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  drop(new Error('closed'));
+};
+
+const busy = (message: string) => new DatabaseUnavailable('busy', message);
+
+const isClosed = (where: string) =>
+  new DatabaseUnavailable('closed', `the connections to MySQL at ${where} were closed`);
+
+const movedAway = (where: string) => new Error(`${where} points to another server now`);
+
+const isUnreachable = (where: string, error: NodeJS.ErrnoException): DatabaseUnavailable =>
+  new DatabaseUnavailable(
+    'unreachable',
+    `cannot connect to MySQL at ${where}: ${error.code ?? error.message}`,
+    {
+      cause: error,
+    },
+  );

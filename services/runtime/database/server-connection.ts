@@ -1,0 +1,163 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import { type Connection, createConnection } from 'mysql2';
+import type { MysqlAddress } from './url.ts';
+
+/** One connection to MySQL that knows how long its server has been silent. */
+export interface ServerConnection {
+  readonly raw: Connection;
+  /** Sends a command. Answers arrive in the order of the commands. */
+  ask<Result>(limitMs: number, send: (done: Done<Result>) => void): Promise<Result>;
+  /** When its current command was sent, by `now`, or the previous one was answered; undefined while nothing is asked. */
+  askedMs(): number | undefined;
+  /** Whether the current command has waited for longer than its limit. */
+  isOverdue(): boolean;
+  /** How long ago it last answered, by the machine's clock. */
+  quietMs(): number;
+  /** The server's IP address; undefined for a socket file. */
+  address(): string | undefined;
+  isOpen(): boolean;
+  /** Closes it at once. Commands under way fail with the error. */
+  drop(error: Error): void;
+}
+
+export type Done<Result> = (error: Error | null, result: Result) => void;
+
+/**
+ * Begins to connect. The host's address is looked up each time. `ready` resolves when the server has accepted the
+ * credentials and set the session.
+ */
+export const openServerConnection = (
+  options: OpenOptions,
+): { readonly connection: ServerConnection; readonly ready: Promise<void> } => {
+  const { address, session, connectTimeoutMs, now, onHeard, onClosed } = options;
+  const { socket, addresses } = openSocket(options);
+  const raw = createConnection({ ...address, ...valueOptions, connectTimeout: 0, stream: () => socket });
+  let asked: number | undefined;
+  let limit = 0;
+  let heardMs = performance.now();
+  let pending = 0;
+  let open = true;
+
+  const connection: ServerConnection = {
+    raw,
+    ask: (limitMs, send) =>
+      new Promise((resolve, reject) => {
+        if (pending++ === 0) asked = now();
+        limit = limitMs;
+        const settle = (): void => {
+          asked = --pending > 0 ? now() : undefined;
+        };
+        try {
+          send((error, result) => {
+            settle();
+            if (!isFatal(error)) {
+              heardMs = performance.now();
+              onHeard();
+            }
+            if (error) reject(error);
+            else resolve(result);
+          });
+        } catch (error) {
+          // It could not be rendered, and was not sent.
+          settle();
+          throw error;
+        }
+      }),
+    askedMs: () => asked,
+    isOverdue: () => asked !== undefined && now() - asked >= limit,
+    quietMs: () => performance.now() - heardMs,
+    address: () => socket.remoteAddress,
+    isOpen: () => open,
+    // Its own `destroy` would wait until the server has acknowledged everything sent.
+    drop: (error) => socket.destroy(error),
+  };
+  socket.once('close', () => {
+    open = false;
+    onClosed(connection);
+  });
+  // The commands under way have got the error; the socket closes.
+  raw.on('error', () => {});
+
+  const ready = (async () => {
+    try {
+      await connection.ask<void>(connectTimeoutMs, (done) => raw.connect((error) => done(error, undefined)));
+      options.onAddresses(addresses());
+      await connection.ask(connectTimeoutMs, (done) => raw.query(session, done));
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  })();
+  return { connection, ready };
+};
+
+export interface OpenOptions {
+  readonly address: MysqlAddress;
+  /** Run first. */
+  readonly session: string;
+  readonly connectTimeoutMs: number;
+  /** `dns.lookup` by default. */
+  readonly lookup?: LookupFunction | undefined;
+  readonly now: () => number;
+  /** Called with each answer. */
+  readonly onHeard: () => void;
+  /** Called with the addresses to which the host's name points now. */
+  readonly onAddresses: (addresses: readonly string[]) => void;
+  readonly onClosed: (connection: ServerConnection) => void;
+}
+
+/** Looks up the host's addresses; calls back only if that succeeds. */
+export const lookUpAddresses = (
+  { address: { host }, lookup = systemLookup as LookupFunction }: Pick<OpenOptions, 'address' | 'lookup'>,
+  found: (addresses: readonly string[]) => void,
+): void =>
+  lookup(host, { all: true }, (error, result) => {
+    if (!error) found(addressesOf(result));
+  });
+
+const addressesOf = (result: string | readonly LookupAddress[]): readonly string[] =>
+  typeof result === 'string' ? [result] : result.map((one) => one.address);
+
+/** The error of a command that was not answered in time. It may have been executed. */
+export const noAnswer = (where: string, afterMs: number): Error =>
+  Object.assign(new Error(`MySQL at ${where} gave no answer within ${afterMs} ms`), {
+    code: 'ETIMEDOUT',
+    fatal: true,
+  });
+
+const isFatal = (error: (Error & { fatal?: boolean }) | null): boolean => error?.fatal === true;
+
+const openSocket = ({
+  address: { host, port, socketPath },
+  lookup = systemLookup as LookupFunction,
+}: OpenOptions): { readonly socket: Socket; readonly addresses: () => readonly string[] } => {
+  if (socketPath !== undefined) return { socket: connect(socketPath), addresses: () => [] };
+  let found: readonly string[] = isIP(host) ? [host] : [];
+  const socket = connect({
+    host,
+    port,
+    noDelay: true,
+    // A connection whose peer has vanished is closed by the kernel some ten seconds later, even if nobody uses it.
+    keepAlive: true,
+    keepAliveInitialDelay: 1_000,
+    lookup: (name, options, callback) =>
+      lookup(name, options, (error, result, family) => {
+        if (!error) found = addressesOf(result);
+        callback(error, result, family);
+      }),
+  });
+  return { socket, addresses: () => found };
+};
+
+const valueOptions = {
+  charset: 'utf8mb4_0900_ai_ci',
+  timezone: 'Z',
+  supportBigNumbers: true,
+  bigNumberStrings: false,
+  // Renders an object among the values as text, never as `column = value` pairs.
+  stringifyObjects: true,
+  // The driver joins statements, and refuses a query that holds more than one.
+  multipleStatements: true,
+  trace: false,
+} as const;
