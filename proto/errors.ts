@@ -10,7 +10,15 @@ export const errorCodes = {
   not_found: { status: 404, message: 'not found' },
   method_not_allowed: { status: 405, message: 'method not allowed' },
   state_conflict: { status: 409, message: 'the state of the record does not allow this' },
+  idempotency_in_progress: {
+    status: 409,
+    message: 'a request with this Idempotency-Key is still being carried out; retry in a moment',
+  },
   payload_too_large: { status: 413, message: 'the request body exceeds 1048576 bytes' },
+  idempotency_key_reused: {
+    status: 422,
+    message: 'this Idempotency-Key was used for a different request; use a new key for each request',
+  },
   rate_limit_exceeded: { status: 429, message: 'rate limit exceeded' },
   internal_error: { status: 500, message: 'internal error' },
   key_creation_failed: { status: 500, message: 'the API key could not be created' },

@@ -15,6 +15,7 @@ export * from './errors.ts';
 export * from './events/envelope.ts';
 export * from './events/ingest.ts';
 export * from './events.ts';
+export * from './idempotency-key.ts';
 export * from './key-table.ts';
 export * from './keys.ts';
 export * from './operation.ts';

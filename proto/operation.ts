@@ -73,11 +73,18 @@ interface AnyOperation<Id extends string> {
   /** A strict object that parses strings into values; null if the operation has no query parameters. */
   readonly query: ZodType | null;
   readonly body: ZodType | null;
+  /**
+   * Why a gateway may send a call again when its answer is lost: doing it twice is `harmless`, as it is for every GET,
+   * or its service carries out each call `once` (`services/runtime/idempotency`). Without it, a call is sent once.
+   */
+  readonly repeat?: Repeat;
   /** A longer body gets 413 and is not read further. The default is `maxBodyBytes` or `portalBodyBytes`. */
   readonly maxBodyBytes?: number;
   readonly answers: Readonly<Record<number, SuccessAnswer>>;
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }
+
+export type Repeat = 'harmless' | 'once';
 
 export interface HttpOperation<Id extends string = string> extends AnyOperation<Id> {
   readonly audience: 'key' | 'member';
@@ -132,6 +139,15 @@ export const pathOf = ({ audience, path }: Pick<HttpOperation, 'audience' | 'pat
 /** Maximum size of the request body of an operation. */
 export const bodyLimitOf = ({ audience, maxBodyBytes: own }: HttpOperation): number =>
   own ?? (audience === 'key' ? maxBodyBytes : portalBodyBytes);
+
+/** Why a call of an operation may be sent again; undefined if it may not. */
+export const repeatOf = (
+  operation: Pick<Operation, 'repeat'> & { readonly method?: Method },
+): Repeat | undefined => operation.repeat ?? (operation.method === 'GET' ? 'harmless' : undefined);
+
+/** Whether an operation takes an `Idempotency-Key` (contract, "Idempotency"). */
+export const takesIdempotencyKey = ({ method, repeat }: Pick<KeyOperation, 'method' | 'repeat'>): boolean =>
+  method === 'POST' && repeat === 'once';
 
 /** The lane of an operation. Operator operations have lanes of their own, which no gateway may send to. */
 export const laneOf = ({ audience, service }: Pick<Operation, 'audience' | 'service'>): LaneName =>

@@ -23,7 +23,7 @@ export const renderProblem = (
     shape === 'lookup' ? { error_code: code, message: publicMessage } : { error: publicMessage };
   if (details) body.details = details;
   if (status === 500) body.requestId = requestId;
-  if (status === 503 || status === 504 || code in portalErrorCodes) body.reason = code;
+  if (status === 503 || status === 504 || namesReason.has(code)) body.reason = code;
   if (code === 'lock_timeout') {
     body.retryAfter = retryAfterSeconds;
     body.message = shape === 'lookup' ? publicMessage : lockTimeoutAdvice;
@@ -34,6 +34,13 @@ export const renderProblem = (
     body: JSON.stringify(extra ? { ...body, ...extra } : body),
   };
 };
+
+/** Codes whose status has other causes too. */
+const namesReason: ReadonlySet<string> = new Set([
+  ...Object.keys(portalErrorCodes),
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+]);
 
 /** A 503 usually passes quickly (contract, "Requests and errors": after 1–2 seconds). */
 const retryAfterSeconds = 1;
@@ -51,7 +58,7 @@ const headersOf = (code: ErrorCode, status: number, more?: Readonly<Record<strin
       ? challengeHeaders
       : status === 401
         ? sessionChallengeHeaders
-        : status === 503
+        : status === 503 || code === 'idempotency_in_progress'
           ? retryHeaders
           : plainHeaders;
   return more ? { ...headers, ...more } : headers;

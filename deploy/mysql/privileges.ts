@@ -29,8 +29,9 @@ type Tables = Readonly<Record<string, readonly Privilege[]>>;
  */
 export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: { audit_log: append },
-  crm: { events: append },
+  crm: { events: append, idempotency_keys: ['SELECT', 'INSERT', 'DELETE'] },
   webhooks: {
+    idempotency_keys: ['SELECT', 'INSERT', 'DELETE'],
     audit_log: append,
     events: [...read, ...days],
     event_sequences: ['SELECT', 'INSERT', 'UPDATE'],

@@ -12,9 +12,11 @@ The integration interface of a multi-tenant CRM: lookups, record actions, webhoo
 
 **Requests.** Bodies are JSON objects in UTF-8, at most 1 MiB, whatever the content type; a missing body counts as an empty object. Unknown fields and unknown or repeated query parameters are refused by name. Texts are trimmed; lengths count Unicode characters; values nest at most 64 levels. A blank optional text is the same as null. An update must send at least one field; null clears an optional field and is refused for a required one. HEAD works where GET does. A path with a trailing slash gets 404.
 
-**Errors.** Lookup endpoints answer \`{error_code, message}\`, all others \`{error}\`; a 400 lists everything that is wrong in \`details\`. Retry after 429 (when \`Retry-After\` has passed), after 503 (in 1-2 seconds), and after 504, network timeouts and lost connections. In these last cases the request may have been carried out, so retry a create with the same \`external_id\`. Never retry an unchanged request after 400, 401, 403 or 404.
+**Errors.** Lookup endpoints answer \`{error_code, message}\`, all others \`{error}\`; a 400 lists everything that is wrong in \`details\`. Retry after 429 (when \`Retry-After\` has passed), after 503 (in 1-2 seconds), and after 504, network timeouts and lost connections. In these last cases the request may have been carried out, so retry with the same \`Idempotency-Key\` or \`external_id\`. Never retry an unchanged request after 400, 401, 403 or 404.
 
-**Idempotency.** \`external_id\` is unique in a company among leads and clients, among affiliates, and among notes. If it exists already, a create applies the sent fields to the existing record and answers 200 instead of 201. Of concurrent creates with one \`external_id\`, exactly one answers 201, and all name the same record.
+**Idempotency.** A POST may carry an \`Idempotency-Key\`, at best a random UUID for each request. The same request with the same key gets the first answer again for 24 hours, with \`Idempotent-Replayed: true\`; a different request with that key gets 422, and one that comes while the first is still being carried out may get 409. A key is valid for the whole company. Requests that were refused are not remembered.
+
+**external_id.** It is unique in a company among leads and clients, among affiliates, and among notes. If it exists already, a create applies the sent fields to the existing record and answers 200 instead of 201. Of concurrent creates with one \`external_id\`, exactly one answers 201, and all name the same record.
 
 **Times** are ISO 8601 in UTC. **Versions.** This is version 1, as the path prefix says.
 `.trim();

@@ -1,10 +1,11 @@
-import { basePath, type KeyOperation } from '../operation.ts';
+import { idempotencyKeyPattern } from '../idempotency-key.ts';
+import { basePath, type KeyOperation, takesIdempotencyKey } from '../operation.ts';
 import { keyOperations } from '../operations.ts';
 import { type Components, createComponents, pascal } from './components.ts';
 import { description, tags } from './description.ts';
 import { errorAnswers, sharedAnswers } from './error-answers.ts';
 import { errorSchemas } from './error-schemas.ts';
-import { headers, onCounted } from './headers.ts';
+import { headers, onCounted, onReplayed } from './headers.ts';
 import type { Json } from './json-schema.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -40,6 +41,7 @@ export const openApiDocument = (): Json => {
         },
       },
       headers,
+      parameters: { IdempotencyKey: idempotencyKey },
       responses: sharedAnswers(),
       schemas: components.schemas,
     },
@@ -83,13 +85,25 @@ const successes = (operation: KeyOperation, components: Components): Json => {
       const content = schema && {
         'application/json': { schema: components.refer(`${pascal(operation.id)}Answer`, schema), example },
       };
-      return [status, { description: text, headers: onCounted, ...(content && { content }) }];
+      const headersOf = takesIdempotencyKey(operation) ? onReplayed : onCounted;
+      return [status, { description: text, headers: headersOf, ...(content && { content }) }];
     },
   );
   return Object.fromEntries(entries);
 };
 
-const parametersOf = ({ params, query }: KeyOperation, components: Components): Json => {
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Names the request, so that it can be sent again safely: a random UUID, for example. Within 24 hours, the same request with the same key gets the first answer again, with `Idempotent-Replayed: true`.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: idempotencyKeyPattern.source },
+  example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+};
+
+const parametersOf = (operation: KeyOperation, components: Components): Json => {
+  const { params, query } = operation;
   const inPath = Object.entries(params).map(([name, text]) => ({
     name,
     in: 'path',
@@ -108,6 +122,7 @@ const parametersOf = ({ params, query }: KeyOperation, components: Components): 
     ...(text !== undefined && { description: text }),
     schema,
   }));
-  const parameters = [...inPath, ...inQuery];
+  const inHead = takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
+  const parameters = [...inPath, ...inQuery, ...inHead];
   return parameters.length > 0 ? { parameters } : {};
 };

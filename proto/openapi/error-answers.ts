@@ -1,5 +1,5 @@
 import { type ErrorCode, methodNotAllowed, missingScope, type ProblemFacts, problem } from '../errors.ts';
-import type { ErrorShape, KeyOperation } from '../operation.ts';
+import { type ErrorShape, type KeyOperation, takesIdempotencyKey } from '../operation.ts';
 import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
 import { alsoOn, ifCounted, onCounted, onEvery } from './headers.ts';
 import type { Json } from './json-schema.ts';
@@ -33,8 +33,33 @@ export const errorAnswers = (operation: KeyOperation): Json => {
         { operation: own.example },
         onCounted,
       );
-  return answers;
+  return takesIdempotencyKey(operation) ? { ...answers, ...ofIdempotencyKey(operation) } : answers;
 };
+
+const ofIdempotencyKey = ({ errorShape, errors }: KeyOperation): Json => ({
+  409: answer(
+    errorShape,
+    409,
+    [
+      errors[409]?.description,
+      'A request with the same `Idempotency-Key` is still being carried out: retry in a moment.',
+    ]
+      .filter(Boolean)
+      .join(' Or: '),
+    {
+      idempotency_in_progress: exampleOf(errorShape, 'idempotency_in_progress'),
+      ...(errors[409] && { operation: errors[409].example }),
+    },
+    onCounted,
+  ),
+  422: answer(
+    errorShape,
+    422,
+    'The `Idempotency-Key` was used for another operation, path or body. Nothing was done.',
+    { idempotency_key_reused: exampleOf(errorShape, 'idempotency_key_reused') },
+    onCounted,
+  ),
+});
 
 /** Errors that every operation may answer, in both shapes, under `components.responses`. */
 export const sharedAnswers = (): Json => {
@@ -127,17 +152,20 @@ const exampleOf = (shape: ErrorShape, code: ErrorCode): unknown => {
 const bodyOf = (shape: ErrorShape, facts: ProblemFacts): unknown =>
   JSON.parse(renderProblem(shape, facts, { requestId: '7f1c2a9e5b6d4c38' }).body);
 
-const badRequest = ({ query, body, errors }: KeyOperation): string =>
-  [
+const badRequest = (operation: KeyOperation): string => {
+  const { query, body, errors } = operation;
+  return [
     errors[400]?.description,
     query
       ? 'A query parameter is unknown, repeated or not valid.'
       : 'A query parameter was sent; the operation has none.',
     body && 'The body is not a JSON object in UTF-8, or a field of it is missing, unknown or not valid.',
+    takesIdempotencyKey(operation) && 'The `Idempotency-Key` is malformed.',
     'Everything that is wrong is listed in `details`.',
   ]
     .filter(Boolean)
     .join(' ');
+};
 
 const forbidden = ({ scope, errors }: KeyOperation): string =>
   [

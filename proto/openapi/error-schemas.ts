@@ -14,8 +14,15 @@ const common = {
   details,
   reason: {
     type: 'string',
-    enum: ['lock_timeout', 'keys_unavailable', 'service_unavailable', 'timeout'],
-    description: 'With 503 and 504.',
+    enum: [
+      'lock_timeout',
+      'keys_unavailable',
+      'service_unavailable',
+      'timeout',
+      'idempotency_in_progress',
+      'idempotency_key_reused',
+    ],
+    description: 'With 503 and 504, and with a 409 or 422 for an `Idempotency-Key`.',
   },
   retryAfter: { type: 'integer', description: 'With `lock_timeout`: seconds to wait.' },
   requestId: { type: 'string', description: 'With 500.' },

@@ -31,6 +31,10 @@ export const headers: Json = {
   RateLimit: header('Requests left, and seconds until the window ends.', text, '"read";r=59;t=34'),
   'Retry-After': header('Seconds to wait before the next attempt.', integer, 1),
   'WWW-Authenticate': header('The way to authenticate.', text, 'ApiKey header="X-Api-Key"'),
+  'Idempotent-Replayed': {
+    ...header('The answer to an earlier request with the same `Idempotency-Key`.', text, 'true'),
+    required: false,
+  },
   Allow: header('The methods that the path has.', text, 'GET, HEAD'),
 };
 
@@ -53,6 +57,9 @@ const rateLimit = [
 /** On every answer to a request that was counted, whatever its status (contract, "Rate limits"). */
 export const onCounted = refer('X-Request-Id', ...rateLimit);
 
+/** On the successes of operations that take an `Idempotency-Key`. */
+export const onReplayed: Json = { ...onCounted, ...refer('Idempotent-Replayed') };
+
 /** For statuses that uncounted requests can get too. */
 export const ifCounted: Json = {
   ...onEvery,
@@ -61,6 +68,7 @@ export const ifCounted: Json = {
 export const alsoOn: Readonly<Record<number, Json>> = {
   401: refer('WWW-Authenticate'),
   405: refer('Allow'),
+  409: { 'Retry-After': { ...(headers['Retry-After'] as Json), required: false } },
   429: refer('Retry-After'),
   503: refer('Retry-After'),
 };

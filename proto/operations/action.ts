@@ -6,5 +6,6 @@ export const action = {
   bucket: 'write',
   errorShape: 'general',
   deadlineMs: 5000,
+  repeat: 'once',
   query: null,
 } as const;

@@ -111,6 +111,7 @@ export const previewReplay = defineOperation({
   ...replays,
   id: 'previewReplay',
   method: 'POST',
+  repeat: 'harmless',
   path: '/replays/preview',
   role: 'viewer',
   deadlineMs: 15_000,

@@ -133,6 +133,7 @@ export const checkSubscriptionUrl = defineOperation({
   ...subscriptions,
   id: 'checkSubscriptionUrl',
   method: 'POST',
+  repeat: 'harmless',
   path: '/subscriptions/check-url',
   summary: 'Check a URL against the rules of this installation, without connecting to it',
   body: z.strictObject({ url: z.string().max(5000) }),

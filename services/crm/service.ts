@@ -10,6 +10,7 @@ import {
   type Tracer,
 } from '@causeway/runtime';
 import { createRunner } from './actions/runner.ts';
+import { startCleanup } from './cleanup.ts';
 import { createEventLog } from './events/event-log.ts';
 import { serveIngest } from './events/ingest.ts';
 import { openPublisher } from './events/publisher.ts';
@@ -66,6 +67,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     metrics,
   });
   const indexer = startIndexer({ db, log, metrics });
+  const cleanup = startCleanup({ db, log, now });
   return {
     ready: callers.ready,
     drain: async () => {
@@ -73,6 +75,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
       callers.close();
       await publisher.drain();
       await indexer.stop();
+      await cleanup.stop();
     },
   };
 };

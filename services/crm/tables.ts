@@ -1,8 +1,9 @@
 import type { EventType } from '@causeway/proto';
+import type { IdempotencyTables } from '@causeway/runtime';
 import type { Generated, GeneratedAlways } from 'kysely';
 
 /** The tables of `migrations/`, as queries see them. */
-export interface Tables {
+export interface Tables extends IdempotencyTables {
   employees: Employees;
   statuses: Statuses;
   clients: Clients;
@@ -35,6 +36,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_sequences',
   'event_outbox',
   'event_dedupe_keys',
+  'idempotency_keys',
 ]);
 
 /** Owns the statuses that all companies share (contract, "Lookups"). */

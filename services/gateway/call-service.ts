@@ -1,5 +1,5 @@
-import type { HttpOperation } from '@causeway/proto';
-import type { LaneAnswer, LaneCall } from '@causeway/runtime';
+import { type HttpOperation, repeatOf } from '@causeway/proto';
+import { type LaneAnswer, type LaneCall, randomHex } from '@causeway/runtime';
 import type { Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 
@@ -8,7 +8,7 @@ export const callService = (
   { lanes }: Pick<Gateway, 'lanes'>,
   { requestId, traceparent, head }: Exchange,
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
-  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor'>,
+  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey'>,
   body: Buffer,
 ): Promise<LaneAnswer> =>
   lanes[operation.service].request({
@@ -16,9 +16,17 @@ export const callService = (
     requestId,
     traceparent,
     budgetMs: operation.deadlineMs,
-    repeatable: operation.method === 'GET',
     params,
     query: head.query,
     body,
     ...caller,
+    ...sendingOf(operation),
   });
+
+const sendingOf = (operation: HttpOperation): Pick<LaneCall, 'callId' | 'repeatable'> => {
+  const repeat = repeatOf(operation);
+  return { repeatable: repeat !== undefined, ...(repeat === 'once' && { callId: newCallId() }) };
+};
+
+/** Begins with the time in milliseconds, so that the rows that name calls are inserted in the order of their index. */
+const newCallId = (): string => Date.now().toString(16).padStart(12, '0') + randomHex(10);

@@ -23,6 +23,12 @@ const laneProblems = {
 export const invalidContentType = (): Problem =>
   invalidField('Content-Type', 'Content-Type must be application/json');
 
+export const invalidIdempotencyKey = (): Problem =>
+  invalidField(
+    'Idempotency-Key',
+    'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, commas, quotes and backslashes',
+  );
+
 export const invalidHost = (): Problem =>
   new Problem({ code: 'invalid_request', publicMessage: 'the Host header is not valid' });
 

@@ -23,6 +23,8 @@ export {
   duplicateKey,
   isConnectionLost,
   isDeadlock,
+  isDuplicateRow,
+  isLockedNoWait,
   isLockWaitTimeout,
   isPassing,
   TenantGuardError,
@@ -43,6 +45,8 @@ export { createMissedReport, noteMissed, type WaitingEvent } from './deliveries/
 export { raiseSubscriptionsVersion } from './deliveries/raise-version.ts';
 export { findReplayCandidates, type ReplayCandidate } from './deliveries/replay-candidates.ts';
 export { type ReplaySelection, replayFilterOf, replaySelectionOf } from './deliveries/replay-selection.ts';
+export { type Identity, identify } from './idempotency/identity.ts';
+export { type CarriedOut, createLedger, type IdempotencyTables, type Ledger } from './idempotency/ledger.ts';
 export { followKeyTable, type KeyTable } from './key-table/follow.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';

@@ -1,11 +1,11 @@
 import { type BodyOf, contract, notFound } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import type { Store } from '../store/store.ts';
-import type { Action, Outcome, Submission } from './action.ts';
+import type { NoteRow, Store } from '../store/store.ts';
+import type { Action, Group, Outcome, Submission } from './action.ts';
 import { handleAction } from './handle.ts';
 import { externalName, recordName } from './person.ts';
-import { lockRecords } from './update-person.ts';
+import { type LockedRecords, lockRecordsLater } from './update-person.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;
 
@@ -21,52 +21,62 @@ const addNote = (store: Store): Action<Body, Answer> => ({
     recordName('client', companyId, recordId),
     ...(body.external_id ? [externalName('note', companyId, body.external_id)] : []),
   ],
-  run: async (group, submissions) => {
-    const { trx, now } = group;
-    const records = await lockRecords(store, group, submissions);
-    const there = submissions.filter((one) => records.has(one));
-    const named = there.flatMap(({ companyId, body }) =>
-      body.external_id ? [{ company_id: companyId, external_id: body.external_id }] : [],
-    );
-    const notes = await store.notes.lockByExternalId(trx, named);
-    const existing = new Map(
-      notes.map((note) => [externalName('note', note.company_id, note.external_id ?? ''), note]),
-    );
-    const noteOf = ({ companyId, body }: Submission<Body>) =>
-      body.external_id ? existing.get(externalName('note', companyId, body.external_id)) : undefined;
-
-    const fresh = there.filter((one) => !noteOf(one));
-    const idAt = await store.notes.insert(
+  lock: async (trx, submissions) => {
+    const readRecords = await lockRecordsLater(store, trx, submissions);
+    const readNotes = await store.notes.lockByExternalId.later(
       trx,
-      fresh.map(({ companyId, recordId, body }) => ({
-        company_id: companyId,
-        client_id: recordId,
-        text: body.text,
-        note_type: body.note_type ?? defaultType,
-        visibility: body.visibility ?? defaultVisibility,
-        external_id: body.external_id ?? null,
-        created_utc: now,
-        updated_utc: now,
-      })),
+      submissions.flatMap(({ companyId, body }) =>
+        body.external_id ? [{ company_id: companyId, external_id: body.external_id }] : [],
+      ),
     );
-    const met = there.flatMap((one) => {
-      const note = noteOf(one);
-      return note ? [{ ...note, ...changed(one.body), client_id: one.recordId, updated_utc: now }] : [];
-    });
-    await store.notes.update(trx, met);
-
-    const places = new Map(fresh.map((one, at) => [one, at]));
-    return submissions.map((one): Outcome<Answer> => {
-      if (!records.has(one)) return { result: notFound('client') };
-      const at = places.get(one);
-      if (at !== undefined)
-        return { result: () => json(201, { client_note_id: idAt(at), created_utc: now }) };
-      const note = noteOf(one)!;
-      return { result: json(200, { client_note_id: note.client_note_id, created_utc: note.created_utc }) };
-    });
+    return (group, accepted) => writeNotes(store, group, accepted, readRecords(), readNotes());
   },
   onTaken: () => undefined,
 });
+
+const writeNotes = async (
+  store: Store,
+  { trx, now }: Group,
+  submissions: readonly Submission<Body>[],
+  records: LockedRecords,
+  notes: readonly NoteRow[],
+): Promise<readonly Outcome<Answer>[]> => {
+  const there = submissions.filter((one) => records.has(one));
+  const existing = new Map(
+    notes.map((note) => [externalName('note', note.company_id, note.external_id ?? ''), note]),
+  );
+  const noteOf = ({ companyId, body }: Submission<Body>) =>
+    body.external_id ? existing.get(externalName('note', companyId, body.external_id)) : undefined;
+
+  const fresh = there.filter((one) => !noteOf(one));
+  const idAt = await store.notes.insert(
+    trx,
+    fresh.map(({ companyId, recordId, body }) => ({
+      company_id: companyId,
+      client_id: recordId,
+      text: body.text,
+      note_type: body.note_type ?? defaultType,
+      visibility: body.visibility ?? defaultVisibility,
+      external_id: body.external_id ?? null,
+      created_utc: now,
+      updated_utc: now,
+    })),
+  );
+  const met = there.flatMap((one) => {
+    const note = noteOf(one);
+    return note ? [{ ...note, ...changed(one.body), client_id: one.recordId, updated_utc: now }] : [];
+  });
+  await store.notes.update(trx, met);
+
+  const places = new Map(fresh.map((one, at) => [one, at]));
+  return submissions.map((one): Outcome<Answer> => {
+    if (!records.has(one)) return { result: notFound('client') };
+    const at = places.get(one);
+    if (at !== undefined) return { result: () => json(201, { client_note_id: idAt(at), created_utc: now }) };
+    const note = noteOf(one)!;
+    return { result: json(200, { client_note_id: note.client_note_id, created_utc: note.created_utc }) };
+  });
+};
 
 /** Contract, "Fields". */
 const defaultType = 'general';

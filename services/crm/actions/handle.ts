@@ -1,5 +1,5 @@
 import { type BodyOf, type Detail, invalid, type KeyOperation, parseId, readCall } from '@causeway/proto';
-import { type Answer, type Call, each, type Handler, laneHandler } from '@causeway/runtime';
+import { type Answer, type Call, each, type Handler, identify, laneHandler } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { Action } from './action.ts';
 
@@ -21,7 +21,8 @@ export const handleAction = <O extends KeyOperation>(
         return references ? runner.problems({ companyId: call.tenant, references }) : [];
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
-      return runner.submit(action, { companyId: call.tenant, body, recordId }, call.deadlineMs);
+      const submission = { companyId: call.tenant, body, recordId };
+      return runner.submit(action, submission, call.deadlineMs, identify(call));
     }),
   );
 

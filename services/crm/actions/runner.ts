@@ -1,15 +1,22 @@
 import { type Detail, invalid, Problem, problem, type StoredEvent } from '@causeway/proto';
 import {
+  type Answer,
+  type CarriedOut,
   CommitOutcomeUnknown,
   createBatch,
+  createLedger,
   type Database,
   DatabaseUnavailable,
   duplicateKey,
+  type Identity,
   isConnectionLost,
+  isDuplicateRow,
+  isLockedNoWait,
   type Metrics,
   type Span,
   sendDeferred,
   type Tracer,
+  type Trx,
   traced,
   transaction,
 } from '@causeway/runtime';
@@ -26,12 +33,15 @@ export interface ActionRunner {
   /**
    * Resolves after the commit.
    * @param deadlineMs `performance.now()` at which the caller gives up: the work is not started after that.
+   * @param identity by it, the call is carried out once, and gets the first answer if it was carried out before. Its
+   * result is an answer.
    * @throws Problem describing what is wrong with the call.
    */
   submit<Body, Result>(
     action: Action<Body, Result>,
     submission: Submission<Body>,
     deadlineMs: number,
+    identity?: Identity,
   ): Promise<Result>;
   /** The errors in the references of a call that is refused anyway. */
   problems(referring: Referring): Promise<readonly Detail[]>;
@@ -43,10 +53,13 @@ export interface ActionRunner {
  * that concern the same record run in consecutive waves.
  *
  * A group that fails as a whole is retried call by call, so that no call fails because of another one.
+ *
+ * A call with an identity writes its row of the ledger in the same transaction (services/runtime/idempotency).
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroups = 4, maxGroupSize = 64 } = options;
   const readStatuses = createStatusReader();
+  const ledger = createLedger();
   const split = metrics.counter(crmMetrics.crm_write_groups_split_total).cell();
 
   const runGroup = async (group: readonly Waiting[]): Promise<void> => {
@@ -65,6 +78,11 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         const started = now();
         const done = new Map<Waiting, Outcome<unknown>>();
         let known: Known | undefined;
+        let claimed: readonly Identity[] = [];
+        const answered = await ledger.lookUp(trx, group.flatMap(identityOf), {
+          now: started,
+          all: tries > 1,
+        });
         for (const wave of wavesOf(group, ({ action, submission }) => action.turns(submission)))
           for (const [action, members] of Map.groupBy(wave, (call) => call.action)) {
             const locks = 'lock' in action;
@@ -72,7 +90,9 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
             if (!known) {
               // BEGIN, the first locks and the lookups are one round trip.
               known = await lookUp(trx, readStatuses, group.map(referencesOf));
-              accepted = acceptedOf(group, known);
+              accepted = acceptedOf(notAnswered(group, answered()), known);
+              claimed = accepted.flatMap(identityOf).filter(({ fingerprint }) => fingerprint);
+              await ledger.claim(trx, claimed, started);
             } else if (locks) await sendDeferred(trx);
             const live = members.filter((call) => accepted.includes(call));
             if (live.length === 0) continue;
@@ -80,6 +100,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
             live.forEach((call, at) => void done.set(call, outcomes[at]!));
           }
         const written = await events.write({ trx, now: started }, [...done].map(eventsOf));
+        await ledger.record(trx, await answersOf(trx, done), claimed, started);
         return { done, stored: written };
       });
       for (const [call, result] of settled(done, stored())) {
@@ -94,11 +115,20 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   const recover = async (group: readonly Waiting[], tries: number, error: unknown): Promise<void> => {
     const key = duplicateKey(error);
     const [only] = group;
-    if (group.length === 1 && only) {
-      const taken = key === undefined ? undefined : only.action.onTaken(key, only.submission.body);
+    if (
+      error instanceof CommitOutcomeUnknown &&
+      tries < maxTries &&
+      group.every(({ identity }) => identity)
+    ) {
+      // The ledger tells whether the calls were carried out.
+      await attemptAgain(group, tries + 1, error);
+    } else if (group.length === 1 && only) {
+      const wasCarriedOut = isDuplicateRow(error, 'idempotency_keys');
+      const taken =
+        key === undefined || wasCarriedOut ? undefined : only.action.onTaken(key, only.submission.body);
       if (taken) only.reject(taken);
       else if (key !== undefined && tries < maxTries) await attempt(group, tries + 1);
-      else only.reject(error);
+      else only.reject(isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error);
     } else if (concernsAll(error)) {
       for (const call of group) call.reject(error);
     } else if (key !== undefined && tries === 1) {
@@ -109,6 +139,17 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       for (const call of group) await attempt([call], 1);
     }
   };
+
+  /** After a commit with an unknown outcome, no later error says that nothing was done. */
+  const attemptAgain = (group: readonly Waiting[], tries: number, cause: CommitOutcomeUnknown) =>
+    attempt(
+      group.map((call) => ({
+        ...call,
+        identity: call.identity && { ...call.identity, again: true },
+        reject: (error) => call.reject(error instanceof Problem ? error : cause),
+      })),
+      tries,
+    );
 
   const batch = createBatch<Waiting>({
     name: 'record-actions',
@@ -121,10 +162,10 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   });
 
   return {
-    submit: (action, submission, deadlineMs) =>
+    submit: (action, submission, deadlineMs, identity) =>
       new Promise((resolve, reject) => {
         const span = tracer?.active()[0];
-        batch.add({ action, submission, deadlineMs, span, resolve, reject } as never);
+        batch.add({ action, submission, deadlineMs, identity, span, resolve, reject } as never);
       }),
     problems: async (referring) =>
       (await transaction(db, (trx) => lookUp(trx, readStatuses, [referring]))).problems(referring),
@@ -155,11 +196,24 @@ interface Waiting {
   readonly action: Action<unknown, unknown>;
   readonly submission: Submission<unknown>;
   readonly deadlineMs: number;
+  readonly identity: Identity | undefined;
   /** The caller's span, if the call is traced. */
   readonly span: Span | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** Gives the calls that were carried out before their answers, and returns the others. */
+const notAnswered = (
+  group: readonly Waiting[],
+  answered: ReadonlyMap<Identity, Answer | Problem>,
+): readonly Waiting[] =>
+  group.filter(({ identity, resolve, reject }) => {
+    const answer = identity && answered.get(identity);
+    if (answer instanceof Problem) reject(answer);
+    else if (answer) resolve(answer);
+    return answer === undefined;
+  });
 
 /** Refuses the calls with errors in their references, and returns the others. */
 const acceptedOf = (group: readonly Waiting[], known: Known): readonly Waiting[] =>
@@ -168,6 +222,22 @@ const acceptedOf = (group: readonly Waiting[], known: Known): readonly Waiting[]
     if (problems.length > 0) call.reject(invalid(problems));
     return problems.length === 0;
   });
+
+const identityOf = ({ identity }: Waiting): readonly Identity[] => (identity ? [identity] : []);
+
+/** The answers that belong in the ledger; without events, ids may not be known before a further round trip. */
+const answersOf = async (
+  trx: Trx<Tables>,
+  done: ReadonlyMap<Waiting, Outcome<unknown>>,
+): Promise<readonly CarriedOut[]> => {
+  const outcomes = [...done].filter(([{ identity }, { result }]) => identity && !(result instanceof Problem));
+  const needsIds = outcomes.some(([, { result }]) => typeof result === 'function');
+  if (needsIds && ![...done.values()].some(({ events }) => events?.length)) await sendDeferred(trx);
+  return outcomes.map(([{ identity }, { result }]) => ({
+    identity: identity!,
+    answer: (typeof result === 'function' ? result([]) : result) as Answer,
+  }));
+};
 
 const submissionOf = ({ submission }: Waiting) => submission;
 

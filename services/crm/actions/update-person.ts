@@ -60,11 +60,24 @@ export const lockRecords = async (
   store: Store,
   { trx }: Group,
   submissions: readonly Submission<unknown>[],
-): Promise<ReadonlyMap<Submission<unknown>, ClientRow>> => {
-  const rows = await store.clients.lockById(
-    trx,
-    submissions.map(({ companyId, recordId }) => ({ company_id: companyId, client_id: recordId })),
-  );
+): Promise<LockedRecords> => byPath(await store.clients.lockById(trx, keysOf(submissions)), submissions);
+
+/** The same with the transaction's next statement; the returned function returns the records once it has run. */
+export const lockRecordsLater = async (
+  store: Store,
+  trx: Group['trx'],
+  submissions: readonly Submission<unknown>[],
+): Promise<() => LockedRecords> => {
+  const readRows = await store.clients.lockById.later(trx, keysOf(submissions));
+  return () => byPath(readRows(), submissions);
+};
+
+export type LockedRecords = ReadonlyMap<Submission<unknown>, ClientRow>;
+
+const keysOf = (submissions: readonly Submission<unknown>[]) =>
+  submissions.map(({ companyId, recordId }) => ({ company_id: companyId, client_id: recordId }));
+
+const byPath = (rows: readonly ClientRow[], submissions: readonly Submission<unknown>[]): LockedRecords => {
   const byName = new Map(rows.map((row) => [recordName('client', row.company_id, row.client_id), row]));
   return new Map(
     submissions.flatMap((one) => {

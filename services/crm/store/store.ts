@@ -113,4 +113,5 @@ const markNewForSearch = () => {
 export type Store = ReturnType<typeof createStore>;
 
 export type ClientRow = Pick<Selectable<Tables['clients']>, (typeof clientColumns)[number]>;
+export type NoteRow = Pick<Selectable<Tables['client_notes']>, (typeof noteColumns)[number] | 'external_id'>;
 export type AffiliateRow = Pick<Selectable<Tables['employees']>, (typeof affiliateColumns)[number]>;

@@ -9,6 +9,8 @@ export interface Head {
   /** The caller's `X-Request-Id`; empty unless it is valid. */
   readonly requestId: string;
   readonly traceparent: string;
+  /** The `Idempotency-Key` header as sent, undefined without one; a second one makes it malformed. */
+  readonly idempotencyKey: string | undefined;
   /** All `X-Forwarded-For` headers, in order: a client may send one, and a proxy may add another. */
   readonly forwardedFor: string;
   /** Declared length in bytes; 0 without a body, -1 if it is chunked. */
@@ -36,6 +38,7 @@ export const readHead = (request: HttpRequest): Head => {
   let apiKey: string | undefined;
   let requestId = '';
   let traceparent = '';
+  let idempotencyKey: string | undefined;
   let forwardedFor = '';
   let length: string | undefined;
   let encoding: string | undefined;
@@ -68,6 +71,9 @@ export const readHead = (request: HttpRequest): Head => {
       case 'traceparent':
         traceparent = value;
         break;
+      case 'idempotency-key':
+        idempotencyKey = idempotencyKey === undefined ? value : `${idempotencyKey},${value}`;
+        break;
       case 'x-forwarded-for':
         forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
         break;
@@ -85,6 +91,7 @@ export const readHead = (request: HttpRequest): Head => {
     apiKey: apiKey ?? '',
     requestId,
     traceparent,
+    idempotencyKey,
     forwardedFor,
     bodyBytes: encoding !== undefined ? -1 : length === undefined ? 0 : Number(length),
     broken,

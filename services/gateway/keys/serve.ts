@@ -6,13 +6,16 @@ import {
   methodNotAllowed,
   missingScope,
   Problem,
+  parseIdempotencyKey,
   problem,
   renderLimitExceeded,
+  takesIdempotencyKey,
 } from '@causeway/proto';
 import type { LaneAnswer } from '@causeway/runtime';
 import { authenticate, stillValid } from '../authenticate.ts';
 import { callService } from '../call-service.ts';
 import type { Exchange } from '../exchange.ts';
+import { invalidIdempotencyKey } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody, type Reading } from '../http/body.ts';
 import type { Limits } from '../limits/limiter.ts';
@@ -110,8 +113,24 @@ const ask = (
   body: Buffer,
 ): Promise<LaneAnswer> => {
   const { address } = exchange;
-  const caller = { tenant: key.companyId, caller: key.id, key: { proof, address } };
+  const caller = {
+    tenant: key.companyId,
+    caller: key.id,
+    key: { proof, address },
+    ...idempotencyKeyOf(exchange, match.operation),
+  };
   return callService(gateway, exchange, match, caller, body);
+};
+
+/** Other operations ignore the header. @throws Problem if it is malformed. */
+const idempotencyKeyOf = (
+  { head }: Exchange,
+  operation: KeyOperation,
+): { readonly idempotencyKey?: string } => {
+  if (head.idempotencyKey === undefined || !takesIdempotencyKey(operation)) return {};
+  const idempotencyKey = parseIdempotencyKey(head.idempotencyKey);
+  if (idempotencyKey === undefined) throw invalidIdempotencyKey();
+  return { idempotencyKey };
 };
 
 const ignore = (): void => {};

@@ -26,6 +26,7 @@ export class TenantGuardError extends Error {
 const lockWaitTimeout = 1205;
 const deadlock = 1213;
 const duplicateEntry = 1062;
+const lockedNoWait = 3572;
 /** Shutdown in progress; query and connection killed; disconnected for inactivity. */
 const connectionEndings = new Set([1053, 1080, 1152, 1317, 3169, 4031]);
 const socketCodes = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']);
@@ -45,6 +46,9 @@ export const isDeadlock = (error: unknown): boolean => asMysqlError(error).errno
 /** A lock was not granted within `innodb_lock_wait_timeout`. Only the statement was rolled back. */
 export const isLockWaitTimeout = (error: unknown): boolean => asMysqlError(error).errno === lockWaitTimeout;
 
+/** Another transaction holds a lock that the statement would not wait for (`NOWAIT`). */
+export const isLockedNoWait = (error: unknown): boolean => asMysqlError(error).errno === lockedNoWait;
+
 /** The connection is gone, so the server has rolled back its transaction. */
 export const isConnectionLost = (error: unknown): boolean => {
   const { errno, code, fatal } = asMysqlError(error);
@@ -58,6 +62,12 @@ export const isPassing = (error: unknown): boolean =>
   isConnectionLost(error) ||
   isDeadlock(error) ||
   isLockWaitTimeout(error);
+
+/** An insert met a row with the same primary key. */
+export const isDuplicateRow = (error: unknown, table: string): boolean => {
+  const { errno, sqlMessage } = asMysqlError(error);
+  return errno === duplicateEntry && (sqlMessage ?? '').endsWith(`for key '${table}.PRIMARY'`);
+};
 
 /**
  * The name of the unique key that an insert or update violated (`PRIMARY` or the index's name). Undefined for any

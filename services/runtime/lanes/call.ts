@@ -17,12 +17,21 @@ export interface LaneCall {
   /** The raw query string, without `?`. */
   readonly query: string;
   readonly body: Uint8Array;
+  /**
+   * The name of a write over all its sendings: 32 hexadecimal digits, unique over all gateways. The service carries the
+   * call out at most once (`services/runtime/idempotency`).
+   */
+  readonly callId?: string;
+  /** The call was sent before, and may have been carried out. */
+  readonly again?: boolean;
+  /** The client's `Idempotency-Key` (contract, "Idempotency"); only beside a `callId`. */
+  readonly idempotencyKey?: string;
   /** For a call with an API key: its proof and the client's address. */
   readonly key?: CallKey;
   /** For a call of the portal: the member, if signed in, and the client's address. */
   readonly actor?: Actor;
   /**
-   * Whether executing it twice is the same as once, so that it may be sent again if its replica or a connection fails.
+   * Whether it may be sent again if its replica or a connection fails: it has a `callId`, or doing it twice does no harm.
    * It stays with the client.
    */
   readonly repeatable?: boolean;

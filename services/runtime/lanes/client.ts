@@ -106,7 +106,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const sendAgain = (id: number, pendingCall: PendingCall): void => {
     const budgetMs = pendingCall.deadlineMs - performance.now();
     pendingCall.held = false;
-    batch.add({ id, call: { ...pendingCall.call, budgetMs } });
+    batch.add({ id, call: { ...pendingCall.call, budgetMs, again: pendingCall.maybeExecuted } });
   };
   const resend = (id: number, call: PendingCall, reason: Reason): void => {
     resends.cell(lane, reason).value++;
@@ -114,7 +114,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   };
   const resendRepeatable = (reason: Reason, isLost: (call: PendingCall) => boolean): void => {
     for (const [id, call] of pending)
-      if (call.frame > 0 && call.call.repeatable && isLost(call)) {
+      if (call.frame > 0 && isRepeatable(call) && isLost(call)) {
         recall(call, true);
         resend(id, call, reason);
       }
@@ -140,6 +140,12 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     }
   };
 
+  /** Whether an earlier sending of a write may have been executed, so that no error may say that nothing was done. */
+  const mayBeDone = (id: number): boolean => {
+    const { maybeExecuted, call } = pending.get(id) ?? {};
+    return maybeExecuted === true && call?.callId !== undefined;
+  };
+
   const onReply = (error: Error | null, message: Msg): void => {
     if (error) return;
     if (message.data.length === 0 && message.headers?.code === 503) {
@@ -154,7 +160,8 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
       return;
     }
     for (const { id, answer } of answers) {
-      if (answer.status === shedStatus) fail(id, 'overloaded');
+      if (answer.status === shedStatus) fail(id, mayBeDone(id) ? 'timeout' : 'overloaded');
+      else if (answer.status === unavailableStatus && mayBeDone(id)) fail(id, 'timeout');
       else if (answer.status !== unavailableStatus || !askAnother(id)) settle(id)?.resolve(answer);
     }
   };
@@ -167,7 +174,8 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     if (call.replica) replicas.avoid(call.replica);
     if (!call.call.repeatable || call.declined) return false;
     call.declined = true;
-    recall(call, true);
+    // Its answer says that nothing was done.
+    recall(call, false);
     resend(id, call, 'unavailable');
     return true;
   };
@@ -211,11 +219,11 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
 };
 
 /**
- * An upper bound of the bytes of an encoded entry. 512 covers IDs, names, trace context and a key; the texts of an
- * actor are bounded too.
+ * An upper bound of the bytes of an encoded entry. 768 covers IDs, names, trace context, an API key and an idempotency
+ * key; the texts of an actor are bounded too.
  */
 const bytesOf = ({ call }: NumberedCall): number =>
-  512 + (call.actor ? 4096 : 0) + call.body.byteLength + call.query.length * 3;
+  768 + (call.actor ? 4096 : 0) + call.body.byteLength + call.query.length * 3;
 
 export interface LaneClientOptions {
   readonly bus: Bus;
@@ -231,6 +239,13 @@ export interface LaneClientOptions {
   readonly tracer?: Tracer | undefined;
   readonly log?: Log;
 }
+
+/**
+ * A write is carried out once only by a replica that knows `callId`: one that sends beats. Whoever took a call from the
+ * queue group may be of a release that does not.
+ */
+const isRepeatable = ({ call, replica }: PendingCall): boolean =>
+  call.repeatable === true && (call.callId === undefined || replica !== undefined);
 
 /** Why a call was sent again. */
 type Reason = MemberChange | 'absent' | 'reconnect' | 'unavailable';

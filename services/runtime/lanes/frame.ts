@@ -21,8 +21,13 @@ type CallHead = readonly [
   budgetMs: number,
   params: readonly string[],
   query: string,
-  ...callerAndBodyBytes: [bodyBytes: number] | [caller: Actor | CallKey, bodyBytes: number],
+  ...more:
+    | [bodyBytes: number]
+    | [caller: Actor | CallKey, bodyBytes: number]
+    | [caller: Actor | CallKey | 0, sending: Sending, bodyBytes: number],
 ];
+/** The fields of a call that may be sent again. */
+type Sending = readonly [callId: string, again: 0 | 1, idempotencyKey?: string];
 type AnswerHead = readonly [
   id: number,
   status: number,
@@ -84,14 +89,27 @@ export const decodeCalls = (frame: Uint8Array): NumberedCall[] => {
       query: head[8],
       body: bodies[at]!,
       ...callerOf(head[9]),
+      ...(head.length === 12 && sendingOf(head[10] as Sending)),
     },
   }));
 };
 
-const tailOf = ({ key, actor, body }: LaneCall): [number] | [Actor | CallKey, number] => {
+const tailOf = ({ key, actor, callId, again, idempotencyKey, body }: LaneCall) => {
   const caller = key ?? actor;
-  return caller ? [caller, body.byteLength] : [body.byteLength];
+  if (callId !== undefined) {
+    const sending: Sending = idempotencyKey
+      ? [callId, again ? 1 : 0, idempotencyKey]
+      : [callId, again ? 1 : 0];
+    return [caller ?? 0, sending, body.byteLength] as const;
+  }
+  return caller ? ([caller, body.byteLength] as const) : ([body.byteLength] as const);
 };
+
+const sendingOf = ([callId, again, idempotencyKey]: Sending): Partial<LaneCall> => ({
+  callId,
+  ...(again === 1 && { again: true }),
+  ...(idempotencyKey !== undefined && { idempotencyKey }),
+});
 
 const callerOf = (caller: Actor | CallKey | number): Pick<LaneCall, 'key' | 'actor'> => {
   if (typeof caller !== 'object' || caller === null) return {};

@@ -46,6 +46,19 @@ test('a call of the portal carries its actor, and one beside it carries none', (
   ]);
 });
 
+test('a call that may be sent again carries its name, with and without a caller', () => {
+  const [plain, named] = [entry(1, Buffer.from('a')), entry(2, Buffer.from('b'))];
+  const callId = '0199f3c2a5b07d1e4c8a6b2f90d3e517';
+  const key = { proof: 'p', address: '203.0.113.7' };
+  const calls = [
+    plain,
+    { ...named, call: { ...named.call, callId } },
+    { ...named, call: { ...named.call, callId, again: true, key } },
+    { ...named, call: { ...named.call, callId, idempotencyKey: 'order-7', key } },
+  ];
+  expect(decodeCalls(encodeCalls(calls))).toEqual(calls);
+});
+
 describe('what is not a frame is refused whole', () => {
   const frame = encodeCalls([entry(1, Buffer.from('hello')), entry(2, Buffer.from('world'))]);
 

@@ -365,6 +365,32 @@ describe('a replica', () => {
     await vi.waitFor(() => expect(frozen.taken).toHaveLength(3), 60_000);
   });
 
+  test('that falls silent loses no write with a name: it is sent again, and says so', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const frozen = await lane.silent('frozen');
+    frozen.beat();
+    await lane.heard(metrics, 1);
+    const callId = '0199f3c2a5b07d1e4c8a6b2f90d3e517';
+    const named = { callId, repeatable: true };
+    const written = client.request(call('write', named));
+    const refused = client.request(call('refuse', named));
+    await vi.waitFor(() => expect(frozen.taken).toHaveLength(2), 60_000);
+    const heard: unknown[] = [];
+    await lane.server({
+      write: each(async (one) => {
+        heard.push([one.callId, one.again]);
+        return { status: 201, body: null };
+      }),
+      refuse: each(async () => ({ status: 503, body: null })),
+    });
+    expect((await written).status).toBe(201);
+    expect(heard).toEqual([[callId, true]]);
+    // The 503 would say that nothing was done, but the frozen replica may have done it.
+    await expect(refused).rejects.toMatchObject({ code: 'timeout' });
+  });
+
   test('whose late answer comes after that of another is not heard', async () => {
     const lane = openLane();
     const metrics = createMetrics();

@@ -8,11 +8,13 @@ import {
   Problem,
   problem,
   renderProblem,
+  repeatOf,
   replyPrefix,
   type ServiceName,
 } from '@causeway/proto';
 import type { Bus } from '../bus.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from '../database/errors.ts';
+import { createCallSharing } from '../idempotency/share-calls.ts';
 import type { Answer } from '../lanes/call.ts';
 import { type Call, type LaneHandler, type LaneServer, serveLane } from '../lanes/server.ts';
 import type { Log } from '../log.ts';
@@ -36,8 +38,13 @@ export const serveOperations = async <Service extends ServiceName, Context>({
   ...rest
 }: ServeOptions<Service, Context>): Promise<LaneServer> => {
   const creators = Object.values(handlers) as ((context: Context) => Handler)[];
+  const shared = createCallSharing();
   const byLane = Map.groupBy(
-    creators.map((create) => create(context)),
+    creators.map((create) => {
+      const handler = create(context);
+      const isOnce = repeatOf(handler.operation) === 'once';
+      return isOnce ? { ...handler, answer: shared(handler.answer) } : handler;
+    }),
     ({ operation }) => laneOf(operation),
   );
   const lanes = await Promise.all(

@@ -1,0 +1,32 @@
+import { acrossTenants, type Database, type Log, type Repeated, repeat } from '@causeway/runtime';
+import type { Tables } from './tables.ts';
+
+/** Deletes the expired rows of `idempotency_keys`, those of webhooks too. Replicas may do it at once. */
+export const startCleanup = ({ db, log, now }: CleanupOptions): Repeated =>
+  repeat(() => deleteExpired(db, now()), {
+    pauseMs,
+    onError: (error) => log.warn({ error }, 'cleanup of idempotency keys failed'),
+  });
+
+/** @returns 0 unless there may be more. */
+const deleteExpired = async (db: Database<Tables>, now: Date): Promise<number> => {
+  const { numDeletedRows } = await acrossTenants(
+    db,
+    'cleanup deletes expired idempotency keys of all companies',
+  )
+    .deleteFrom('idempotency_keys')
+    .where('expires_utc', '<', now)
+    .limit(rowsAtOnce)
+    .executeTakeFirst();
+  return numDeletedRows < rowsAtOnce ? 0 : Number(numDeletedRows);
+};
+
+const pauseMs = 10_000;
+/** Few enough that their locks are held only briefly. */
+const rowsAtOnce = 1_000;
+
+interface CleanupOptions {
+  readonly db: Database<Tables>;
+  readonly log: Log;
+  readonly now: () => Date;
+}

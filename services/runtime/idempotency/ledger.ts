@@ -1,0 +1,196 @@
+import { idempotencyKeyMs, Problem, problem } from '@causeway/proto';
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import { perCountFor } from '../database/per-count.ts';
+import type { Answer } from '../lanes/call.ts';
+import type { Identity } from './identity.ts';
+
+/** The table of `services/crm/migrations/010-idempotency-keys.sql`. */
+export interface IdempotencyTables {
+  readonly idempotency_keys: {
+    readonly company_id: number;
+    readonly idempotency_key: Buffer;
+    readonly fingerprint: Buffer | null;
+    readonly status: number;
+    readonly answer: Buffer;
+    readonly expires_utc: Date;
+  };
+}
+
+/** Encrypts answers, for a service whose answers hold secrets. */
+export interface AnswerSeal {
+  seal(companyId: number, answer: Buffer): Buffer;
+  open(companyId: number, sealed: Buffer): Buffer;
+}
+
+export interface CarriedOut {
+  readonly identity: Identity;
+  readonly answer: Answer;
+}
+
+/** The rows of `idempotency_keys`, read and written in the transaction of the action. */
+export interface Ledger {
+  /**
+   * Looks for the answers of earlier calls, with the transaction's next statement. A call on its first sending has
+   * none and costs nothing here: its row conflicts if it has been carried out nevertheless.
+   * @param all whether to look for every call, because such a conflict has happened.
+   * @returns a function that returns, once the statement has run, the answers found and the refusals.
+   */
+  lookUp<DB>(
+    trx: Kysely<DB>,
+    identities: readonly Identity[],
+    options: { readonly now: Date; readonly all: boolean },
+  ): Promise<() => ReadonlyMap<Identity, Answer | Problem>>;
+  /**
+   * Claims the clients' keys, with the next statement: from here to the end of the transaction, another request with the
+   * same key is refused.
+   */
+  claim<DB>(trx: Kysely<DB>, identities: readonly Identity[], now: Date): Promise<void>;
+  /**
+   * Writes the answers, with the next statement, which is best COMMIT.
+   * @param claimed the claims; those without an answer are dropped, because their requests were refused.
+   */
+  record<DB>(
+    trx: Kysely<DB>,
+    carriedOut: readonly CarriedOut[],
+    claimed: readonly Identity[],
+    now: Date,
+  ): Promise<void>;
+}
+
+/** Use one ledger per database handle. */
+export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
+  const select = (isFirst: boolean) =>
+    perCount<Identity, Row>(valuesOf, (db, identities) => {
+      const query = db
+        .selectFrom('idempotency_keys')
+        .select(['company_id', 'idempotency_key', 'fingerprint', 'status', 'answer', 'expires_utc'])
+        .where(namedIn(identities));
+      // Fails at once if another transaction has claimed one of them.
+      return (isFirst ? query.forUpdate().noWait() : query).compile();
+    });
+  const [lookAtFirst, lookAgain] = [select(true), select(false)];
+  const remove = perCount<Identity>(valuesOf, (db, identities) =>
+    db.deleteFrom('idempotency_keys').where(namedIn(identities)).compile(),
+  );
+  const removeExpired = perCount<Identity & { readonly now: Date }>(
+    (identities) => [...valuesOf(identities), identities[0]!.now],
+    (db, identities) =>
+      db
+        .deleteFrom('idempotency_keys')
+        .where(namedIn(identities))
+        .where('expires_utc', '<=', identities[0]!.now)
+        .compile(),
+  );
+  const insert = perCount<Row>(
+    (rows) =>
+      rows.flatMap((row) => [
+        row.company_id,
+        row.idempotency_key,
+        row.fingerprint,
+        row.status,
+        row.answer,
+        row.expires_utc,
+      ]),
+    (db, rows) =>
+      db
+        .insertInto('idempotency_keys')
+        .values([...rows])
+        .compile(),
+  );
+
+  const answerIn = (row: Row, { fingerprint }: Identity): Answer | Problem => {
+    if (fingerprint && !row.fingerprint?.equals(fingerprint)) return problem('idempotency_key_reused');
+    const body = seal.open(row.company_id, row.answer);
+    return { status: row.status, body: body.length === 0 ? null : body };
+  };
+
+  return {
+    lookUp: async (trx, identities, { now, all }) => {
+      const db = asLedger(trx);
+      const found = new Map<string, Row>();
+      const take = ({ rows }: { readonly rows: readonly Row[] }): void => {
+        for (const row of rows) if (row.expires_utc > now) found.set(nameOf(row), row);
+      };
+      const [first, later] = [
+        identities.filter((one) => !all && !one.again && one.fingerprint !== null),
+        identities.filter((one) => all || one.again),
+      ];
+      if (first.length > 0) await lookAtFirst.later(db, first, take);
+      if (later.length > 0) await lookAgain.later(db, later, take);
+      return () =>
+        new Map(
+          [...first, ...later].flatMap((identity) => {
+            const row = found.get(nameOf(rowKey(identity)));
+            if (!row) return [];
+            const answer = answerIn(row, identity);
+            const isReplay = !(answer instanceof Problem) && identity.fingerprint !== null && !identity.again;
+            return [[identity, isReplay ? { ...answer, headers: replayed } : answer] as const];
+          }),
+        );
+    },
+    claim: async (trx, identities, now) => {
+      if (identities.length === 0) return;
+      const db = asLedger(trx);
+      await removeExpired.later(
+        db,
+        identities.map((one) => ({ ...one, now })),
+      );
+      await insert.later(
+        db,
+        identities.map((identity) => rowOf(identity, 0, nothing, now)),
+      );
+    },
+    record: async (trx, carriedOut, claimed, now) => {
+      const db = asLedger(trx);
+      if (claimed.length > 0) await remove.later(db, claimed);
+      const rows = carriedOut.map(({ identity, answer: { status, body } }) =>
+        rowOf(identity, status, seal.seal(identity.companyId, bytesOf(body)), now),
+      );
+      if (rows.length > 0) await insert.later(db, rows);
+    },
+  };
+};
+
+/** The header of an answer that was given before (contract, "Idempotency"). */
+const replayed = { 'Idempotent-Replayed': 'true' };
+
+/**
+ * How long a call may be sent again, with room for clocks that differ. A gateway gives up after the operation's
+ * deadline.
+ */
+const callMs = 300_000;
+
+type Row = IdempotencyTables['idempotency_keys'];
+
+const perCount = perCountFor<IdempotencyTables>();
+
+/** Each service has the table beside its own. */
+const asLedger = <DB>(db: Kysely<DB>) => db as unknown as Kysely<IdempotencyTables>;
+
+const rowKey = ({ companyId, key }: Identity) => ({ company_id: companyId, idempotency_key: key });
+const nameOf = ({ company_id, idempotency_key }: ReturnType<typeof rowKey>): string =>
+  `${company_id}:${idempotency_key.toString('latin1')}`;
+
+const rowOf = (identity: Identity, status: number, answer: Buffer, now: Date): Row => ({
+  ...rowKey(identity),
+  fingerprint: identity.fingerprint,
+  status,
+  answer,
+  expires_utc: new Date(now.getTime() + (identity.fingerprint ? idempotencyKeyMs : callMs)),
+});
+
+const valuesOf = (identities: readonly Identity[]) =>
+  identities.flatMap(({ companyId, key }) => [companyId, key]);
+const namedIn =
+  (identities: readonly Identity[]) =>
+  ({ eb, refTuple, tuple }: ExpressionBuilder<IdempotencyTables, 'idempotency_keys'>) =>
+    eb(
+      refTuple('company_id', 'idempotency_key'),
+      'in',
+      identities.map(({ companyId, key }) => tuple(companyId, key)),
+    );
+
+const nothing = Buffer.alloc(0);
+const bytesOf = (body: Answer['body']): Buffer =>
+  body === null ? nothing : typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
+const unsealed: AnswerSeal = { seal: (_, answer) => answer, open: (_, answer) => answer };
