@@ -8,6 +8,8 @@ import { readers, variablesOf } from '../settings/readers.ts';
 import {
   type Container,
   environmentOf,
+  type Manifest,
+  type Overlay,
   ofKind,
   overlays,
   ownPods,
@@ -21,6 +23,9 @@ import {
 
 const rendered = await renderOverlays();
 const production = rendered['overlays/production'];
+const ownImage = (pods: readonly PodTemplate[]) =>
+  pods.map(({ spec }) => spec.containers[0]!.image).find((image) => image.includes('causeway/services'));
+const rulesText = readFileSync(join(import.meta.dirname, '../monitoring/rules.yaml'), 'utf8');
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
 describe.each(overlays)('%s', (overlay) => {
@@ -65,6 +70,12 @@ describe.each(overlays)('%s', (overlay) => {
           ({ kind, metadata }) => /Secret|ConfigMap/.test(kind) && metadata.name === name,
         );
         if (made) return Object.keys(made.data ?? {});
+        // The operator's pod runs beside its overlay.
+        const beside = rendered[overlay.replace('/operator', '') as typeof overlay].find(
+          ({ kind, metadata }) => /Secret|ConfigMap/.test(kind) && metadata.name === name,
+        );
+        if (beside) return Object.keys(beside.data ?? {});
+        if (overlay.startsWith('overlays/local')) return [];
         const row = readme.split('\n').find((line) => line.startsWith(`| \`${name}\``)) ?? '';
         return [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
       };
@@ -187,7 +198,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
   });
 
   test('every process connects to NATS over TLS, with the certificate authority but without its key', () => {
-    for (const { owner, spec } of [...ownPods(manifests), ...podsOf(rendered.operator)]) {
+    for (const { owner, spec } of [...ownPods(manifests), ...podsOf(rendered[`${overlay}/operator`])]) {
       const [container] = spec.containers as [Container];
       const { NATS_URL = '', NATS_CA_FILE = '' } = environmentOf(container, secret);
       if (owner.metadata.name === 'migrate') continue;
@@ -293,7 +304,7 @@ describe('the network of production', () => {
       .map(({ owner }) => owner.metadata.name);
     expect(may.sort()).toEqual(told.sort());
     expect(may).not.toContain('admin-ui');
-    const [operator] = podsOf(rendered.operator);
+    const [operator] = podsOf(rendered['overlays/production/operator']);
     expect(selects(policy!.spec.podSelector, operator!.labels)).toBe(true);
   });
 
@@ -313,15 +324,18 @@ describe('the network of production', () => {
 });
 
 describe('scaling in production', () => {
-  test.each(['gateway', 'crm'])('%s scales with its CPU use, from more than one replica', (name) => {
-    const [scaler] = ofKind(production, 'HorizontalPodAutoscaler').filter(
-      ({ metadata }) => metadata.name === name,
-    );
-    expect(scaler?.spec.minReplicas).toBeGreaterThan(1);
-    const [deployment] = ofKind(production, 'Deployment').filter(({ metadata }) => metadata.name === name);
-    // Otherwise each release would reset it.
-    expect(deployment?.spec).not.toHaveProperty('replicas');
-  });
+  test.each(['gateway', 'crm', 'webhooks'])(
+    '%s scales with its CPU use, from more than one replica',
+    (name) => {
+      const [scaler] = ofKind(production, 'HorizontalPodAutoscaler').filter(
+        ({ metadata }) => metadata.name === name,
+      );
+      expect(scaler?.spec.minReplicas).toBeGreaterThan(1);
+      const [deployment] = ofKind(production, 'Deployment').filter(({ metadata }) => metadata.name === name);
+      // Otherwise each release would reset it.
+      expect(deployment?.spec).not.toHaveProperty('replicas');
+    },
+  );
 
   test('dispatchers scale with the queue that they pull from', () => {
     const [scaled] = ofKind(production, 'ScaledObject');
@@ -343,7 +357,30 @@ describe('scaling in production', () => {
     expect(fixed.map(({ metadata, spec }) => [metadata.name, spec.replicas])).toEqual([
       ['access', 2],
       ['admin-ui', 2],
-      ['webhooks', 2],
     ]);
   });
+});
+
+test("the operator's pod runs the image of its overlay, which has the version of the packages", () => {
+  const imageOf = (overlay: Overlay) => ownImage(podsOf(rendered[overlay]));
+  expect(imageOf('overlays/local/operator')).toBe(imageOf('overlays/local'));
+  expect(imageOf('overlays/production/operator')).toBe(imageOf('overlays/production'));
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(imageOf('overlays/production')).toMatch(new RegExp(`:${version}$`));
+  for (const image of ['causeway/services', 'causeway/admin-ui'])
+    for (const tag of [version, 'local']) expect(readme).toContain(`--tag ${image}:${tag} `);
+});
+
+test("Prometheus's operator and Grafana's sidecar find what is for them", () => {
+  for (const kind of ['PodMonitor', 'PrometheusRule'])
+    for (const { metadata } of ofKind(production, kind))
+      expect(metadata.labels).toMatchObject({ release: 'kube-prometheus-stack' });
+  const [dashboard] = ofKind(production, 'ConfigMap').filter(({ data }) => data?.['causeway.json']);
+  expect(dashboard?.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
+  // Prometheus's operator makes a pod's job of the monitor's namespace and name, by which the rules know our processes.
+  const [{ metadata }] = ofKind(production, 'PodMonitor') as [Manifest];
+  expect(`${metadata.namespace}/${metadata.name}`).toMatch(/^(.+\/)?causeway$/);
+  expect(rulesText).toContain('job=~"(.+/)?causeway"');
 });

@@ -70,7 +70,7 @@ test.each(overlays)('%s has no field that its schema does not know', (overlay) =
 });
 
 test('a misspelt field is detected', () => {
-  const [pod] = rendered.operator;
+  const [pod] = rendered['overlays/local/operator'];
   const misspelt = { ...pod!, spec: { ...pod!.spec, terminationGracePeriod: 5 } };
   expect(strangers([misspelt])).toMatch(/terminationGracePeriod/);
 });

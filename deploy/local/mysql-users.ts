@@ -1,6 +1,6 @@
 import { parseMysqlUrl } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
-import { applyGrants, makeUsers, userOf } from '../mysql/grants.ts';
+import { applyGrants, applyRevokes, makeUsers, userOf } from '../mysql/grants.ts';
 import type { MysqlService } from '../mysql/privileges.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -22,6 +22,7 @@ export const mysqlUsers = (root: string, secrets: Secrets): MysqlUsers => {
         await connection.end();
       }
       await applyGrants(adminUrl, root);
+      await applyRevokes(adminUrl, root);
     },
     urlFor: (service, adminUrl) => {
       const url = new URL(adminUrl);

@@ -10,8 +10,8 @@ import { migrationFolders } from './folders.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-const run = (env: NodeJS.ProcessEnv) =>
-  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts')], { env, encoding: 'utf8' });
+const run = (env: NodeJS.ProcessEnv, ...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], { env, encoding: 'utf8' });
 
 test('the job brings an empty database up to date, and a second run finds nothing to do', async () => {
   const database = `migrate_${randomBytes(6).toString('hex')}`;
@@ -31,6 +31,14 @@ test('the job brings an empty database up to date, and a second run finds nothin
   expect(JSON.stringify(tables)).toContain('api_keys');
 
   expect(run({ MYSQL_URL: url })).toMatchObject({ status: 0, stdout: 'nothing to apply\n' });
+});
+
+test('only a job that grants may revoke', () => {
+  const env = { MYSQL_URL: provided('mysqlUrl') };
+  expect(run(env, '--contract')).toMatchObject({
+    status: 78,
+    stderr: 'migrate: configuration: --contract needs MYSQL_GRANTS=true\n',
+  });
 });
 
 test('a missing URL is a configuration error, an unreachable server a failure', () => {

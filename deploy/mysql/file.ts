@@ -1,14 +1,22 @@
 import { resolve } from 'node:path';
-import { grantStatements } from './grants.ts';
+import { grantStatements, revokeStatements } from './grants.ts';
+
+const options = { root: resolve(import.meta.dirname, '../..'), database: 'causeway' };
+
+const render = (when: string, statements: readonly string[]): string =>
+  `-- Generated from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts. Do not edit.
+-- Run this ${when} (deploy/README.md).
+${statements.join(';\n')};
+`;
 
 /** The rendered statements, for administrators who do not let a job grant privileges. */
-export const grantsFile = new URL('./grants.sql', import.meta.url);
-
-export const renderGrantsFile = (): string => {
-  const root = resolve(import.meta.dirname, '../..');
-  return `${head}${grantStatements({ root, database: 'causeway' }).join(';\n')};\n`;
-};
-
-const head = `-- Generated from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts. Do not edit.
--- Run this after the migrations. The users must exist already (deploy/README.md).
-`;
+export const grantFiles = [
+  {
+    file: new URL('./grants.sql', import.meta.url),
+    render: () => render('after the migrations of a release', grantStatements(options)),
+  },
+  {
+    file: new URL('./revokes.sql', import.meta.url),
+    render: () => render('when no process of the release before is running', revokeStatements(options)),
+  },
+] as const;

@@ -1,6 +1,6 @@
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { everyPrivilege, former, type MysqlService, mysqlServices, privileges } from './privileges.ts';
+import { everyPrivilege, type MysqlService, mysqlServices, privileges } from './privileges.ts';
 
 /** The name of a service's user. */
 export const userOf = (service: MysqlService, prefix = 'causeway'): string => `${prefix}_${service}`;
@@ -14,36 +14,54 @@ interface GrantOptions {
 }
 
 /**
- * The statements that give each service's user exactly the privileges it needs, whatever it had before, except that
- * they leave those that the release before needs (`former`). They never revoke a needed privilege in between, so
- * services may keep running.
+ * The statements that give each service's user what it needs. They take nothing away, so the release before keeps working
+ * until it is gone.
  */
-export const grantStatements = ({ root, database, prefix }: GrantOptions): readonly string[] => {
-  const allowed = privileges(root);
-  return mysqlServices.flatMap((service) => {
-    const user = `'${userOf(service, prefix)}'@'%'`;
-    return Object.entries(allowed[service]).flatMap(([table, may]) => {
-      const on = `ON \`${database}\`.\`${table}\``;
-      const kept = [...may, ...(former[service]?.[table] ?? [])];
-      const mayNot = everyPrivilege.filter((one) => !kept.includes(one));
-      return [
-        ...(may.length === 0 ? [] : [`GRANT ${may.join(', ')} ${on} TO ${user}`]),
-        `REVOKE IF EXISTS ${mayNot.join(', ')} ${on} FROM ${user}`,
-      ];
-    });
+export const grantStatements = (options: GrantOptions): readonly string[] =>
+  perTable(options).flatMap(({ user, on, may }) =>
+    may.length === 0 ? [] : [`GRANT ${may.join(', ')} ${on} TO ${user}`],
+  );
+
+/** The statements that take from each service's user what it does not need, once the release before is gone. */
+export const revokeStatements = (options: GrantOptions): readonly string[] =>
+  perTable(options).map(({ user, on, may }) => {
+    const mayNot = everyPrivilege.filter((one) => !may.includes(one));
+    return `REVOKE IF EXISTS ${mayNot.join(', ')} ${on} FROM ${user}`;
   });
+
+const perTable = ({ root, database, prefix }: GrantOptions) => {
+  const allowed = privileges(root);
+  return mysqlServices.flatMap((service) =>
+    Object.entries(allowed[service]).map(([table, may]) => ({
+      user: `'${userOf(service, prefix)}'@'%'`,
+      on: `ON \`${database}\`.\`${table}\``,
+      may,
+    })),
+  );
 };
 
 /**
  * Grants the services' users their privileges on the current tables. The URL's user needs the same privileges with
  * grant option.
  */
-export const applyGrants = async (mysqlUrl: string, root: string, prefix?: string): Promise<void> => {
+export const applyGrants = (mysqlUrl: string, root: string, prefix?: string): Promise<void> =>
+  apply(mysqlUrl, root, prefix, grantStatements);
+
+/** Revokes every other privilege on them. */
+export const applyRevokes = (mysqlUrl: string, root: string, prefix?: string): Promise<void> =>
+  apply(mysqlUrl, root, prefix, revokeStatements);
+
+const apply = async (
+  mysqlUrl: string,
+  root: string,
+  prefix: string | undefined,
+  statements: typeof grantStatements,
+): Promise<void> => {
   const address = parseMysqlUrl(mysqlUrl);
   const connection = await createConnection(address);
   try {
     const options = { root, database: address.database, ...(prefix === undefined ? {} : { prefix }) };
-    for (const statement of grantStatements(options)) await connection.query(statement);
+    for (const statement of statements(options)) await connection.query(statement);
   } finally {
     await connection.end().catch(() => connection.destroy());
   }

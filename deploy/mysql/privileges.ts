@@ -62,21 +62,6 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   },
 };
 
-/**
- * Privileges that only the release before uses. They are not granted, and not revoked yet, so that it works while this
- * release is rolled out. The next release empties the list, and so revokes them.
- */
-export const former: Partial<Record<MysqlService, Tables>> = {
-  webhooks: {
-    event_outbox: ['UPDATE', 'DELETE'],
-    deliveries: ['INSERT', 'UPDATE', 'DELETE', ...days],
-    delivery_queues: ['INSERT', 'UPDATE', 'DELETE'],
-    delivery_attempts: days,
-    delivery_minutes: days,
-    missed_events: ['INSERT', 'UPDATE'],
-  },
-};
-
 /** The tables of each service that has migrations. @param root the repository, or its copy in the image. */
 export const tablesOf = (root: string): ReadonlyMap<string, readonly string[]> =>
   new Map(

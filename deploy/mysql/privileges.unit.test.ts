@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { grantsFile, renderGrantsFile } from './file.ts';
-import { exceptions, former, mysqlServices, privileges, tablesOf } from './privileges.ts';
+import { grantFiles } from './file.ts';
+import { exceptions, mysqlServices, privileges, tablesOf } from './privileges.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const owners = tablesOf(root);
 const allowed = privileges(root);
 
-test("the administrators' file matches the table", () => {
-  expect(readFileSync(grantsFile, 'utf8')).toBe(renderGrantsFile());
+test("the administrators' files match the table", () => {
+  for (const { file, render } of grantFiles) expect(readFileSync(file, 'utf8')).toBe(render());
 });
 
 test('each table has a service that writes it, and each exception names a table that exists', () => {
@@ -21,22 +21,6 @@ test('each table has a service that writes it, and each exception names a table 
   expect(idle).toEqual([]);
   const named = Object.values(exceptions).flatMap((own) => Object.keys(own));
   expect(named.filter((table) => !tables.includes(table))).toEqual([]);
-});
-
-test('the release before keeps only privileges that this one does not need, on tables that exist', () => {
-  const kept = Object.entries(former).flatMap(([service, own]) =>
-    Object.entries(own).map(([table, list]) => ({ service, table, list })),
-  );
-  const tables = [...owners.values()].flat();
-  for (const { service, table, list } of kept) {
-    expect(tables).toContain(table);
-    const needed = allowed[service as (typeof mysqlServices)[number]][table] ?? [];
-    expect({ service, table, needed: list.filter((one) => needed.includes(one)) }).toEqual({
-      service,
-      table,
-      needed: [],
-    });
-  }
 });
 
 test('no service may change append-only tables', () => {

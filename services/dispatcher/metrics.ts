@@ -5,6 +5,10 @@ export const dispatcherMetrics = declareMetrics({
   dispatcher_attempt_seconds: { type: 'histogram', help: 'Duration of delivery attempts' },
   dispatcher_attempts_in_flight: { type: 'gauge', help: 'Attempts in flight' },
   dispatcher_attempts_total: { type: 'counter', help: 'Attempts by how they ended', labels: ['outcome'] },
+  dispatcher_events_oldest_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest event whose deliveries are neither attempted nor written as waiting',
+  },
   dispatcher_events_swept_total: {
     type: 'counter',
     help: 'Events taken from the outbox when their leases had expired',
@@ -41,7 +45,10 @@ export const dispatcherMetrics = declareMetrics({
   dispatcher_record_refused_total: { type: 'counter', help: 'Results that could not be recorded' },
   dispatcher_record_seconds: { type: 'histogram', help: 'Time to record a batch of results' },
   dispatcher_replay_pages_total: { type: 'counter', help: 'Pages of replays processed' },
-  dispatcher_retention_failed_total: { type: 'counter', help: 'Retention runs that failed' },
+  dispatcher_retention_stale_seconds: {
+    type: 'gauge',
+    help: 'Time since the last retention run that succeeded',
+  },
   dispatcher_slots: { type: 'gauge', help: 'Attempts that may be in flight' },
   dispatcher_too_late_total: { type: 'counter', help: 'Deliveries whose lease was too short for an attempt' },
   dispatcher_unrecorded: { type: 'gauge', help: 'Results that are not recorded yet' },

@@ -53,6 +53,7 @@ export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type LaneHandler, type LaneServer, together } from './lanes/server.ts';
 export { ensureLimitStream } from './limit-stream.ts';
 export { createLog, type Log } from './log.ts';
+export { createMeasurement, type Measurement } from './measurement.ts';
 export { type Cell, createMetrics, type Metrics, noMetrics } from './metrics.ts';
 export { openBus, openDatabase } from './open.ts';
 export {

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createLogOutput } from './log-output.ts';
 
 export type Log = pino.Logger;
 
@@ -48,18 +49,9 @@ export interface LogTarget {
   readonly flush: () => void;
 }
 
-/**
- * Writes one JSON object per line to standard output, in chunks of 32 KiB or twice a second. A write call per request
- * would cost more than the request's own work.
- */
-export const createLog = ({ name, instance, level }: LogOptions): LogTarget => {
-  const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: 32_768,
-    maxWrite: 65_536,
-    periodicFlush: 500,
-  });
+/** Writes one JSON object per line to standard output. */
+export const createLog = ({ name, instance, level, onLost = () => {} }: LogOptions): LogTarget => {
+  const output = createLogOutput(1, onLost);
   const log = pino(
     {
       level,
@@ -68,22 +60,15 @@ export const createLog = ({ name, instance, level }: LogOptions): LogTarget => {
       formatters: { level: (label) => ({ level: label }), log: (fields) => redact(fields) },
       serializers: { error: pino.stdSerializers.err },
     },
-    destination,
+    output,
   );
-  return {
-    log,
-    flush: () => {
-      try {
-        destination.flushSync();
-      } catch {
-        // Standard output is closed, so there is nowhere to report this.
-      }
-    },
-  };
+  return { log, flush: output.flush };
 };
 
 interface LogOptions {
   readonly name: string;
   readonly instance: string;
   readonly level: string;
+  /** Called for each line that is lost. */
+  readonly onLost?: () => void;
 }

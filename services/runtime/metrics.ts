@@ -15,10 +15,13 @@ export interface CounterFamily<Labels extends readonly string[]> {
 export interface Metrics {
   readonly registry: Registry;
   counter<Labels extends readonly string[]>(metric: Metric<'counter', Labels>): CounterFamily<Labels>;
-  /** Read when scraped. Other labels add a series to the gauge; with the same labels, the value is added. */
+  /**
+   * Read when scraped. Other labels add a series to the gauge; with the same labels, the value is added. While `read`
+   * returns undefined, the series is left out, so that no alert relies on a value that nobody knows.
+   */
   gauge<Labels extends readonly string[]>(
     metric: Metric<'gauge', Labels>,
-    read: () => number,
+    read: () => number | undefined,
     ...labels: Labels extends readonly [] ? [] : [Readonly<Record<Labels[number], string>>]
   ): void;
   /** A histogram in seconds, as Prometheus expects. `observe` takes milliseconds. */
@@ -99,13 +102,18 @@ const gauge = (registry: Registry, { name, help, labels: labelNames }: Metric<'g
     registers: [registry],
     collect() {
       this.reset();
-      for (const { read, labels } of series) this.inc(labels, read());
+      // A gauge without labels is 0 after a reset.
+      if (labelNames.length === 0) this.remove();
+      for (const { read, labels } of series) {
+        const value = read();
+        if (value !== undefined) this.inc(labels, value);
+      }
     },
   });
   return series;
 };
 
 interface Series {
-  readonly read: () => number;
+  readonly read: () => number | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { declareMetrics } from './declare-metrics.ts';
+import { createMeasurement } from './measurement.ts';
 import { createMetrics } from './metrics.ts';
 
 const declared = declareMetrics({
   calls_total: { type: 'counter', help: 'Calls', labels: ['lane', 'code'] },
   open_calls: { type: 'gauge', help: 'Open calls', labels: ['lane'] },
+  oldest_seconds: { type: 'gauge', help: 'Age' },
   starts_total: { type: 'counter', help: 'Starts' },
   call_seconds: { type: 'histogram', help: 'Duration of calls' },
 });
@@ -30,6 +32,26 @@ test('the registry exports metrics as they are declared', async () => {
     'call_seconds_sum 0.02',
   ])
     expect(text.split('\n')).toContain(line);
+});
+
+test('a gauge whose value is unknown is left out', async () => {
+  const metrics = createMetrics();
+  let known: number | undefined = 7;
+  metrics.gauge(declared.oldest_seconds, () => known);
+  expect(await metrics.registry.metrics()).toContain('\noldest_seconds 7\n');
+  known = undefined;
+  expect(await metrics.registry.metrics()).not.toMatch(/^oldest_seconds/m);
+});
+
+test('a measurement is unknown before its first result and from its maximum age on', () => {
+  let nowMs = 5;
+  const measurement = createMeasurement<number>(100, () => nowMs);
+  expect(measurement.read()).toBeUndefined();
+  measurement.set(0);
+  nowMs += 99;
+  expect(measurement.read()).toBe(0);
+  nowMs += 1;
+  expect(measurement.read()).toBeUndefined();
 });
 
 // `npm run typecheck` fails if one of these is no longer an error.

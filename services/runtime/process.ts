@@ -4,6 +4,7 @@ import { ConfigError, type commonConfig } from './config.ts';
 import { type ReadyCheck, startHealth } from './health.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { runtimeMetrics } from './runtime-metrics.ts';
 import { openTracing } from './tracing/open.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
@@ -44,8 +45,14 @@ export const runProcess = async <Config extends CommonConfig>(
     process.exit(78); // EX_CONFIG in sysexits.h: restarting does not help.
   }
   const instance = config.INSTANCE ?? `${name}-${randomBytes(4).toString('hex')}`;
-  const { log, flush } = createLog({ name, instance, level: config.LOG_LEVEL });
   const metrics = createMetrics({ defaults: true });
+  const lost = metrics.counter(runtimeMetrics.log_lines_lost_total).cell();
+  const { log, flush } = createLog({
+    name,
+    instance,
+    level: config.LOG_LEVEL,
+    onLost: () => lost.value++,
+  });
   const checks = new Map<string, ReadyCheck>();
   const stops: { name: string; stop: () => Promise<void> | void }[] = [];
   let stopping: Promise<void> | undefined;
@@ -92,7 +99,10 @@ export const runProcess = async <Config extends CommonConfig>(
     log,
     metrics,
     tracer,
-    ready: (part, check) => checks.set(part, check),
+    ready: (part, check) => {
+      checks.set(part, check);
+      metrics.gauge(runtimeMetrics.process_ready, () => (check() ? 1 : 0), { check: part });
+    },
     onStop: (part, stopPart) => stops.push({ name: part, stop: stopPart }),
     fail: (reason, error) => {
       log.fatal({ error }, reason);

@@ -16,6 +16,7 @@ export const runtimeMetrics = declareMetrics({
   database_connections_in_use: { type: 'gauge', help: 'Database connections in use' },
   database_connections_waiting: { type: 'gauge', help: 'Callers that wait for a database connection' },
   database_reachable: { type: 'gauge', help: 'Whether the database server answers' },
+  database_silent_seconds: { type: 'gauge', help: 'Time since the database last told its time' },
   database_transaction_retries_total: { type: 'counter', help: 'Transactions retried', labels: ['reason'] },
   database_unanswered_total: {
     type: 'counter',
@@ -51,6 +52,8 @@ export const runtimeMetrics = declareMetrics({
     help: 'Calls refused because too many were in flight',
     labels: ['lane'],
   },
+  log_lines_lost_total: { type: 'counter', help: 'Log lines lost because standard output refused them' },
+  process_ready: { type: 'gauge', help: '1 if a readiness check passes, else 0', labels: ['check'] },
   traces_spans_dropped_total: { type: 'counter', help: 'Spans dropped', labels: ['reason'] },
   traces_spans_exported_total: { type: 'counter', help: 'Spans accepted by the collector' },
 });

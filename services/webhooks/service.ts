@@ -96,7 +96,8 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     lock: 'retention of events',
     days: options.retentionDays ?? retentionDays,
     now,
-    failed: metrics.counter(webhooksMetrics.webhooks_retention_failed_total).cell(),
+    metrics,
+    stale: webhooksMetrics.webhooks_retention_stale_seconds,
   });
   return {
     ready: callers.ready,

@@ -66,7 +66,12 @@ export interface Variable {
 }
 
 /** Every folder that is applied. */
-export const overlays = ['overlays/local', 'overlays/production', 'operator'] as const;
+export const overlays = [
+  'overlays/local',
+  'overlays/local/operator',
+  'overlays/production',
+  'overlays/production/operator',
+] as const;
 export type Overlay = (typeof overlays)[number];
 
 /** Renders the manifests of `kubectl apply --kustomize`, with kubectl itself. */
@@ -76,18 +81,17 @@ export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonl
   // Renders a copy, so that the local overlay's certificate does not stay in the work tree.
   const copy = mkdtempSync(join(tmpdir(), 'causeway-manifests-'));
   const render = (overlay: Overlay): readonly Manifest[] => {
-    const args = [...kubectl.args, 'kustomize', join(copy, overlay)];
+    const args = [...kubectl.args, 'kustomize', join(copy, 'k8s', overlay)];
     const text = execFileSync(kubectl.command, args, { encoding: 'utf8' });
     return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
   };
   try {
-    cpSync(resolve(import.meta.dirname, '..'), copy, { recursive: true });
-    execFileSync(join(copy, 'overlays/local/make-certificate.sh'), { stdio: 'pipe' });
-    return {
-      'overlays/local': render('overlays/local'),
-      'overlays/production': render('overlays/production'),
-      operator: render('operator'),
-    };
+    for (const part of ['k8s', 'monitoring'])
+      cpSync(resolve(import.meta.dirname, '../..', part), join(copy, part), { recursive: true });
+    execFileSync(join(copy, 'k8s/overlays/local/make-certificate.sh'), { stdio: 'pipe' });
+    return Object.fromEntries(overlays.map((overlay) => [overlay, render(overlay)])) as Readonly<
+      Record<Overlay, readonly Manifest[]>
+    >;
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

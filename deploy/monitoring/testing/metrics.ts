@@ -14,7 +14,7 @@ export const declaredMetrics = [
 ].flatMap((room) => Object.values(room));
 
 /** What Prometheus adds to every series. */
-const added = ['service', 'instance'];
+const added = ['job', 'service', 'instance'];
 
 /** Every series that the processes can have, by the name that Prometheus knows it by, with its labels. */
 export const knownSeries = async (): Promise<ReadonlyMap<string, readonly string[]>> => {

@@ -174,8 +174,8 @@ export const commands: readonly Command[] = [
     about: 'Seal the signing secrets with the first key of WEBHOOKS_SECRET_KEYS',
     options: {},
     notes: [
-      'To replace a key: put the new one first in WEBHOOKS_SECRET_KEYS and restart webhooks and dispatchers, run',
-      'this, then take the old one out. You may interrupt and repeat it at any time.',
+      'To replace a key: append the new one to WEBHOOKS_SECRET_KEYS and restart webhooks and dispatchers, move it to',
+      'the front and restart them again, run this, then remove the old one. You may interrupt and repeat it.',
     ],
     operation: 'reencryptSecrets',
     lane: 'operator-webhooks',
@@ -187,8 +187,8 @@ export const commands: readonly Command[] = [
     about: "Seal members' second factors with the first key of PORTAL_SECRET_KEYS",
     options: {},
     notes: [
-      'To replace a key: put the new one first in PORTAL_SECRET_KEYS and restart access, run this, then take the',
-      'old one out. You may interrupt and repeat it at any time.',
+      'To replace a key: append the new one to PORTAL_SECRET_KEYS and restart access, move it to the front and restart',
+      'it again, run this, then remove the old one. You may interrupt and repeat it.',
     ],
     operation: 'reencryptFactors',
     body: () => ({}),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acrossTenants, type Database, type Log, type Metrics } from '@causeway/runtime';
+import { acrossTenants, createMeasurement, type Database, type Log, type Metrics } from '@causeway/runtime';
 import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { indexCompany } from './index-company.ts';
@@ -25,12 +25,12 @@ import { indexCompany } from './index-company.ts';
 export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptions): Indexer => {
   const stopping = new AbortController();
   const indexed = metrics?.counter(crmMetrics.crm_search_indexed_total).cell();
-  let waiting = 0;
-  metrics?.gauge(crmMetrics.crm_search_waiting, () => waiting);
+  const waiting = createMeasurement<number>(measuredForMs);
+  metrics?.gauge(crmMetrics.crm_search_waiting, waiting.read);
 
   const round = async (): Promise<number> => {
     const companies = await busyCompanies(db, minWaiting);
-    waiting = companies.reduce((sum, company) => sum + company.waiting, 0);
+    waiting.set(companies.reduce((sum, company) => sum + company.waiting, 0));
     let taken = 0;
     for (const { company_id } of companies) {
       for (let passes = 0; passes < maxPasses && !stopping.signal.aborted; passes++) {
@@ -91,6 +91,8 @@ const maxPasses = 16;
 const minPauseMs = 100;
 const maxPauseMs = 5_000;
 const failurePauseMs = 1_000;
+/** A round over many busy companies takes minutes. */
+const measuredForMs = 600_000;
 
 const busyCompanies = (
   db: Database<Tables>,

@@ -1,6 +1,7 @@
 import type { EventType } from '@causeway/proto';
 import {
   acrossTenants,
+  createMeasurement,
   type Database,
   type Log,
   type Metrics,
@@ -19,17 +20,20 @@ import type { EventKey } from './fan-out-events.ts';
  */
 export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
   const swept = metrics.counter(dispatcherMetrics.dispatcher_events_swept_total).cell();
-  let oldestMs = 0;
-  metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => oldestMs / 1000);
+  const outbox = createMeasurement<{ readonly lateMs: number; readonly oldestMs: number }>(measuredForMs);
+  metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => seconds(outbox.read()?.lateMs));
+  metrics.gauge(dispatcherMetrics.dispatcher_events_oldest_seconds, () => seconds(outbox.read()?.oldestMs));
   const sweep = async (): Promise<number> => {
     const all = acrossTenants(
       db as Kysely<Tables>,
       'the sweeper looks for abandoned events of all companies',
     );
-    const { oldest } = await readOldest(all);
+    const { due, created } = await readOldest(all);
     const at = now();
-    oldestMs = oldest === null ? 0 : Math.max(0, at.getTime() - oldest.getTime());
-    if (oldestMs === 0) return 0;
+    const ageMs = (since: Date | null) => (since === null ? 0 : Math.max(0, at.getTime() - since.getTime()));
+    const lateMs = ageMs(due);
+    outbox.set({ lateMs, oldestMs: ageMs(created) });
+    if (lateMs === 0) return 0;
     const done = await work(await leftBehind(all, at));
     swept.value += done;
     if (done > 0) log.info({ events: done }, 'events swept');
@@ -44,6 +48,8 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
 /** For rows without a lease, of an older release. */
 const graceMs = 2_000;
 const sweepEveryMs = 500;
+/** A pass takes seconds after an outage, while it fans out what was left behind. */
+const measuredForMs = 30_000;
 const rowsPerSweep = 500;
 
 export interface SweeperOptions {
@@ -54,13 +60,22 @@ export interface SweeperOptions {
   readonly work: (events: readonly EventKey[]) => Promise<number>;
 }
 
-/** The earliest due time. Reads a limited number of rows: the table has more only after a long outage. */
-const readOldest = async (db: Kysely<Tables>): Promise<{ oldest: Date | null }> => {
-  const { rows } = await sql<{ oldest: Date | null }>`
-    SELECT MIN(due) AS oldest
-    FROM (SELECT COALESCE(leased_until, created_utc) AS due FROM event_outbox LIMIT 10000) AS o`.execute(db);
-  return rows[0] ?? { oldest: null };
+/** Reads a limited number of rows: the table has more only after a long outage. */
+const readOldest = async (db: Kysely<Tables>): Promise<Oldest> => {
+  const { rows } = await sql<Oldest>`
+    SELECT MIN(COALESCE(leased_until, created_utc)) AS due, MIN(created_utc) AS created
+    FROM (SELECT leased_until, created_utc FROM event_outbox LIMIT 10000) AS o`.execute(db);
+  return rows[0] ?? { due: null, created: null };
 };
+
+interface Oldest {
+  /** The earliest end of a lease. */
+  readonly due: Date | null;
+  /** The earliest event. */
+  readonly created: Date | null;
+}
+
+const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
 /** Events to fan out now. An outbox row outlives its event if an outage is longer than retention. */
 const leftBehind = async (db: Kysely<Tables>, now: Date): Promise<readonly EventKey[]> => {

@@ -1,5 +1,12 @@
 import { failuresUntilProbing } from '@causeway/proto';
-import { acrossTenants, type Database, type Log, type Metrics, repeat } from '@causeway/runtime';
+import {
+  acrossTenants,
+  createMeasurement,
+  type Database,
+  type Log,
+  type Metrics,
+  repeat,
+} from '@causeway/runtime';
 import { sql } from 'kysely';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
@@ -10,34 +17,29 @@ import type { Tables } from '../tables.ts';
  * are measured by their age.
  */
 export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(): Promise<void> } => {
-  let open = nothing;
-  let failing = nothing;
-  let held = nothing;
+  const open = createMeasurement<Lateness>(6 * everyMs);
+  const failing = createMeasurement<Lateness>(6 * everyMs);
+  const held = createMeasurement<Lateness>(3 * heldEveryMs);
   let lookedForHeldMs = 0;
-  const gauges = [
-    ['open', () => open],
-    ['failing', () => failing],
-    ['held', () => held],
-  ] as const;
-  for (const [kind, read] of gauges) {
-    metrics?.gauge(dispatcherMetrics.dispatcher_oldest_due_seconds, () => read().oldestSeconds, { kind });
-    metrics?.gauge(dispatcherMetrics.dispatcher_waiting_queues, () => read().queues, {
-      kind,
-    });
+  for (const [kind, { read }] of Object.entries({ open, failing, held })) {
+    metrics?.gauge(dispatcherMetrics.dispatcher_oldest_due_seconds, () => read()?.oldestSeconds, { kind });
+    metrics?.gauge(dispatcherMetrics.dispatcher_waiting_queues, () => read()?.queues, { kind });
   }
   const look = async (): Promise<number> => {
     const all = acrossTenants(db, 'the backlog is measured across all companies');
     const at = now();
-    [open, failing] = await Promise.all([readLateness(all, '<', at), readLateness(all, '>=', at)]);
+    const measured = await Promise.all([readLateness(all, '<', at), readLateness(all, '>=', at)]);
+    open.set(measured[0]);
+    failing.set(measured[1]);
     if (at.getTime() - lookedForHeldMs >= heldEveryMs) {
+      held.set(await readHeld(all, at));
       lookedForHeldMs = at.getTime();
-      held = await readHeld(all, at);
     }
     return 0;
   };
   return repeat(look, {
     pauseMs: everyMs,
-    onError: (error) => log.debug({ error }, 'the backlog could not be measured'),
+    onError: (error) => log.warn({ error }, 'backlog not measured; retried'),
   });
 };
 
@@ -48,8 +50,6 @@ interface Lateness {
   readonly oldestSeconds: number;
   readonly queues: number;
 }
-
-const nothing: Lateness = { oldestSeconds: 0, queues: 0 };
 
 /** Looks up only the oldest held delivery of each disabled subscription. */
 const readHeld = async (db: ReturnType<typeof acrossTenants<Tables>>, now: Date): Promise<Lateness> => {

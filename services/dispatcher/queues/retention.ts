@@ -16,7 +16,8 @@ export const startDeliveryRetention = ({ db, log, metrics, days, now }: Delivery
     lock: 'retention',
     days,
     now,
-    failed: metrics.counter(dispatcherMetrics.dispatcher_retention_failed_total).cell(),
+    metrics,
+    stale: dispatcherMetrics.dispatcher_retention_stale_seconds,
     onDropped: async (alone, table) => {
       if (table === 'deliveries') await recountHeld(alone, now());
     },

@@ -4,6 +4,8 @@ export interface ServerClock {
   now(): Date;
   /** The server's time minus this process's, in milliseconds. */
   offsetMs(): number;
+  /** Time since the last measurement; since the clock was created before the first. */
+  silentMs(): number;
   /** Reads the server's clock. @throws whatever `ask` throws; the clock then keeps running unchanged. */
   measure(): Promise<void>;
 }
@@ -24,14 +26,17 @@ export const createServerClock = ({
 }: ServerClockOptions): ServerClock => {
   /** The server's time at `elapsedMs() = 0`. */
   let originMs: number | undefined;
+  let measuredMs = elapsedMs();
   const nowMs = (): number => (originMs === undefined ? ownMs() : originMs + elapsedMs());
   return {
     now: () => new Date(nowMs()),
     offsetMs: () => nowMs() - ownMs(),
+    silentMs: () => elapsedMs() - measuredMs,
     measure: async () => {
       const askedMs = elapsedMs();
       const serverMs = await ask();
-      const [earliest, latest] = [serverMs - elapsedMs(), serverMs - askedMs];
+      measuredMs = elapsedMs();
+      const [earliest, latest] = [serverMs - measuredMs, serverMs - askedMs];
       if (originMs === undefined) originMs = (earliest + latest) / 2;
       else originMs = Math.min(latest, Math.max(earliest, originMs));
     },

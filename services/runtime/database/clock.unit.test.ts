@@ -61,3 +61,15 @@ test('a server whose clock was set is followed, and an unreachable one changes n
   world.trueMs += 10;
   expect(clock.now().getTime()).toBe(world.trueMs - 5_000);
 });
+
+test('silence lasts from the latest answer on, however often the server is asked in vain', async () => {
+  const { world, clock } = worldOf();
+  world.trueMs += 400;
+  expect(clock.silentMs()).toBe(400);
+  await clock.measure();
+  expect(clock.silentMs()).toBe(0);
+  world.away = true;
+  world.trueMs += 300;
+  await expect(clock.measure()).rejects.toThrow('away');
+  expect(clock.silentMs()).toBe(300);
+});

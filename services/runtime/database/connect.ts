@@ -84,7 +84,10 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
   const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
   const effects = new Set<Promise<unknown>>();
   const clock = createServerClock({ ask: () => askTime(kysely) });
-  metrics?.gauge(runtimeMetrics.database_clock_offset_seconds, () => clock.offsetMs() / 1000);
+  metrics?.gauge(runtimeMetrics.database_clock_offset_seconds, () =>
+    clock.silentMs() < clockMaxAgeMs ? clock.offsetMs() / 1000 : undefined,
+  );
+  metrics?.gauge(runtimeMetrics.database_silent_seconds, () => clock.silentMs() / 1000);
   let closing: Promise<void> | undefined;
 
   const handle: DatabaseHandle = {
@@ -135,6 +138,9 @@ export interface DatabaseOptions {
   readonly metrics?: Metrics | undefined;
   readonly tracer?: Tracer | undefined;
 }
+
+/** Six of the regular pings (`openDatabase`). */
+const clockMaxAgeMs = 60_000;
 
 const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
   createAdapter: () => new MysqlAdapter(),

@@ -2,28 +2,31 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../database/connect.ts';
 import { isLockWaitTimeout } from '../database/errors.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
+import type { Metric } from '../declare-metrics.ts';
 import type { Log } from '../log.ts';
-import type { Cell } from '../metrics.ts';
+import type { Metrics } from '../metrics.ts';
 import { type Repeated, repeat } from '../repeat.ts';
 import { addDays, dropPartition, planPartitions, readPartitions } from './partitions.ts';
 
 /**
  * Keeps the rows of tables with daily partitions for a number of days. Runs at the start and every ten minutes, on the
  * replica that gets the lock.
- * @param failed counts the runs that failed.
+ * @param stale declares a gauge for the time since the last run that succeeded.
  */
 export const startRetention = <DB>(
-  options: RetentionOptions<DB> & { readonly failed?: Cell | undefined },
+  options: RetentionOptions<DB> & { readonly metrics: Metrics; readonly stale: Metric<'gauge', readonly []> },
 ): Repeated => {
-  const { log, failed } = options;
+  const { log, metrics, stale } = options;
+  let succeededMs = performance.now();
+  metrics.gauge(stale, () => (performance.now() - succeededMs) / 1000);
   const pass = async (): Promise<number> => {
     await keepDays(options);
+    succeededMs = performance.now();
     return 0;
   };
   return repeat(pass, {
     pauseMs,
     onError: (error) => {
-      if (failed) failed.value++;
       if (isLockWaitTimeout(error))
         log.info('partition change postponed: a long transaction holds the table');
       else log.error({ error }, 'partition change failed');

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { readEnv } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { providePrograms } from '../local/toolchain/provide.mjs';
+import { required } from '../settings/readers.ts';
+import { composeText } from './testing/compose.ts';
+
+const program = (
+  await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? ''), { 'docker-compose': 'docker-compose' })
+)['docker-compose']!;
+const folder = mkdtempSync(join(tmpdir(), 'causeway-compose-'));
+cleanUp(() => rmSync(folder, { recursive: true }));
+
+/** Loads a compose file with docker compose itself. */
+const load = (text: string, env: Readonly<Record<string, string>>) => {
+  const file = join(folder, 'compose.yaml');
+  writeFileSync(file, text);
+  const place = ['--project-directory', resolve(import.meta.dirname, '..'), '--file', file];
+  const args = [...program.args, ...place, '--profile', 'monitoring', 'config', '--format', 'json'];
+  const { status, stdout, stderr } = spawnSync(program.command, args, { encoding: 'utf8', env });
+  return { status, stdout, stderr };
+};
+
+const secrets = Object.fromEntries(
+  [...composeText.matchAll(/\$\{([A-Z_]+):\?\}/g)].map(([, name]) => [name!, required[name!] ?? 'secret']),
+);
+
+test('docker compose loads the file', () => {
+  const { status, stdout, stderr } = load(composeText, secrets);
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  const { services } = JSON.parse(stdout) as {
+    services: Record<string, { healthcheck?: { test: string[] }; environment?: Record<string, string> }>;
+  };
+  expect(services.gateway?.healthcheck?.test.at(-1)).toMatch(/^fetch\(.*ok \? 0 : 1/);
+  expect(services.nats?.environment?.NATS_PASSWORD_CRM).toBe('"secret"');
+});
+
+test('docker compose refuses the file without its secrets, and one whose health check is a mapping', () => {
+  expect(load(composeText, {}).stderr).toMatch(/required variable \w+ is missing/);
+  const broken = composeText.replace(/- "(fetch\(.*ok \? 0) : (1.*)"$/m, '- $1: $2');
+  expect(broken).not.toBe(composeText);
+  expect(load(broken, secrets).stderr).toMatch(/healthcheck/);
+});
