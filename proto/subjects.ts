@@ -25,6 +25,9 @@ export const replicaSubject = (lane: LaneName | '*', replica: string): string =>
 /** The members of a group, such as the replicas of a lane, say here that they live (`services/runtime/beats.ts`). */
 export const beatSubject = (group: string, member: string): string => `beats.${group}.${member}`;
 
+/** A process sends itself messages here, from one NATS server to another, to learn whether they arrive. */
+export const probeSubject = (user: string, process: string): string => `probes.${user}.${process}`;
+
 /** The prefix under which a lane client listens for its answers: `reply.<client>.<instance>.<frame>`. */
 export const replyPrefix = (client: string): string => `reply.${client}`;
 

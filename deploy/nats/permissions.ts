@@ -16,6 +16,7 @@ import {
   limitCountSubject,
   limitLogSubject,
   limitStream,
+  probeSubject,
   replicaSubject,
   replyPrefix,
   requestsCountedSubject,
@@ -37,10 +38,10 @@ export const natsUsers = (secretOf: (name: string) => string): NatsUser[] =>
     ...(allowed && { permissions: allowed }),
   }));
 
-/** Subscribing to its own inbox, and answering requests. */
+/** Subscribing to its own inbox, answering requests, and probing the way between two servers. */
 const common = (name: string): NatsPermissions => ({
-  publish: [],
-  subscribe: [`_INBOX_${name}.>`],
+  publish: [probeSubject(name, '*')],
+  subscribe: [`_INBOX_${name}.>`, probeSubject(name, '*')],
   answers: true,
 });
 

@@ -1,5 +1,10 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Bus, connectBus } from './bus.ts';
+import { startProxy } from './database/fixtures/proxy.ts';
+import { createMetrics } from './metrics.ts';
 import { type TestNats, testNats } from './testing/index.ts';
 
 /** A connection that knows several servers. @returns it, with the server it is on and another. */
@@ -31,6 +36,127 @@ test('moves on to another server when asked to', async () => {
   expect(bus.nc.getServer()).not.toBe(new URL(mine.url).host);
   expect(bus.nc.getServer()).toBe(new URL(others[0]!.url).host);
 });
+
+describe('with a standby', () => {
+  const standing = async (urls: readonly string[]) => {
+    const metrics = createMetrics();
+    const bus = await connectBus({ url: urls.join(','), name: 'gateway', standby: true, metrics });
+    onTestFinished(() => bus.close());
+    const left = async (reason: string): Promise<number> => {
+      const { values } = (await metrics.registry.getSingleMetric('nats_server_switches_total')?.get()) ?? {
+        values: [],
+      };
+      return values
+        .filter(({ labels }) => labels.reason === reason)
+        .reduce((sum, { value }) => sum + value, 0);
+    };
+    return { bus, left };
+  };
+
+  test('a silent server is left for one that answers, and what listens goes on listening there', async () => {
+    const servers = await Promise.all([1, 2, 3].map(() => testNats()));
+    const { bus, left } = await standing(servers.map(({ url }) => url));
+    const heard: string[] = [];
+    bus.nc.subscribe('news', { callback: (_, message) => void heard.push(message.string()) });
+    await sleep(500);
+    const mine = servers.find(({ url }) => url.endsWith(bus.nc.getServer()))!;
+    await mine.pause();
+    onTestFinished(() => mine.resume());
+    await vi.waitFor(async () => expect(await left('silent')).toBe(1), 60_000);
+    await vi.waitFor(() => expect(bus.connected()).toBe(true), 60_000);
+    expect(bus.nc.getServer()).not.toBe(new URL(mine.url).host);
+    bus.nc.publish('news', 'x');
+    await vi.waitFor(() => expect(heard).toEqual(['x']), 60_000);
+  });
+
+  test('a killed server is left for the one that answers', async () => {
+    const servers = await Promise.all([1, 2].map(() => testNats()));
+    const { bus } = await standing(servers.map(({ url }) => url));
+    await sleep(500);
+    const back = new Promise<void>((resolve) => bus.onReconnect(resolve));
+    const isMine = ({ url }: TestNats): boolean => url.endsWith(bus.nc.getServer());
+    const [mine, other] = [servers.find(isMine)!, servers.find((server) => !isMine(server))!];
+    await mine.kill();
+    await back;
+    expect(new URL(other.url).host).toBe(bus.nc.getServer());
+  });
+
+  test('a server is not left because this process was stalled', async () => {
+    const servers = await Promise.all([1, 2, 3].map(() => testNats()));
+    const { bus, left } = await standing(servers.map(({ url }) => url));
+    let lost = 0;
+    bus.onDisconnect(() => lost++);
+    for (let round = 0; round < 5; round++) {
+      await sleep(150);
+      const untilMs = performance.now() + 400;
+      while (performance.now() < untilMs);
+    }
+    await sleep(300);
+    expect(await left('silent')).toBe(0);
+    expect(lost).toBe(0);
+  });
+
+  test('a server that is cut off from the others is left, and only that one', async () => {
+    const { servers, cutOff } = await testCluster();
+    const onEach = await Promise.all(
+      servers.map(({ url }, at) => standing([url, servers[(at + 1) % 3]!.url, servers[(at + 2) % 3]!.url])),
+    );
+    await sleep(1_000);
+    const own = onEach.map(({ bus }) => bus.nc.getServer());
+    const lonely = servers[0]!;
+    const host = new URL(lonely.url).host;
+    await cutOff(0);
+    await vi.waitFor(() => expect(onEach.every(({ bus }) => bus.nc.getServer() !== host)).toBe(true), 60_000);
+    for (const [at, { bus, left }] of onEach.entries()) {
+      expect(await left('cut off')).toBe(own[at] === host ? 1 : 0);
+      if (own[at] !== host) expect(bus.nc.getServer()).toBe(own[at]);
+    }
+  }, 90_000);
+});
+
+/** Three servers whose routes go through proxies. */
+const testCluster = async () => {
+  const ports = await Promise.all([0, 1, 2].map(freePort));
+  const proxies = await Promise.all(
+    ports.map((_, from) =>
+      Promise.all(
+        ports.map((port, to) => (from === to ? undefined : startProxy({ host: '127.0.0.1', port }))),
+      ),
+    ),
+  );
+  const servers = await Promise.all(
+    ports.map((port, at) =>
+      testNats({
+        server_name: `n${at}`,
+        jetstream: false,
+        cluster: {
+          name: 'test',
+          listen: `127.0.0.1:${port}`,
+          no_advertise: true,
+          // Otherwise the servers tell each other the way around the proxies.
+          advertise: '127.0.0.1:1',
+          routes: proxies[at]!.flatMap((proxy) => (proxy ? [`nats-route://127.0.0.1:${proxy.port}`] : [])),
+        },
+      }),
+    ),
+  );
+  return {
+    servers,
+    cutOff: async (lonely: number) => {
+      for (const [from, row] of proxies.entries())
+        for (const [to, proxy] of row.entries()) if (from === lonely || to === lonely) proxy?.vanish();
+    },
+  };
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
 
 test('stays where there is only one server', async () => {
   const { bus } = await connectToOne(1);

@@ -1,6 +1,11 @@
+import { probeSubject } from '@causeway/proto';
+import { errors, nuid } from '@nats-io/nats-core';
 import { connect, type NatsConnection, type Server } from '@nats-io/transport-node';
 import type { Log } from './log.ts';
+import { type Metrics, noMetrics } from './metrics.ts';
 import { explainTls, type NatsFiles, parseNatsUrl } from './nats-address.ts';
+import { runtimeMetrics } from './runtime-metrics.ts';
+import { keepStandby, type Standby } from './standby.ts';
 
 /** A NATS connection that knows whether it is up. */
 export interface Bus {
@@ -26,14 +31,15 @@ export interface Bus {
 
 /**
  * Connects and stays connected. Reconnects forever, first at once and then every quarter of a second. It gives up a
- * silent server within six seconds and tries the other servers first. `name` also chooses the inbox prefix
+ * silent server within six seconds, with a standby within half a second, and tries the other servers first. `name` also chooses the inbox prefix
  * `_INBOX_<name>`, which is all that the process's NATS user may listen to (`deploy/nats`).
  * @throws when no server of `url` can be reached within five seconds; ConfigError; TlsProblem.
  */
-export const connectBus = async ({ url, files, name, instance, log }: BusOptions): Promise<Bus> => {
+export const connectBus = async (options: BusOptions): Promise<Bus> => {
+  const { url, files, name, instance, log, metrics = noMetrics } = options;
   const entry = parseNatsUrl(url, files);
   const servers = [entry.servers ?? []].flat().length;
-  const nc = await connect({
+  const connection = {
     ...entry,
     name: instance ?? name,
     inboxPrefix: `_INBOX_${name}`,
@@ -43,10 +49,15 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
     reconnectJitter: 100,
     pingInterval: 2000,
     maxPingOut: 2,
-    reconnectToServer: longestUntried,
     ignoreAuthErrorAbort: true,
     // Otherwise every request captures a stack trace in case it fails.
     noAsyncTraces: true,
+  };
+  let standby: Standby | undefined;
+  const probe = probeSubject(name, nuid.next());
+  const nc = await connect({
+    ...connection,
+    reconnectToServer: (known) => known.find(isAnswering(standby)) ?? longestUntried(known),
   }).catch((error: unknown) => {
     throw explainTls(error);
   });
@@ -68,6 +79,8 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
           break;
         case 'error':
           log?.error({ error: status.error }, 'NATS refused something');
+          if (status.error instanceof errors.PermissionViolationError && status.error.subject === probe)
+            standby?.stopProbing();
           break;
         case 'slowConsumer':
           log?.warn({ pending: status.pending }, 'NATS subscription fell behind');
@@ -82,24 +95,43 @@ export const connectBus = async ({ url, files, name, instance, log }: BusOptions
     // A flush under way is rejected when the connection is lost, and never settled when it is closed.
     await Promise.race([nc.flush(), nc.closed()]).catch(() => {});
   };
+  const switches = metrics.counter(runtimeMetrics.nats_server_switches_total);
+  const switchServer = (reason: string): void => {
+    if (servers < 2 || !connected()) return;
+    switches.cell(reason).value++;
+    log?.warn({ server: nc.getServer(), reason }, 'moving to another NATS server');
+    void nc.reconnect();
+  };
+  if (options.standby && servers > 1)
+    standby = keepStandby({
+      nc,
+      connected,
+      connection: { ...connection, name: `${instance ?? name} standby` },
+      servers,
+      probeSubject: probe,
+      leave: switchServer,
+      log,
+    });
   return {
     nc,
     connected,
     onReconnect: (listener) => reconnected.push(listener),
     onDisconnect: (listener) => disconnected.push(listener),
-    switchServer: (reason) => {
-      if (servers < 2 || !up || nc.isClosed()) return;
-      log?.warn({ server: nc.getServer(), reason }, 'moving to another NATS server');
-      void nc.reconnect();
-    },
+    switchServer,
     flush,
     close: async () => {
       // A drain would wait for a server that may be gone.
       await Promise.race([flush(), new Promise((done) => setTimeout(done, 1000).unref())]);
-      await nc.close();
+      await Promise.all([nc.close(), standby?.close()]);
     },
   };
 };
+
+/** Whether a server answered the standby a moment ago, and was not just tried. */
+const isAnswering =
+  (standby: Standby | undefined) =>
+  ({ listen, lastConnect }: Server): boolean =>
+    listen === standby?.answering() && Date.now() - lastConnect > 250;
 
 /** The lost server is the latest one tried. Trying it first would mean waiting for it again. */
 const longestUntried = (servers: readonly Server[]): Server | null => {
@@ -117,5 +149,8 @@ interface BusOptions {
   /** The service's name: the NATS user and inbox prefix. */
   readonly name: string;
   readonly instance?: string;
+  /** Also connects to a second server, if there is one, to notice sooner when the first fails. */
+  readonly standby?: boolean;
   readonly log?: Log;
+  readonly metrics?: Metrics;
 }

@@ -36,8 +36,8 @@ const clockEveryMs = 10_000;
  * Connects to NATS under the process's name. Not ready while disconnected; closed on stop. @throws like `connectBus`
  */
 export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
-  const { name, instance, log } = kit;
-  const bus = await connectBus({ ...natsAddress(config), name, instance, log });
+  const { name, instance, log, metrics } = kit;
+  const bus = await connectBus({ ...natsAddress(config), name, instance, standby: true, log, metrics });
   kit.onStop('NATS', () => bus.close());
   kit.ready('NATS', () => bus.connected());
   return bus;

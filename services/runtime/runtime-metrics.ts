@@ -53,6 +53,11 @@ export const runtimeMetrics = declareMetrics({
     labels: ['lane'],
   },
   log_lines_lost_total: { type: 'counter', help: 'Log lines lost because standard output refused them' },
+  nats_server_switches_total: {
+    type: 'counter',
+    help: 'NATS servers left because they did not work',
+    labels: ['reason'],
+  },
   process_ready: { type: 'gauge', help: '1 if a readiness check passes, else 0', labels: ['check'] },
   traces_spans_dropped_total: { type: 'counter', help: 'Spans dropped', labels: ['reason'] },
   traces_spans_exported_total: { type: 'counter', help: 'Spans accepted by the collector' },

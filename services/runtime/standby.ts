@@ -1,0 +1,195 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ConnectionOptions, connect, type NatsConnection, type Server } from '@nats-io/transport-node';
+import type { Log } from './log.ts';
+
+/**
+ * A second connection, to another NATS server, that only asks whether servers answer. If the process's own server
+ * falls silent, or is cut off from the other servers, the process leaves it within half a second instead of waiting
+ * for a timeout.
+ */
+export interface Standby {
+  /** The server that answered the standby a moment ago; undefined if none did. */
+  answering(): string | undefined;
+  /** The servers do not know this release's permissions yet, so probes prove nothing. */
+  stopProbing(): void;
+  close(): Promise<void>;
+}
+
+const askEveryMs = 100;
+/** Without an answer for this long, while the other server answers, a server is silent. */
+const silentAfterMs = 150;
+/** Messages between two servers that take longer than this are lost. */
+const cutOffAfterMs = 150;
+/** Each change of servers doubles the patience for this long, so that an overloaded machine does not change for ever. */
+const calmMs = 60_000;
+const maxPatience = 16;
+/** How long a server that was left is avoided. */
+const avoidMs = 30_000;
+
+export type LeaveReason = 'silent' | 'cut off';
+
+/**
+ * Every tick asks both servers for a sign of life (PING), and sends a probe over the main connection to the standby.
+ *
+ * - If the main server does not answer and the standby's does, on a question asked later, the main server is silent. An
+ *   event loop that was stalled finds the answers of both.
+ * - If both answer but no probe arrives, one of the two is cut off from the cluster. The standby then moves to a third
+ *   server. If no probe arrives there either, the main server is the one that is cut off.
+ */
+export const keepStandby = (options: StandbyOptions): Standby => {
+  const { nc, connected, servers, probeSubject, leave, log } = options;
+  let standby: NatsConnection | undefined;
+  let up = false;
+  let closed = false;
+  let answeredMs = Number.NEGATIVE_INFINITY;
+  let standbyAsked = false;
+  /** When the main server was asked the question that it has not answered. */
+  let mainAskedMs: number | undefined;
+  let probing = true;
+  /** When the first probe was sent that has not arrived. */
+  let probedMs: number | undefined;
+  /** Whether a probe of the present main server has ever arrived: before, there is nothing to judge by. */
+  let provedOnce = false;
+  /** Standby's servers that no probe reached from the present main server. */
+  const unreached = new Set<string>();
+  let mainServer = nc.getServer();
+  const leftMs = new Map<string, number>();
+  let patience = 1;
+  let changedMs = Number.NEGATIVE_INFINITY;
+
+  const elsewhere = (known: readonly Server[]): Server | null => {
+    const others = known.filter(({ listen }) => listen !== nc.getServer());
+    const avoided = ({ listen }: Server): number =>
+      performance.now() - (leftMs.get(listen) ?? Number.NEGATIVE_INFINITY) < avoidMs || unreached.has(listen)
+        ? 1
+        : 0;
+    return others.toSorted((a, b) => avoided(a) - avoided(b) || a.lastConnect - b.lastConnect)[0] ?? null;
+  };
+  const reset = (): void => {
+    mainAskedMs = undefined;
+    probedMs = undefined;
+  };
+
+  void connect({ ...options.connection, waitOnFirstConnect: true, reconnectToServer: elsewhere }).then(
+    async (made) => {
+      if (closed) return made.close();
+      standby = made;
+      up = true;
+      made.subscribe(probeSubject, {
+        callback: (error) => {
+          if (error) return;
+          probedMs = undefined;
+          provedOnce = true;
+          unreached.clear();
+        },
+      });
+      for await (const { type } of made.status()) {
+        if (type !== 'disconnect' && type !== 'reconnect') continue;
+        up = type === 'reconnect';
+        reset();
+      }
+    },
+    (error: unknown) => log?.warn({ error }, 'no standby connection to NATS'),
+  );
+
+  const change = (reason: LeaveReason): void => {
+    const nowMs = performance.now();
+    patience = nowMs - changedMs < calmMs ? Math.min(maxPatience, patience * 2) : 2;
+    changedMs = nowMs;
+    leftMs.set(nc.getServer(), nowMs);
+    reset();
+    leave(reason);
+  };
+
+  /** Judges with an answer of the standby's server to a question that was asked at `askedMs`. */
+  const judge = async (askedMs: number): Promise<void> => {
+    if (performance.now() - changedMs > calmMs) patience = 1;
+    const isOver = (sinceMs: number | undefined, afterMs: number): boolean =>
+      sinceMs !== undefined && sinceMs <= askedMs && performance.now() - sinceMs >= afterMs * patience;
+    if (isOver(mainAskedMs, silentAfterMs)) {
+      // An answer may have arrived in this turn of the event loop; and the standby must answer once more.
+      await nextTurn();
+      await standby?.flush();
+      if (connected() && isOver(mainAskedMs, silentAfterMs)) change('silent');
+    } else if (servers > 2 && provedOnce && mainAskedMs === undefined && isOver(probedMs, cutOffAfterMs)) {
+      await nextTurn();
+      if (!standby || !up || !connected() || !isOver(probedMs, cutOffAfterMs)) return;
+      unreached.add(standby.getServer());
+      if (unreached.size > 1) change('cut off');
+      else {
+        reset();
+        await standby.reconnect();
+      }
+    }
+  };
+
+  const ask = (): void => {
+    if (mainServer !== nc.getServer()) {
+      mainServer = nc.getServer();
+      provedOnce = false;
+      unreached.clear();
+      reset();
+    }
+    if (!standby || !up || !connected()) {
+      reset();
+      return;
+    }
+    if (standby.getServer() === mainServer) {
+      void standby.reconnect();
+      return;
+    }
+    const nowMs = performance.now();
+    if (mainAskedMs === undefined) {
+      mainAskedMs = nowMs;
+      const heard = (): void => {
+        mainAskedMs = undefined;
+      };
+      nc.flush().then(heard, heard);
+    }
+    if (probing) {
+      probedMs ??= nowMs;
+      nc.publish(probeSubject);
+    }
+    if (standbyAsked) return;
+    standbyAsked = true;
+    standby
+      .flush()
+      .then(() => {
+        answeredMs = performance.now();
+        return judge(nowMs);
+      })
+      .catch(() => {})
+      .finally(() => {
+        standbyAsked = false;
+      });
+  };
+  const timer = setInterval(ask, askEveryMs);
+  timer.unref();
+
+  return {
+    answering: () =>
+      up && performance.now() - answeredMs < 2 * silentAfterMs ? standby?.getServer() : undefined,
+    stopProbing: () => {
+      probing = false;
+      probedMs = undefined;
+    },
+    close: async () => {
+      closed = true;
+      clearInterval(timer);
+      await standby?.close();
+    },
+  };
+};
+
+interface StandbyOptions {
+  /** The main connection. */
+  readonly nc: NatsConnection;
+  readonly connected: () => boolean;
+  readonly connection: ConnectionOptions;
+  /** The number of servers. */
+  readonly servers: number;
+  /** Unique to this process; it may publish and listen there. */
+  readonly probeSubject: string;
+  readonly leave: (reason: LeaveReason) => void;
+  readonly log?: Log | undefined;
+}
