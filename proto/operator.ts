@@ -176,3 +176,54 @@ export const reencryptSecrets = defineOperation({
   body: reencrypt,
   answers: { 200: { description: 'What was done in this batch.', schema: reencrypted } },
 });
+
+const count = z.int().min(0);
+
+const companyStatus = z.object({
+  company_id: id,
+  /** MySQL's time, by which the other times are to be read. */
+  now_utc: instant,
+  /** Events whose deliveries are neither attempted nor written as waiting. */
+  events: z.object({ waiting: count, oldest_utc: instant.nullable() }),
+  /** All subscriptions; this many of them are listed below. */
+  total: count,
+  /** The longest queues first. */
+  subscriptions: z.array(
+    z.object({
+      subscription_id: id,
+      /** Scheme and host of the URL: its path may hold a secret. */
+      origin: z.string(),
+      enabled: z.boolean(),
+      disabled_reason: z.string().nullable(),
+      consecutive_failures: count,
+      waiting: count,
+      held: count,
+      missed: count,
+      succeeded_24h: count,
+      failed_24h: count,
+      last_success_utc: instant.nullable(),
+      next_due_utc: instant.nullable(),
+      /** The waiting delivery that has been due for longest, with the result of its last attempt. */
+      oldest: z
+        .object({
+          event_id: id,
+          created_utc: instant,
+          due_utc: instant.nullable(),
+          attempts: count,
+          last_status: z.int().nullable(),
+          last_error: z.string().nullable(),
+        })
+        .nullable(),
+    }),
+  ),
+});
+export type CompanyStatusAnswer = z.output<typeof companyStatus>;
+
+export const getCompanyStatus = defineOperation({
+  ...operator,
+  service: 'webhooks',
+  id: 'getCompanyStatus',
+  summary: "Show a company's queues of deliveries, their health and last errors",
+  body: z.strictObject({ company_id: recordId }),
+  answers: { 200: { description: 'Why its deliveries are late, if they are.', schema: companyStatus } },
+});

@@ -5,6 +5,7 @@ import * as events from './events/index.ts';
 import * as portal from './portal/index.ts';
 import * as replays from './replays/index.ts';
 import { reencryptSecrets } from './secrets/reencrypt-secrets.ts';
+import { getCompanyStatus } from './status/get-company-status.ts';
 import * as subscriptions from './subscriptions/index.ts';
 
 /** The handler of each operation that this service answers. */
@@ -15,4 +16,5 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   ...replays,
   ...portal,
   reencryptSecrets,
+  getCompanyStatus,
 };

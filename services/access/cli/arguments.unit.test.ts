@@ -18,6 +18,7 @@ const bodyOf = (line: string) => {
 test.each([
   ['company create --name Acme', 'createCompany', { name: 'Acme' }],
   ['company list', 'listCompanies', {}],
+  ['company status --company 17', 'getCompanyStatus', { company_id: 17 }],
   [
     'key create --company 1001 --name k --scopes admin,events:read',
     'createKey',

@@ -70,6 +70,15 @@ export const commands: readonly Command[] = [
     body: () => ({}),
   },
   {
+    words: ['company', 'status'],
+    about: "Show why a company's webhooks are late: queues, health, oldest waiting, last errors",
+    options: { company },
+    notes: ['The longest queues come first, at most 50 of them.'],
+    operation: 'getCompanyStatus',
+    lane: 'operator-webhooks',
+    body: ({ company }) => ({ company_id: wholeNumber('company', company) }),
+  },
+  {
     words: ['key', 'create'],
     about: 'Create an API key; its value is shown once',
     options: {

@@ -1,7 +1,13 @@
-import { styleText } from 'node:util';
-import type { CompanyAnswer, KeyAnswer, LimitsAnswer, ReencryptAnswer } from '@causeway/proto';
+import type {
+  CompanyAnswer,
+  CompanyStatusAnswer,
+  KeyAnswer,
+  LimitsAnswer,
+  ReencryptAnswer,
+} from '@causeway/proto';
 import type { OperationId } from './commands.ts';
-import { columns, moment } from './layout.ts';
+import { companyStatus } from './company-status.ts';
+import { columns, moment, strong, table } from './layout.ts';
 
 /** Formats each operation's answer for people. */
 export const printers: Readonly<Record<OperationId, (answer: never) => string>> = {
@@ -18,6 +24,8 @@ export const printers: Readonly<Record<OperationId, (answer: never) => string>> 
             moment(created_utc),
           ]),
         ),
+
+  getCompanyStatus: (answer: CompanyStatusAnswer) => companyStatus(answer),
 
   createKey: ({ id, company_id, name, scopes, value }: KeyAnswer & { readonly value: string }) =>
     `Key ${strong(id)} of company ${company_id} · ${name}
@@ -98,10 +106,3 @@ interface OwnerAnswer {
   /** Only if it was generated here. */
   readonly password?: string;
 }
-
-const strong = (text: unknown): string => styleText('bold', String(text), { stream: process.stdout });
-
-const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const [head, ...lines] = columns([heads.map((text) => text.toUpperCase()), ...rows]).split('\n');
-  return [styleText('dim', head ?? '', { stream: process.stdout }), ...lines].join('\n');
-};
