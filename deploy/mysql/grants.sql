@@ -53,3 +53,4 @@ GRANT SELECT, INSERT, UPDATE, ALTER, DROP ON `causeway`.`delivery_minutes` TO 'c
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`webhook_companies` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`missed_events` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, UPDATE, DELETE ON `causeway`.`subscription_changes` TO 'causeway_dispatcher'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`dispatchers` TO 'causeway_dispatcher'@'%';

@@ -44,6 +44,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     delivery_minutes: read,
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'DELETE'],
+    dispatchers: [],
   },
   dispatcher: {
     audit_log: ['INSERT'],
@@ -59,6 +60,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     replays: change,
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'INSERT', 'UPDATE'],
+    dispatchers: everyRow,
   },
 };
 

@@ -1,6 +1,6 @@
 /**
  * The lease of a delivery: longer than an attempt can take, including its waits. When it expires, the delivery is due
- * again.
+ * again; if the dispatcher that it names dies, soon after that.
  */
 export const leaseMs = 30_000;
 
@@ -9,4 +9,4 @@ export const leaseMs = 30_000;
  * message acts on it until then without asking the database. A row whose lease has expired was lost on the way; any
  * dispatcher takes it.
  */
-export const outboxLeaseMs = 2_500;
+export const outboxLeaseMs = 1_500;

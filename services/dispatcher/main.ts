@@ -1,4 +1,4 @@
-import { openBus, openDatabase, parseConfig, readEnv, runProcess } from '@causeway/runtime';
+import { connectDatabase, openBus, openDatabase, parseConfig, readEnv, runProcess } from '@causeway/runtime';
 import { dispatcherConfig } from './config.ts';
 import { createDispatcher } from './service.ts';
 import { type Tables, tenantTables } from './tables.ts';
@@ -9,10 +9,14 @@ await runProcess(
   async (kit, config) => {
     const { log, metrics, tracer } = kit;
     const db = await openDatabase<Tables>(kit, config, tenantTables);
+    const beatDb = connectDatabase<Tables>({ url: config.MYSQL_URL, poolSize: 1, tenantTables });
+    kit.onStop('beats', () => beatDb.close());
     const bus = await openBus(kit, config);
     const dispatcher = await createDispatcher({
       bus,
       db,
+      beatDb,
+      instance: kit.instance,
       keyRing: config.WEBHOOKS_SECRET_KEYS,
       log,
       metrics,

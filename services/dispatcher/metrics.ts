@@ -27,9 +27,21 @@ export const dispatcherMetrics = declareMetrics({
     help: 'From an event to the first attempt of its delivery',
   },
   dispatcher_first_taken_total: { type: 'counter', help: 'Deliveries of events taken from the stream' },
+  dispatcher_given_up_total: {
+    type: 'counter',
+    help: 'Other dispatchers that this one has given up, because they gave no sign of life',
+  },
   dispatcher_given_back_total: {
     type: 'counter',
     help: 'Deliveries that were taken and returned without an attempt',
+  },
+  dispatcher_leases_freed_total: {
+    type: 'counter',
+    help: 'Deliveries made due because the dispatcher that leased them was given up',
+  },
+  dispatcher_not_held_total: {
+    type: 'counter',
+    help: 'Attempts not started because their leases may have been freed',
   },
   dispatcher_oldest_due_seconds: {
     type: 'gauge',

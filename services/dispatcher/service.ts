@@ -25,6 +25,7 @@ import { startIntake } from './intake/intake.ts';
 import { trackOpenEvents } from './intake/open-events.ts';
 import { keepStream } from './intake/streams.ts';
 import type { Job } from './job.ts';
+import { startHolder } from './leases/holder.ts';
 import { dispatcherMetrics } from './metrics.ts';
 import { watchBacklog } from './queues/backlog.ts';
 import { startHeldCount } from './queues/held-count.ts';
@@ -49,6 +50,10 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
+  /** A pool with one connection, for the sign of life that its leases depend on. */
+  readonly beatDb: Database<Tables>;
+  /** This process's name, for the log of the others. */
+  readonly instance: string;
   readonly keyRing: KeyRing;
   readonly log: Log;
   readonly metrics?: Metrics;
@@ -90,6 +95,18 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   const { slots = 512, timeoutMs = 10_000, leaseMs = contractLeaseMs } = options;
   // The least that must be left of a lease when an attempt begins: it ends before, and is recorded.
   const lastStartMs = timeoutMs + Math.min(recordingMs, leaseMs / 10);
+  const wake = { onSure: () => {}, onFreed: () => {} };
+  const holder = await startHolder({
+    beatDb: options.beatDb,
+    db,
+    instance: options.instance,
+    now,
+    nowMs: () => performance.now(),
+    onSure: () => wake.onSure(),
+    onFreed: () => wake.onFreed(),
+    log,
+    metrics,
+  });
   const signer = createSigner({ keyRing, threads: options.signers, now, metrics });
   const poster = createPoster({
     allowHttp: options.allowHttp ?? false,
@@ -103,6 +120,8 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     poster,
     scheduleMs: options.scheduleMs ?? retryScheduleMs,
     lastStartMs,
+    holder,
+    giveBack: (jobs) => leaseRelease.release(jobs),
     now,
     random,
     log,
@@ -110,7 +129,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     tracer,
   });
   const waitingQuota = options.waitingQuota ?? waitingDeliveriesQuota;
-  const openEvents = trackOpenEvents({ db, now, waitingQuota, log, metrics });
+  const openEvents = trackOpenEvents({ db, now, waitingQuota, holder: holder.id, log, metrics });
   const onWritten = openEvents.written;
   const onMissed = createMissedReport({
     log,
@@ -166,8 +185,8 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     intake.pump();
   };
   // Results that are not recorded yet take room: they must not pile up behind a slow database.
-  const mayTake = (): boolean => !recorder.stalled() && recorder.pending() < slots;
-  const poller = startPoller({ db, scheduler, now, leaseMs, log, metrics, mayTake });
+  const mayTake = (): boolean => holder.isSure() && !recorder.stalled() && recorder.pending() < slots;
+  const poller = startPoller({ db, scheduler, now, leaseMs, holder: holder.id, log, metrics, mayTake });
   const fanOut = startFanOut({
     db,
     log,
@@ -192,6 +211,11 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     metrics,
     mayTake,
   });
+  wake.onFreed = poller.wake;
+  wake.onSure = () => {
+    poller.wake();
+    intake.pump();
+  };
   const commands = await serveCommands({
     bus,
     db,
@@ -237,6 +261,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
       await scheduler.drain();
       await Promise.all([recorder.settle(), leaseRelease.settle(), minutes.drain(), fanOut.stop()]);
       await openEvents.settle();
+      await holder.stop();
       await Promise.all([poster.close(), signer.close()]);
     },
   };

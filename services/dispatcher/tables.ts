@@ -22,7 +22,16 @@ export interface Tables {
   subscriptions: SubscriptionRow;
   subscription_changes: SubscriptionChangeRow;
   delivery_queues: DeliveryQueueRow;
-  deliveries: DeliveryRow;
+  deliveries: DeliveryRow & {
+    /** While it is leased: the dispatcher that leases it. */
+    readonly leased_by: number | null;
+  };
+  dispatchers: {
+    readonly dispatcher_id: Generated<number>;
+    readonly instance: string;
+    readonly beats: Generated<number>;
+    readonly given_up_utc: Date | null;
+  };
   delivery_attempts: {
     [Column in keyof DeliveryAttemptRow]: Column extends 'request_headers' | 'response_headers'
       ? ColumnType<DeliveryAttemptRow[Column], string | null, never>

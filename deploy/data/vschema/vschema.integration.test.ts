@@ -33,6 +33,7 @@ const directory = read('directory');
 const unsharded: Readonly<Record<string, string>> = {
   schema_migrations: 'records the migrations of the one schema',
   sealed_keys: 'holds a handful of keys of the service itself',
+  dispatchers: 'holds the running dispatchers, which serve every company',
   sign_in_delays: 'holds digests of addresses and accounts, and no company',
   statuses: 'is joined with every company’s rows; it is small, and each shard holds a full copy',
 };

@@ -2,6 +2,7 @@ import { errorType, type Log, type Metrics, type Tracer } from '@causeway/runtim
 import type { Poster } from '../http/post.ts';
 import { hasNoRow } from '../intake/taken-events.ts';
 import type { Job } from '../job.ts';
+import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Finished } from '../record/finished.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
@@ -14,23 +15,44 @@ export type Attempt = (job: Job) => Promise<Finished | undefined>;
 
 /** Signs each attempt right before sending it, then applies the retry rules to its result. Never throws. */
 export const createAttempts = (options: AttemptsOptions): Attempt => {
-  const { signer, poster, scheduleMs, lastStartMs, now, random, log, metrics, tracer } = options;
+  const { signer, poster, scheduleMs, lastStartMs, holder, giveBack, now, random, log, metrics, tracer } =
+    options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
   const late = metrics?.counter(dispatcherMetrics.dispatcher_too_late_total).cell();
+  const notHeld = metrics?.counter(dispatcherMetrics.dispatcher_not_held_total).cell();
   const lag = metrics?.timing(dispatcherMetrics.dispatcher_first_attempt_lag_seconds);
 
-  return async (job) => {
-    const { target, body, leaseMs, attempt } = job;
+  const isTooLate = (job: Job): boolean => {
     const nowMs = now().getTime();
     // A process that was frozen past the lease of an event no longer has it.
     const isLost = hasNoRow(job) && job.event!.leaseMs <= nowMs;
-    if (isLost || leaseMs - nowMs < lastStartMs) {
+    return isLost || job.leaseMs - nowMs < lastStartMs;
+  };
+  /** Waits if this process may have been given up; then it knows. A delivery without a row is leased by its event. */
+  const isHeld = async (job: Job): Promise<boolean> => {
+    while (!holder.isSure()) {
+      await holder.nextBeat();
+      if (isTooLate(job)) return false;
+    }
+    return hasNoRow(job) || job.holder === holder.id();
+  };
+
+  return async (job) => {
+    const { target, body, attempt } = job;
+    if (isTooLate(job)) {
       if (late) late.value++;
       return undefined;
     }
     const span = startDelivery(tracer, job);
     try {
       const headers = await signer.sign(job);
+      // Right before the post: nothing may take long in between.
+      if (!(await isHeld(job))) {
+        if (notHeld) notHeld.value++;
+        span?.end();
+        giveBack([job]);
+        return undefined;
+      }
       const startedMs = now().getTime();
       if (attempt === 1 && job.source === 'first') lag?.observe(startedMs - job.created_utc.getTime());
       const { url } = target;
@@ -60,6 +82,9 @@ export interface AttemptsOptions {
   readonly scheduleMs: readonly number[];
   /** An attempt must begin at least this long before its lease ends. */
   readonly lastStartMs: number;
+  readonly holder: Pick<Holder, 'id' | 'isSure' | 'nextBeat'>;
+  /** Makes deliveries due in their queues. */
+  readonly giveBack: (jobs: readonly Job[]) => void;
   readonly now: () => Date;
   /** At least 0, less than 1. */
   readonly random: () => number;

@@ -62,7 +62,7 @@ export const fanOutEvents = async (
     await noteMissed(all, refused);
     const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
     await scheduleQueues(all, [...queues.values()], at);
-    await addRows(all, admitted, at);
+    await addRows(all, admitted, { now: at, holder: null });
     await deleteOutboxRows(all, plan.done);
     return {
       events: plan.done.length,

@@ -23,7 +23,16 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
   const outbox = createMeasurement<{ readonly lateMs: number; readonly oldestMs: number }>(measuredForMs);
   metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => seconds(outbox.read()?.lateMs));
   metrics.gauge(dispatcherMetrics.dispatcher_events_oldest_seconds, () => seconds(outbox.read()?.oldestMs));
+  let failed = false;
+  let quietUntilMs = 0;
   const sweep = async (): Promise<number> => {
+    if (failed) quietUntilMs = performance.now() + quietMs;
+    failed = true;
+    const done = await sweepNow();
+    failed = false;
+    return done;
+  };
+  const sweepNow = async (): Promise<number> => {
     const all = acrossTenants(
       db as Kysely<Tables>,
       'the sweeper looks for abandoned events of all companies',
@@ -33,7 +42,7 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
     const ageMs = (since: Date | null) => (since === null ? 0 : Math.max(0, at.getTime() - since.getTime()));
     const lateMs = ageMs(due);
     outbox.set({ lateMs, oldestMs: ageMs(created) });
-    if (lateMs === 0) return 0;
+    if (lateMs === 0 || performance.now() < quietUntilMs) return 0;
     const done = await work(await leftBehind(all, at));
     swept.value += done;
     if (done > 0) log.info({ events: done }, 'events swept');
@@ -47,9 +56,11 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
 
 /** For rows without a lease, of an older release. */
 const graceMs = 2_000;
-const sweepEveryMs = 500;
+const sweepEveryMs = 250;
 /** A pass takes seconds after an outage, while it fans out what was left behind. */
 const measuredForMs = 30_000;
+/** After an outage of the database, dispatchers that live record first what they have delivered meanwhile. */
+const quietMs = 1_000;
 const rowsPerSweep = 500;
 
 export interface SweeperOptions {

@@ -139,7 +139,7 @@ const maxBatch = 256;
 /** Events with more subscribers are written as waiting deliveries, which the queues share out among all dispatchers. */
 const maxSubscribers = 256;
 /** What must be left of an event's lease before its deliveries would get rows. */
-const marginMs = 250;
+const marginMs = 200;
 
 export interface IntakeOptions {
   readonly bus: Bus;

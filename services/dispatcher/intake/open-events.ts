@@ -1,3 +1,4 @@
+import { outboxLeaseMs } from '@causeway/proto';
 import {
   acrossTenants,
   admitWaiting,
@@ -38,7 +39,7 @@ export interface OpenEvents {
  * attempt. So it shows as waiting, and its event leaves the outbox, even if a receiver hangs.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
-  const { db, now, waitingQuota: quota, log, metrics } = options;
+  const { db, now, waitingQuota: quota, holder, log, metrics } = options;
   const events = new Set<TakenEvent>();
   const finished = createBatch<TakenEvent>({
     name: 'finished-events',
@@ -58,17 +59,24 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
       }
   };
   const look = async (): Promise<number> => {
-    const before = now().getTime() + rowsBeforeMs;
+    const nowMs = now().getTime();
+    const before = nowMs + rowsBeforeMs;
     const ending: TakenEvent[] = [];
     let deliveries = 0;
     for (const event of events) {
       if (deliveries >= perTransaction) break;
       if (event.leaseMs > before) continue;
-      ending.push(event);
-      deliveries += event.open.size;
+      // The sweeper has it, of whichever dispatcher.
+      if (event.leaseMs <= nowMs) events.delete(event);
+      else {
+        ending.push(event);
+        deliveries += event.open.size;
+      }
     }
     if (ending.length === 0) return 0;
-    const { admitted } = await write(db, ending, { quota, now: now() });
+    const ownId = holder();
+    const { admitted } = await write(db, ending, { quota, now: now(), holder: ownId });
+    for (const delivery of admitted) delivery.holder = ownId;
     written(admitted);
     return admitted.length;
   };
@@ -88,37 +96,38 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
 };
 
 /** How long before its lease ends an event's unfinished deliveries get rows. */
-export const rowsBeforeMs = 1_250;
-const everyMs = 200;
+export const rowsBeforeMs = 600;
+const everyMs = 100;
 const perTransaction = 1_000;
-/** At the quota of waiting deliveries an event stays in the outbox for the rest of an attempt. */
-const extensionMs = 30_000;
 
 /**
  * Locks queues before deliveries, as every transaction does. At the quota of waiting deliveries some get no row: the
- * leases of their events are extended, and they get their rows with their results.
+ * leases of their events are extended again and again, and they get their rows with their results.
+ *
+ * An event whose lease another process has taken meanwhile is left to it.
  */
 const write = (
   db: Database<Tables>,
   events: readonly TakenEvent[],
-  { quota, now }: { readonly quota: number; readonly now: Date },
+  { quota, now, holder }: { readonly quota: number; readonly now: Date; readonly holder: number },
 ): Promise<{ readonly admitted: readonly LeasedDelivery[] }> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(
       trx,
       'a dispatcher defers unfinished deliveries of many companies in one batch',
     );
-    const open = events.flatMap((event) => [...event.open.values()]);
+    const own = await lockOwn(all, events, now);
+    const open = own.flatMap((event) => [...event.open.values()]);
     const { admitted, refused } = await admitWaiting(all, open, { quota, now, makesRoom: false });
     if (admitted.length > 0) {
       const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
       const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
       await scheduleQueues(all, [...queues.values()], new Date(lastLeaseMs));
-      await addRows(all, admitted, now);
+      await addRows(all, admitted, { now, holder });
     }
     const extended = [...new Set(refused.flatMap(({ event }) => event ?? []))];
     if (extended.length > 0) {
-      const untilMs = now.getTime() + extensionMs;
+      const untilMs = now.getTime() + outboxLeaseMs;
       await extend(all, extended, untilMs);
       trx.onCommit(() => {
         for (const event of extended) event.leaseMs = untilMs;
@@ -126,6 +135,22 @@ const write = (
     }
     return { admitted };
   });
+
+/** Locks the outbox rows that are still leased to this process. */
+const lockOwn = async (
+  db: Kysely<Tables>,
+  events: readonly TakenEvent[],
+  now: Date,
+): Promise<readonly TakenEvent[]> => {
+  const { rows } = await sql<{ event_id: number }>`
+    SELECT o.event_id FROM ${eventTable(events)} AS k
+    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
+      ON o.company_id = k.company_id AND o.event_id = k.event_id
+    WHERE o.leased_until = k.lease_utc AND o.leased_until > ${now}
+    FOR UPDATE OF o SKIP LOCKED`.execute(db);
+  const ids = new Set(rows.map(({ event_id }) => event_id));
+  return events.filter(({ event_id }) => ids.has(event_id));
+};
 
 const extend = async (db: Kysely<Tables>, events: readonly TakenEvent[], untilMs: number): Promise<void> => {
   await sql`
@@ -157,6 +182,8 @@ export interface OpenEventsOptions {
   readonly now: () => Date;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
+  /** The ID that leases name. */
+  readonly holder: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
 }

@@ -14,6 +14,8 @@ export interface TakenEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' 
 export type LeasedDelivery = DeliveryKey & {
   readonly event_type: EventType;
   readonly leaseMs: number;
+  /** The ID under which this process leases its row (`Holder`); undefined while it has none. */
+  holder?: number | undefined;
   /** The event it belongs to, if it was matched here: it may have no row yet. Absent: it was taken from its queue. */
   readonly event?: TakenEvent;
 };

@@ -29,6 +29,8 @@ export interface ClaimOptions {
   readonly now: Date;
   /** Lease of the taken deliveries. */
   readonly leaseMs: number;
+  /** Who takes them. */
+  readonly holder: number;
 }
 
 /**
@@ -77,7 +79,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       const takes = open.map((target, at) => ({ target, take: counts[at]! }));
       const taking = takes.filter(({ take }) => take > 0);
       const due = taking.length > 0 ? (await lockDue(all, taking, now)).rows : [];
-      await lease(all, due, leaseMs);
+      await lease(all, due, { leaseMs, holder: options.holder });
 
       const byQueue = Map.groupBy(due, queueName);
       const claims = taking.map(({ target, take }) => {
@@ -147,12 +149,12 @@ const unionOf = (parts: readonly ReturnType<typeof dueOf>[], db: Kysely<Tables>)
 const lease = async (
   db: Kysely<Tables>,
   deliveries: readonly WaitingDelivery[],
-  leaseMs: number,
+  { leaseMs, holder }: Pick<ClaimOptions, 'leaseMs' | 'holder'>,
 ): Promise<void> => {
   if (deliveries.length === 0) return;
   await sql`
     UPDATE ${deliveryTable(deliveries)} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-    SET d.due_utc = ${new Date(leaseMs)}`.execute(db);
+    SET d.due_utc = ${new Date(leaseMs)}, d.leased_by = ${holder}`.execute(db);
 };
 
 const setNextDue = async (

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   acrossTenants,
   admitWaiting,
@@ -5,6 +6,7 @@ import {
   createBatch,
   type Database,
   datetime,
+  isPassing,
   type Log,
   type Metrics,
   noteMissed,
@@ -34,11 +36,18 @@ export const createLeaseRelease = (options: LeaseReleaseOptions): LeaseRelease =
   const { db, now, waitingQuota: quota, onWritten, onMissed, log, metrics } = options;
   const returned = metrics.counter(dispatcherMetrics.dispatcher_given_back_total).cell();
   const flush = async (deliveries: readonly LeasedDelivery[]): Promise<void> => {
-    try {
-      onMissed(await releaseLeases(db, deliveries, { quota, now: now() }));
-      onWritten(deliveries);
-    } catch (error) {
-      log.warn({ error }, 'deliveries could not be given back; they are due when their leases end');
+    for (let attempt = 1; ; attempt++) {
+      try {
+        onMissed(await releaseLeases(db, deliveries, { quota, now: now() }));
+        onWritten(deliveries);
+        return;
+      } catch (error) {
+        if (!isPassing(error) || attempt === maxAttempts) {
+          log.warn({ error }, 'deliveries could not be given back; they are due when their leases end');
+          return;
+        }
+        await sleep(retryAfterMs);
+      }
     }
   };
   const batch = createBatch<LeasedDelivery>({
@@ -56,6 +65,10 @@ export const createLeaseRelease = (options: LeaseReleaseOptions): LeaseRelease =
     settle: batch.drain,
   };
 };
+
+/** For ten seconds: about as long as a database takes to be replaced. */
+const maxAttempts = 40;
+const retryAfterMs = 250;
 
 export interface LeaseReleaseOptions {
   readonly db: Database<Tables>;
@@ -85,11 +98,11 @@ const releaseLeases = (
     });
     await noteMissed(all, refused);
     await scheduleQueues(all, [...queues.values()], now);
-    await addRows(all, admitted, now);
+    await addRows(all, admitted, { now, holder: null });
     await sql`
       UPDATE ${deliveryTable(deliveries, { lease_utc: datetime }, ({ leaseMs }) => [sqlTime(leaseMs)])} AS k
       STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-      SET d.due_utc = ${now}
+      SET d.due_utc = ${now}, d.leased_by = NULL
       WHERE d.state = 'waiting' AND d.due_utc = k.lease_utc`.execute(all);
     return [...refused, ...dropped];
   });

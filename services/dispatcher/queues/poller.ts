@@ -22,7 +22,7 @@ export interface Poller {
  * and the next one at once if more was due than it could take, otherwise after a pause.
  */
 export const startPoller = (options: PollerOptions): Poller => {
-  const { db, scheduler, now, leaseMs, log, metrics, mayTake } = options;
+  const { db, scheduler, now, leaseMs, holder, log, metrics, mayTake } = options;
   const claim = createClaim();
   const turns = createTurns(scheduler);
   const all = acrossTenants(db, 'a dispatcher reads deliveries of many companies in one batch');
@@ -39,6 +39,7 @@ export const startPoller = (options: PollerOptions): Poller => {
     if (!mayTake() || queueSlots === 0) return false;
     if (looks) looks.value++;
     const at = now();
+    const ownId = holder();
     const { queues, more } = await turns.next(all, at);
     if (queues.length === 0) return more;
     const { claims, leaseMs: untilMs } = await claim(db, {
@@ -49,6 +50,7 @@ export const startPoller = (options: PollerOptions): Poller => {
       },
       now: at,
       leaseMs,
+      holder: ownId,
     });
     const deliveries = claims.flatMap((one) => one.deliveries);
     if (deliveries.length > 0) {
@@ -64,6 +66,7 @@ export const startPoller = (options: PollerOptions): Poller => {
             ...delivery,
             attempt: attempts + 1,
             leaseMs: untilMs,
+            holder: ownId,
             source: 'queue',
             probe,
             target,
@@ -122,8 +125,10 @@ export interface PollerOptions {
   readonly scheduler: Scheduler;
   readonly now: () => Date;
   readonly leaseMs: number;
+  /** The ID that leases name. */
+  readonly holder: () => number;
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
-  /** False while results cannot be recorded. */
+  /** False while results cannot be recorded, or leases may not be held. */
   readonly mayTake: () => boolean;
 }

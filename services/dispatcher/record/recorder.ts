@@ -102,7 +102,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
 const maxBatch = 256;
 /** One transaction at a time makes the largest batches; but one that waits for a lock must not delay the others. */
 const overlapAfterMs = 50;
-const maxPauseMs = 1_000;
+const maxPauseMs = 250;
 
 export interface RecorderOptions {
   readonly db: Database<Tables>;

@@ -84,7 +84,7 @@ export const createWriter = (): ((
       await addRows(
         all,
         checked.map(({ job }) => job).filter(({ event }) => event),
-        options.now,
+        { now: options.now, holder: null },
       );
       const rows = await lockDeliveries(all, checked);
       await insertAttempts(all, finished.map(attemptRow));
@@ -212,7 +212,7 @@ const change = async (
       result.errorClass,
     ])} AS k
     STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-    SET d.state = k.state, d.due_utc = k.due_utc, d.attempts = GREATEST(d.attempts, k.attempt),
+    SET d.state = k.state, d.due_utc = k.due_utc, d.leased_by = NULL, d.attempts = GREATEST(d.attempts, k.attempt),
       d.last_status = k.status, d.last_error = k.error, d.updated_utc = ${now}`.execute(db);
 };
 

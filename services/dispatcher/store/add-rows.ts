@@ -10,7 +10,7 @@ import type { Tables } from '../tables.ts';
 export const addRows = async (
   db: Kysely<Tables>,
   deliveries: readonly Omit<LeasedDelivery, 'replay_id'>[],
-  now: Date,
+  { now, holder }: { readonly now: Date; readonly holder: number | null },
 ): Promise<void> => {
   if (deliveries.length === 0) return;
   const rows = deliveries.map((one) => [
@@ -23,8 +23,9 @@ export const addRows = async (
   ]);
   await sql`
     INSERT INTO deliveries
-      (company_id, event_id, subscription_id, created_utc, event_type, due_utc, updated_utc)
-    SELECT k.company_id, k.event_id, k.subscription_id, k.created_utc, k.event_type, k.due_utc, ${now}
+      (company_id, event_id, subscription_id, created_utc, event_type, due_utc, leased_by, updated_utc)
+    SELECT k.company_id, k.event_id, k.subscription_id, k.created_utc, k.event_type, k.due_utc, ${holder},
+      ${now}
     FROM ${jsonTable(columns, rows)} AS k
     STRAIGHT_JOIN delivery_queues AS q
       ON q.company_id = k.company_id AND q.subscription_id = k.subscription_id

@@ -93,6 +93,7 @@ export const openWorld = async (): Promise<World> => {
   const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
   let company = 100;
   let sequence = 0;
+  let started = 0;
 
   const rowsOf = <Row>(sql: string, { company_id, subscription_id }: Subscription): Promise<Row[]> =>
     database.query<Row>(`${sql}`, [company_id, subscription_id]);
@@ -108,6 +109,8 @@ export const openWorld = async (): Promise<World> => {
       const ownBus = options.bus ?? (await connectBus({ url: nats.url, name: 'dispatcher' }));
       const dispatcher = await createDispatcher({
         db: database.connect<Tables>({ tenantTables }),
+        beatDb: database.connect<Tables>({ tenantTables, poolSize: 1 }),
+        instance: `dispatcher-${++started}`,
         keyRing,
         log,
         metrics,

@@ -141,9 +141,12 @@ export const createPool = (options: PoolOptions): Pool => {
       if (connection.isOverdue() || (waitedMs >= silentMs.drop && isFormer(connection)))
         drop(connection, noAnswer(where, waitedMs));
     }
-    for (const connection of free)
-      if (connection.askedMs() === undefined && connection.quietMs() >= pingAfterMs)
+    for (const connection of [...free]) {
+      if (connection.askedMs() !== undefined) continue;
+      if (isStale(connection)) connection.drop(isClosed(where));
+      else if (connection.quietMs() >= pingAfterMs)
         connection.ask<void>(silentMs.drop, (done) => connection.raw.ping(done)).catch(() => {});
+    }
     const sinceMs = Math.max(heardMs ?? 0, Math.min(...asked.map((one) => one.askedMs()!)));
     // Before the first answer only the limit on connecting applies: a machine that starts everything at once is slow.
     const quietMs = asked.length > 0 && heardMs !== undefined ? now - sinceMs : 0;
@@ -163,8 +166,7 @@ export const createPool = (options: PoolOptions): Pool => {
       if (closed) throw isClosed(where);
       if (unreachable) throw isUnreachable(where, unreachable);
       for (let next = free.pop(); next; next = free.pop()) {
-        // The server closes a connection that is quiet for longer, as all are after this process was frozen.
-        if (next.isOpen() && next.quietMs() < 2 * pingAfterMs) {
+        if (next.isOpen() && !isStale(next)) {
           inUse++;
           return next;
         }
@@ -248,6 +250,9 @@ const probePauseMs = 100;
 const lookUpEveryMs = 10_000;
 const closeTimeoutMs = 5_000;
 const endTimeoutMs = 1_000;
+
+/** After this process was frozen: the server has closed the connection, or is about to. */
+const isStale = (connection: ServerConnection): boolean => connection.quietMs() >= 2 * pingAfterMs;
 
 /** Says goodbye to the server, unless it is silent. */
 const end = async ({ raw, drop }: ServerConnection): Promise<void> => {

@@ -9,6 +9,9 @@ export interface TestProcess<Report> {
   stop(): Promise<number | null>;
   /** Sends SIGKILL and resolves when it has ended. */
   kill(): Promise<void>;
+  /** Freezes it until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 interface ProcessOptions {
@@ -46,6 +49,8 @@ export const testProcess = async <Report = { readonly metricsUrl: string }>({
     report,
     stop: () => end('SIGTERM'),
     kill: async () => void (await end('SIGKILL')),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
   };
 };
 

@@ -1,0 +1,119 @@
+import { createLog } from '@causeway/runtime';
+import { expect, test } from 'vitest';
+import type { Poster } from '../http/post.ts';
+import type { Job } from '../job.ts';
+import { createAttempts } from './attempts.ts';
+
+const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
+
+const jobOf = (more: Partial<Job>): Job => ({
+  company_id: 1,
+  event_id: 2,
+  subscription_id: 3,
+  replay_id: 0,
+  created_utc: new Date(0),
+  event_type: 'client.created',
+  leaseMs: 30_000,
+  attempt: 1,
+  source: 'queue',
+  probe: false,
+  target: {
+    url: 'http://receiver/',
+    secret: Buffer.alloc(0),
+    previous_secret: null,
+    previous_secret_until: null,
+    consecutive_failures: 0,
+  },
+  body: Buffer.alloc(0),
+  ...more,
+});
+
+/** An attempt by a process with the ID 1, which is sure of its leases unless a beat is due. */
+const open = ({ isSure = true, onBeat = () => {} } = {}) => {
+  const holder = { ownId: 1, sure: isSure };
+  const posts: string[] = [];
+  const returned: Job[] = [];
+  let nowMs = 1_000;
+  const poster = {
+    post: async ({ url }) => {
+      posts.push(url);
+      return { statusCode: 200, errorClass: null, elapsedMs: 1, retryAfter: null };
+    },
+  } as Pick<Poster, 'post'> as Poster;
+  const attempt = createAttempts({
+    signer: { sign: async () => [], close: async () => {} },
+    poster,
+    scheduleMs: [],
+    lastStartMs: 13_000,
+    holder: {
+      id: () => holder.ownId,
+      isSure: () => holder.sure,
+      nextBeat: async () => {
+        holder.sure = true;
+        onBeat();
+      },
+    },
+    giveBack: (jobs) => returned.push(...jobs),
+    now: () => new Date(nowMs),
+    random: () => 0,
+    log,
+  });
+  return {
+    attempt,
+    posts,
+    returned,
+    holder,
+    wait: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+};
+
+test('an attempt is made under a lease of this process', async () => {
+  const { attempt, posts, returned } = open();
+  expect(await attempt(jobOf({ holder: 1 }))).toMatchObject({ decision: { outcome: 'succeeded' } });
+  expect([posts, returned]).toEqual([['http://receiver/'], []]);
+});
+
+test('a process that was given up sends nothing of its former leases, and gives them back', async () => {
+  const { attempt, posts, returned, holder } = open({
+    isSure: false,
+    onBeat: () => {
+      holder.ownId = 2;
+    },
+  });
+  const job = jobOf({ holder: 1 });
+  expect(await attempt(job)).toBeUndefined();
+  expect([posts, returned]).toEqual([[], [job]]);
+  // What it leases from now on is its own.
+  await attempt(jobOf({ holder: 2 }));
+  expect(posts).toHaveLength(1);
+});
+
+test('a process that may have been given up waits for its beat, then continues', async () => {
+  const { attempt, posts } = open({ isSure: false });
+  await attempt(jobOf({ holder: 1 }));
+  expect(posts).toHaveLength(1);
+});
+
+test('an event that has no row yet is protected by its own lease, not by the process that has it', async () => {
+  const event = (leaseMs: number) => {
+    const open = new Map();
+    const own = { company_id: 1, event_id: 2, created_utc: new Date(0), leaseMs, open };
+    const job = jobOf({ event: own, source: 'first' });
+    open.set(job.subscription_id, job);
+    return job;
+  };
+  const lasting = open();
+  await lasting.attempt(event(1_500));
+  expect(lasting.posts).toHaveLength(1);
+  const ended = open({ isSure: false, onBeat: () => ended.wait(1_000) });
+  expect(await ended.attempt(event(1_500))).toBeUndefined();
+  expect(ended.posts).toEqual([]);
+});
+
+test('a delivery whose row was written after its event was given back is not sent', async () => {
+  const { attempt, posts } = open();
+  await attempt(jobOf({ holder: undefined }));
+  expect(posts).toEqual([]);
+});

@@ -1,0 +1,118 @@
+import { type DeliveryKey, failuresUntilProbing, leaseMs } from '@causeway/proto';
+import { acrossTenants, type Database, datetime, sqlTime, transaction } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { byQueue, type QueueKey, queueName } from '../job.ts';
+import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
+import { perCount } from '../store/per-count.ts';
+import type { Tables } from '../tables.ts';
+
+/** A delivery and the end of its lease. */
+type Leased = DeliveryKey & { readonly due_utc: Date };
+
+/**
+ * Makes the deliveries that a dispatcher has leased due at once. Call it after the dispatcher was given up.
+ *
+ * There is no index by holder, because every delivery would pay for it. A queue is due at the earliest due time of its
+ * deliveries, leases included, so few queues can have such a delivery. What another transaction has locked is left for
+ * the next call.
+ * @returns how many it has freed, and how many it has found and left.
+ */
+export const createFreeLeases = (): FreeLeases => {
+  const leasedIn = perCount<QueueKey, Leased, Search>(
+    (queues, { holder, now, horizon }) =>
+      queues.flatMap((one) => [one.company_id, one.subscription_id, now, horizon, holder]),
+    (db, queues, search) =>
+      sql`${sql.join(
+        queues.map((queue) => leasedOf(queue, search)),
+        sql` UNION ALL `,
+      )}`.compile(db),
+  );
+
+  return async (db, holder, now) => {
+    const all = acrossTenants(db, 'a dispatcher frees the leases of another in any company');
+    // Longer than any lease.
+    const horizon = new Date(now.getTime() + leaseMs + 5_000);
+    const queues = await readQueues(all, horizon);
+    let [freed, found] = [0, 0];
+    for (let from = 0; from < queues.length; from += queuesPerQuery) {
+      const { rows } = await leasedIn(all, queues.slice(from, from + queuesPerQuery), {
+        holder,
+        now,
+        horizon,
+      });
+      found += rows.length;
+      if (rows.length > 0) freed += await free(db, rows, { holder, now });
+    }
+    return { freed, left: found - freed };
+  };
+};
+
+export type FreeLeases = (
+  db: Database<Tables>,
+  holder: number,
+  now: Date,
+) => Promise<{ readonly freed: number; readonly left: number }>;
+
+interface Search {
+  readonly holder: number;
+  readonly now: Date;
+  readonly horizon: Date;
+}
+
+const queuesPerQuery = 64;
+const maxQueues = 50_000;
+
+/** Those with leases come first; a queue that is due already may have some too. */
+const readQueues = async (db: Kysely<Tables>, horizon: Date): Promise<readonly QueueKey[]> => {
+  const { rows } = await sql<QueueKey>`
+    SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (next_due)
+    WHERE next_due_utc <= ${horizon} ORDER BY next_due_utc DESC LIMIT ${sql.lit(maxQueues)}`.execute(db);
+  return rows;
+};
+
+const leasedOf = ({ company_id, subscription_id }: QueueKey, { holder, now, horizon }: Search) => sql`
+  (SELECT company_id, event_id, subscription_id, replay_id, created_utc, due_utc
+  FROM deliveries FORCE INDEX (by_state)
+  WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND state = 'waiting'
+    AND due_utc > ${now} AND due_utc <= ${horizon} AND leased_by = ${holder})`;
+
+/** Locks queues before deliveries, as every transaction does. */
+const free = (
+  db: Database<Tables>,
+  leased: readonly Leased[],
+  { holder, now }: { readonly holder: number; readonly now: Date },
+): Promise<number> =>
+  transaction(db, async (trx) => {
+    const all = acrossTenants(trx, 'a dispatcher frees the leases of another in any company');
+    const latest = new Map<string, Leased>();
+    for (const one of leased)
+      if (one.due_utc > (latest.get(queueName(one))?.due_utc ?? 0)) latest.set(queueName(one), one);
+    const keys = [...latest.values()].sort(byQueue);
+    const { rows: locked } = await sql<QueueKey>`
+      SELECT q.company_id, q.subscription_id
+      FROM ${queueTable(keys)} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+      FOR UPDATE OF q SKIP LOCKED`.execute(all);
+    const names = new Set(locked.map(queueName));
+    const open = leased.filter((one) => names.has(queueName(one)));
+    if (open.length === 0) return 0;
+    const { rows } = await sql<DeliveryKey>`
+      SELECT d.company_id, d.event_id, d.subscription_id, d.replay_id, d.created_utc
+      FROM ${deliveryTable(open, { lease_utc: datetime }, ({ due_utc }) => [sqlTime(due_utc)])} AS k
+      STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+      WHERE d.state = 'waiting' AND d.due_utc = k.lease_utc AND d.leased_by = ${holder}
+      FOR UPDATE OF d SKIP LOCKED`.execute(all);
+    if (rows.length === 0) return 0;
+    await sql`
+      UPDATE ${deliveryTable(rows)} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
+      SET d.due_utc = ${now}, d.leased_by = NULL`.execute(all);
+    const freed = new Set(rows.map(queueName));
+    const queues = keys.filter((one) => freed.has(queueName(one)));
+    // A failing queue may be guarded by the probe of a dispatcher that lives.
+    await sql`
+      UPDATE ${queueTable(queues, { lease_utc: datetime }, ({ due_utc }) => [sqlTime(due_utc)])} AS k
+      STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
+      SET q.next_due_utc = IF(
+        q.consecutive_failures >= ${failuresUntilProbing} AND q.next_due_utc <> k.lease_utc,
+        q.next_due_utc, LEAST(COALESCE(q.next_due_utc, ${now}), ${now}))`.execute(all);
+    return rows.length;
+  });

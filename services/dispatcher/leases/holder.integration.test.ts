@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
+import { cleanUp, type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
+import { beforeEach, expect, test } from 'vitest';
+import { startProxy } from '../../runtime/database/fixtures/proxy.ts';
+import { type Tables, tenantTables } from '../tables.ts';
+import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+
+let world: World;
+let receiver: Receiver;
+let subscription: Subscription;
+beforeEach(async () => {
+  world = await openWorld();
+  receiver = await testReceiver();
+  subscription = await world.subscribe(receiver.url);
+});
+
+const delivered = async (): Promise<number> =>
+  (await world.deliveries(subscription)).filter(({ state }) => state === 'succeeded').length;
+const idsReceived = (): number[] => receiver.received.map(({ id }) => Number(id)).sort((a, b) => a - b);
+const dispatchers = () =>
+  world.database.query<{ instance: string; given_up_utc: Date | null }>('SELECT * FROM dispatchers');
+const metric = async ({ metrics }: Awaited<ReturnType<World['start']>>, name: string): Promise<number> =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await metrics.registry.metrics())?.[1]);
+
+const startProcess = () => {
+  const [[name, key]] = [...world.keyRing.keys] as [[string, Buffer]];
+  return testProcess({
+    entry: join(import.meta.dirname, '../main.ts'),
+    env: {
+      ...process.env,
+      MYSQL_URL: world.database.url,
+      NATS_URL: world.nats.url,
+      WEBHOOKS_SECRET_KEYS: `${name}:${key.toString('base64')}`,
+      WEBHOOKS_ALLOW_HTTP: 'true',
+      WEBHOOKS_ALLOW_PRIVATE: 'true',
+      LOG_LEVEL: 'error',
+    },
+  });
+};
+
+test('what a killed dispatcher had leased is delivered by another, long before the leases end', async () => {
+  receiver.answer = () => {};
+  const child = await startProcess();
+  const keys = await world.deliver(subscription, 20, { by: 'queue' });
+  await eventually(() => receiver.received.length).toBeGreaterThan(0);
+  const other = await world.start();
+  await child.kill();
+  const before = receiver.received.length;
+  receiver.answer = (response) => response.end();
+  await eventually(delivered).toBe(20);
+  const due = (await world.deliveries(subscription)).map(({ attempts }) => attempts);
+  expect(due).toEqual(Array(20).fill(1));
+  expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
+  // Only deliveries under way were sent twice.
+  expect(receiver.received.length - 20).toBeLessThanOrEqual(before);
+  expect(await metric(other, 'dispatcher_given_up_total')).toBe(1);
+  expect(await metric(other, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
+  await eventually(dispatchers).toMatchObject([{ given_up_utc: null }]);
+});
+
+test('a frozen dispatcher loses its leases, and starts nothing of them when it continues', async () => {
+  const hanging: (() => void)[] = [];
+  receiver.answer = (response) => void hanging.push(() => response.end());
+  const child = await startProcess();
+  const keys = await world.deliver(subscription, 20, { by: 'queue' });
+  await eventually(() => receiver.received.length).toBe(4);
+  child.pause();
+  receiver.answer = (response) => response.end();
+  const other = await world.start();
+  // Those that nobody had taken come first; the leased ones when the frozen dispatcher is given up.
+  await eventually(delivered).toBe(20);
+  const before = receiver.received.length;
+  expect(before).toBeLessThanOrEqual(24);
+  child.resume();
+  // Each answer gives it room for another attempt.
+  for (const answer of hanging) answer();
+  await eventually(dispatchers).toHaveLength(2);
+  await sleep(1_000);
+  expect(receiver.received).toHaveLength(before);
+  expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
+  expect(await metric(other, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
+  // It works again, under a new ID.
+  await other.drain();
+  const more = await world.deliver(subscription, 5);
+  await eventually(delivered).toBe(25);
+  expect(receiver.received.slice(before).map(({ id }) => Number(id))).toEqual(
+    expect.arrayContaining(more.map((key) => key.event_id)),
+  );
+});
+
+test('a dispatcher that is cut off from the database starts nothing, and another has its leases soon', async () => {
+  const server = await startProxy(parseMysqlUrl(world.database.url));
+  const url = new URL(world.database.url);
+  url.port = String(server.port);
+  const connect = (poolSize: number) => {
+    const db = connectDatabase<Tables>({ url: url.href, poolSize, tenantTables });
+    cleanUp(() => db.close());
+    return db;
+  };
+  receiver.answer = (response) => void setTimeout(() => response.end(), 600);
+  const cutOff = await world.start({ db: connect(4), beatDb: connect(1) });
+  cleanUp(async () => server.comeBack());
+  await world.deliver(subscription, 20, { by: 'queue' });
+  await eventually(() => receiver.received.length).toBe(4);
+  server.vanish();
+  const other = await world.start();
+  await eventually(delivered).toBe(20);
+  // Its own attempts: those of the first second, before it knew.
+  expect(receiver.received.length).toBeLessThanOrEqual(32);
+  expect(await metric(other, 'dispatcher_given_up_total')).toBe(1);
+  expect(await metric(other, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
+  expect(await metric(cutOff, 'dispatcher_given_up_total')).toBe(0);
+});
+
+test('while the database is away nobody is given up', async () => {
+  let away = false;
+  const server = await startProxy(parseMysqlUrl(world.database.url), () => (away ? 'drop' : 'pass'));
+  const url = new URL(world.database.url);
+  url.port = String(server.port);
+  const connect = (poolSize: number) => {
+    const db = connectDatabase<Tables>({ url: url.href, poolSize, tenantTables });
+    cleanUp(() => db.close());
+    return db;
+  };
+  const start = () => world.start({ db: connect(4), beatDb: connect(1) });
+  const two = [await start(), await start()];
+  away = true;
+  await sleep(3_000);
+  away = false;
+  await world.deliver(subscription, 5);
+  await eventually(delivered).toBe(5);
+  await sleep(1_500);
+  for (const one of two) expect(await metric(one, 'dispatcher_given_up_total')).toBe(0);
+  expect(receiver.received).toHaveLength(5);
+});
+
+test('a dispatcher that stops leaves no row', async () => {
+  const { drain } = await world.start();
+  expect(await dispatchers()).toHaveLength(1);
+  await drain();
+  expect(await dispatchers()).toEqual([]);
+});

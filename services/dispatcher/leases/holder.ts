@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, Log, Metrics } from '@causeway/runtime';
+import { dispatcherMetrics } from '../metrics.ts';
+import type { Tables } from '../tables.ts';
+import { beat, forget, giveUp, readDispatchers, register } from './dispatchers.ts';
+import { createFreeLeases } from './free-leases.ts';
+import { beatEveryMs, countSilence } from './silent-dispatchers.ts';
+
+/** This process as a holder of leases. */
+export interface Holder {
+  /** The ID that its leases name. A process that was given up continues under another one. */
+  id(): number;
+  /** Nobody else can have its leases: an attempt may start. */
+  isSure(): boolean;
+  /** Resolves at the next beat that gets through; after a second at the latest. */
+  nextBeat(): Promise<void>;
+  /** Call it when it holds no leases any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Beats in the database, where the leases are, and watches the beats of the others. Whoever sees that one is silent gives
+ * it up and frees its leases.
+ *
+ * A dispatcher is sure of its leases for a second from the beginning of its last beat, and the others give it up later
+ * than that. So one that was frozen or cut off starts no attempt until it has beaten again, and then it knows whether it
+ * was given up. Resolves after the first beat.
+ */
+export const startHolder = async (options: HolderOptions): Promise<Holder> => {
+  const { beatDb, db, instance, now, nowMs, onSure, onFreed, log, metrics } = options;
+  const silence = countSilence();
+  const freeLeases = createFreeLeases();
+  const givenUp = metrics.counter(dispatcherMetrics.dispatcher_given_up_total).cell();
+  const freed = metrics.counter(dispatcherMetrics.dispatcher_leases_freed_total).cell();
+  let id = await register(beatDb, instance);
+  let sureUntilMs = nowMs() + sureForMs;
+  let waiting: (() => void)[] = [];
+  let freeing: Promise<void> | undefined;
+  const stopping = new AbortController();
+
+  const wakeWaiting = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const wake of woken) wake();
+  };
+  const ownBeat = async (): Promise<void> => {
+    const startedMs = nowMs();
+    if (!(await beat(beatDb, id))) {
+      log.warn({ dispatcher: id }, 'given up by the other dispatchers; continuing without leases');
+      id = await register(beatDb, instance);
+    }
+    const wasSure = startedMs < sureUntilMs;
+    sureUntilMs = startedMs + sureForMs;
+    if (!wasSure) onSure();
+    wakeWaiting();
+  };
+  const watchOthers = async (): Promise<void> => {
+    const others = (await readDispatchers(beatDb)).filter(({ dispatcher_id }) => dispatcher_id !== id);
+    for (const other of silence.read(others.filter((one) => !one.given_up_utc)))
+      if (await giveUp(beatDb, other, now())) {
+        givenUp.value++;
+        log.warn({ dispatcher: other.dispatcher_id, instance: other.instance }, 'silent dispatcher given up');
+      }
+    const ids = others.filter((one) => one.given_up_utc).map((one) => one.dispatcher_id);
+    if (ids.length > 0) freeing ??= free(ids).finally(() => (freeing = undefined));
+  };
+  const free = async (ids: readonly number[]): Promise<void> => {
+    try {
+      for (const dispatcher of ids) {
+        const { freed: count, left } = await freeLeases(db, dispatcher, now());
+        freed.value += count;
+        if (count > 0) {
+          log.info({ dispatcher, deliveries: count }, 'leases freed');
+          onFreed();
+        } else if (left === 0) await forget(db, dispatcher);
+      }
+    } catch (error) {
+      log.warn({ error }, 'leases could not be freed; retried');
+    }
+  };
+
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      const pause = sleep(beatEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
+      try {
+        await ownBeat();
+        await watchOthers();
+      } catch (error) {
+        silence.reset();
+        log.debug({ error }, 'no beat');
+      }
+      await pause;
+    }
+  })();
+
+  return {
+    id: () => id,
+    isSure: () => nowMs() < sureUntilMs,
+    nextBeat: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        setTimeout(resolve, 1_000).unref();
+      }),
+    stop: async () => {
+      stopping.abort();
+      await running;
+      await freeing;
+      wakeWaiting();
+      await forget(beatDb, id).catch(() => {});
+    },
+  };
+};
+
+/** See `silentReads`. Long enough that a slow commit stops nothing. */
+export const sureForMs = 1_000;
+
+export interface HolderOptions {
+  /** A pool of its own, with one connection: a beat must not wait behind other queries. */
+  readonly beatDb: Database<Tables>;
+  readonly db: Database<Tables>;
+  readonly instance: string;
+  readonly now: () => Date;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+  /** Called when attempts may start again. */
+  readonly onSure: () => void;
+  /** Called when deliveries are due that others had leased. */
+  readonly onFreed: () => void;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
