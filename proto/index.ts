@@ -14,6 +14,7 @@ export * from './deliveries/test-delivery.ts';
 export * from './errors.ts';
 export * from './events/envelope.ts';
 export * from './events/ingest.ts';
+export * from './events/summary.ts';
 export * from './events.ts';
 export * from './idempotency-key.ts';
 export * from './key-table.ts';

@@ -18,6 +18,7 @@ import * as operator from './operator.ts';
 import * as audit from './portal/audit.ts';
 import * as catalog from './portal/catalog.ts';
 import * as deliveries from './portal/deliveries.ts';
+import * as deliveryActions from './portal/delivery-actions.ts';
 import * as portalEvents from './portal/events.ts';
 import * as apiKeys from './portal/keys.ts';
 import * as overview from './portal/overview.ts';
@@ -64,6 +65,7 @@ export const contract = Object.freeze({
   ...operationsIn(catalog),
   ...operationsIn(overview),
   ...operationsIn(deliveries),
+  ...operationsIn(deliveryActions),
   ...operationsIn(replays),
 
   ...operationsIn(operator),

@@ -70,6 +70,23 @@ describe('API keys at the portal', () => {
     expect(await idsOf('')).toEqual(newestFirst);
     expect(await idsOf('&state=active')).toEqual(newestFirst.filter((id) => id !== made[2]));
     expect(await idsOf('&state=revoked')).toEqual([made[2]]);
+    expect(await idsOf('&q=EY%205')).toEqual([made[5]]);
+    expect(await idsOf('&q=nothing')).toEqual([]);
+    for (const [at, day] of [
+      [4, '2026-01-02'],
+      [1, '2026-01-03'],
+      [6, '2026-01-02'],
+    ] as const)
+      await world.sql('UPDATE api_keys SET last_used_utc = ? WHERE company_id = ? AND id = ?', [
+        day,
+        team.companyId,
+        made[at],
+      ]);
+    const lastUsedFirst = [1, 6, 4, 5, 3, 2, 0].map((at) => made[at]);
+    expect(await idsOf('&sort=used')).toEqual(lastUsedFirst);
+    expect(await idsOf('&sort=unused')).toEqual(lastUsedFirst.toReversed());
+    const byUse = (await team.owner.browser.ask('GET', '/keys?limit=2&sort=used')).json.nextCursor;
+    expect((await team.owner.browser.ask('GET', `/keys?cursor=${byUse}`)).status).toBe(400);
     const other = await openTeam(world);
     const { nextCursor } = (await team.owner.browser.ask('GET', '/keys?limit=2')).json;
     const theirs = await other.owner.browser.ask('GET', `/keys?cursor=${nextCursor}`);

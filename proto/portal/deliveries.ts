@@ -7,7 +7,6 @@ import { fieldName } from '../schemas/text.ts';
 import { id, instant } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
 import { cursorParameter, instantParameter, rangeParameter, ranges } from './fields.ts';
-import { replay, replayExample } from './replays.ts';
 import { testAttempt } from './subscriptions.ts';
 
 const deliveries = {
@@ -21,12 +20,12 @@ const deliveries = {
 } as const;
 
 /** Path parameters of a delivery. */
-const one = {
+export const oneDelivery = {
   eventId: 'ID of the event.',
   subscriptionId: 'ID of the subscription.',
   replayId: 'ID of the replay that created it; 0 for the event’s own delivery.',
 } as const;
-const missing = recordMissing('delivery');
+export const deliveryMissing = recordMissing('delivery');
 const number = z.int().min(0);
 
 const statusCode = z
@@ -42,7 +41,7 @@ const replayParameter = z
   .meta({ type: 'integer', minimum: 0 });
 
 /** A delivery as lists show it. */
-const delivery = z.object({
+export const delivery = z.object({
   id: z.string().meta({ description: '`<event>-<subscription>-<replay>`.' }),
   eventId: id,
   subscriptionId: id,
@@ -61,7 +60,7 @@ const delivery = z.object({
   subscription: z.object({ name: z.string().nullable(), url: z.string(), enabled: z.boolean() }).nullable(),
 });
 
-const example = {
+export const deliveryExample = {
   id: '90071-42-0',
   eventId: 90_071,
   subscriptionId: 42,
@@ -112,11 +111,21 @@ export const listDeliveries = defineOperation({
       description:
         'The deliveries, and the cursor of the next page. A search for rare deliveries stops after a while: the page then has fewer than requested, perhaps none, and `hasMore` is true.',
       schema: z.object({
-        deliveries: z.array(delivery).max(100),
+        deliveries: z
+          .array(
+            delivery.extend({
+              summary: z.string().meta({ description: 'A few fields of the event, masked for viewers.' }),
+            }),
+          )
+          .max(100),
         nextCursor: z.string().nullable(),
         hasMore: z.boolean(),
       }),
-      example: { deliveries: [example], nextCursor: null, hasMore: false },
+      example: {
+        deliveries: [{ ...deliveryExample, summary: 'Käthe Kollwitz' }],
+        nextCursor: null,
+        hasMore: false,
+      },
     },
   },
   errors: { 400: actionInvalid('cursor', 'invalid cursor') },
@@ -127,7 +136,7 @@ export const getDelivery = defineOperation({
   ...deliveries,
   id: 'getDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}',
-  params: one,
+  params: oneDelivery,
   summary: 'One delivery and its attempts',
   answers: {
     200: {
@@ -138,7 +147,7 @@ export const getDelivery = defineOperation({
         others: z.array(delivery).max(100),
       }),
       example: {
-        ...example,
+        ...deliveryExample,
         history: [
           {
             attempt: 1,
@@ -154,7 +163,7 @@ export const getDelivery = defineOperation({
       },
     },
   },
-  errors: { 404: missing },
+  errors: { 404: deliveryMissing },
 });
 
 const attemptExample = {
@@ -188,7 +197,7 @@ export const getAttempt = defineOperation({
   ...deliveries,
   id: 'getAttempt',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/attempts/{attempt}',
-  params: { ...one, attempt: 'Which attempt, from 1.' },
+  params: { ...oneDelivery, attempt: 'Which attempt, from 1.' },
   summary: 'One attempt in full: the signed request and the response',
   answers: {
     200: {
@@ -211,34 +220,6 @@ export const getAttempt = defineOperation({
     },
   },
   errors: { 404: recordMissing('attempt') },
-});
-
-export const resendDelivery = defineOperation({
-  audience: 'member',
-  ...deliveries,
-  id: 'resendDelivery',
-  method: 'POST',
-  path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
-  role: 'developer',
-  params: one,
-  summary: 'Deliver an event again, to the subscription’s current URL with its current secret',
-  answers: {
-    201: {
-      description: 'A replay of one delivery, and the delivery it created.',
-      schema: z.object({ replay, delivery }),
-      example: {
-        replay: { ...replayExample, kind: 'resend', total: 1, made: 1, succeeded: 0, failed: 0 },
-        delivery: { ...example, id: '90071-42-7', replayId: 7, attempts: 0 },
-      },
-    },
-  },
-  errors: {
-    404: missing,
-    409: {
-      description: 'The subscription is disabled, or a delivery of the event is already waiting.',
-      example: { error: 'the subscription is disabled; enable it first', reason: 'conflict' },
-    },
-  },
 });
 
 const elapsed = number

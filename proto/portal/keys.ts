@@ -53,11 +53,17 @@ export const listApiKeys = defineOperation({
   path: '/keys',
   role: 'viewer',
   deadlineMs: 5000,
-  summary: 'The company’s API keys, the newest first, by pages; never their values',
+  summary: 'The company’s API keys, by pages; never their values',
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 200, otherwise: 50 }),
     cursor: cursorParameter,
     state: z.enum(['active', 'revoked']).optional(),
+    /** A part of the name, or the last four characters of the key. */
+    q: z.string().trim().max(100).optional(),
+    sort: z
+      .enum(['newest', 'used', 'unused'])
+      .default('newest')
+      .meta({ description: '`used`: the last used first. `unused`: the last used last.' }),
   }),
   body: null,
   answers: {

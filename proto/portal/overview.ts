@@ -130,3 +130,52 @@ export const getFirstDeliverySteps = defineOperation({
     },
   },
 });
+
+export const getAttention = defineOperation({
+  audience: 'member',
+  ...overview,
+  service: 'webhooks',
+  id: 'getAttention',
+  path: '/attention',
+  summary:
+    'Subscriptions that need attention: disabled by the service, failing, not verified, or over the quota',
+  answers: {
+    200: {
+      description: 'The counts, and the subscriptions that the service disabled, the latest first.',
+      schema: z.object({
+        offCount: count,
+        off: z
+          .array(
+            z.object({
+              id,
+              name: z.string().nullable(),
+              url: z.string(),
+              /** Events since then were not delivered. */
+              disabledUtc: instant,
+              held: count,
+            }),
+          )
+          .max(20),
+        failingCount: count.meta({ description: 'Enabled ones that get one attempt at a time.' }),
+        unverifiedCount: count.meta({ description: 'Those that wait for verification.' }),
+        /** Events that enabled subscriptions missed at the quota of pending deliveries. */
+        missedAtQuota: count,
+      }),
+      example: {
+        offCount: 1,
+        off: [
+          {
+            id: 42,
+            name: 'Billing',
+            url: 'https://hooks.example.com/causeway',
+            disabledUtc: '2026-01-15T08:14:00.000Z',
+            held: 12,
+          },
+        ],
+        failingCount: 0,
+        unverifiedCount: 0,
+        missedAtQuota: 0,
+      },
+    },
+  },
+});

@@ -26,7 +26,7 @@ export interface Access {
   /** Signs proofs of a session, which other services check. */
   readonly sessionProofs: SessionSigner;
   readonly devices: Devices;
-  readonly cursors: Cursors<'audit' | 'keys'>;
+  readonly cursors: Cursors<'audit' | 'keys' | 'keys by use'>;
   readonly now: () => Date;
   /** A cryptographically secure source of bytes. */
   readonly random: (bytes: number) => Uint8Array;

@@ -1,5 +1,6 @@
 import { contract } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
+import { sql } from 'kysely';
 import type { Access } from '../context.ts';
 import { limitColumns } from '../limits/limits.ts';
 import { keyColumns } from './key.ts';
@@ -7,23 +8,39 @@ import { portalKey } from './portal-key.ts';
 
 export const listApiKeys = ({ db, cursors }: Access) =>
   handler(contract.listApiKeys, async ({ companyId, query }) => {
-    const { limit, cursor, state } = query;
-    const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'keys', cursor);
+    const { limit, cursor, state, q = '', sort } = query;
+    const byUse = sort !== 'newest';
+    const list = byUse ? 'keys by use' : 'keys';
+    const [first, second] = cursor === undefined ? [] : await cursors.open(companyId, list, cursor);
+    const direction = sort === 'unused' ? 'asc' : 'desc';
     let found = db
       .selectFrom('api_keys')
       .select([...keyColumns, ...limitColumns])
-      .where('company_id', '=', companyId)
-      .orderBy('id', 'desc')
-      .limit(limit + 1);
-    if (before !== undefined) found = found.where('id', '<', before);
+      .where('company_id', '=', companyId);
     if (state) found = found.where('is_active', '=', state === 'active' ? 1 : 0);
-    const rows = await found.execute();
-    const keys = rows.slice(0, limit).map(portalKey);
+    if (q !== '') found = found.where(sql<boolean>`(LOCATE(${q}, name) > 0 OR last4 = ${q.slice(-4)})`);
+    if (byUse) {
+      found = found.orderBy(usedSeconds, direction);
+      if (second !== undefined)
+        found = found.where(
+          sql<boolean>`(${usedSeconds}, id) ${sql.raw(direction === 'asc' ? '>' : '<')} (${first}, ${second})`,
+        );
+    } else if (first !== undefined) found = found.where('id', '<', first);
+    const rows = await found
+      .orderBy('id', direction)
+      .limit(limit + 1)
+      .execute();
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const place = last && (byUse ? [secondsOf(last.last_used_utc), last.id] : [last.id]);
     const hasMore = rows.length > limit;
-    const last = keys.at(-1);
     return json(200, {
-      keys,
-      nextCursor: hasMore && last ? await cursors.seal(companyId, 'keys', last.id) : null,
+      keys: page.map(portalKey),
+      nextCursor: hasMore && place ? await cursors.seal(companyId, list, ...place) : null,
       hasMore,
     });
   });
+
+/** When the key was last used; 0: never. */
+const usedSeconds = sql<number>`COALESCE(TIMESTAMPDIFF(SECOND, '1970-01-01', last_used_utc), 0)`;
+const secondsOf = (time: Date | null): number => Math.floor((time?.getTime() ?? 0) / 1000);

@@ -1,4 +1,9 @@
-import { type DeliveryCommand, deliveryCommandSubject } from '@causeway/proto';
+import {
+  type DeliveryAction,
+  type DeliveryActionAnswer,
+  type DeliveryCommand,
+  deliveryCommandSubject,
+} from '@causeway/proto';
 import {
   acrossTenants,
   type Bus,
@@ -12,6 +17,7 @@ import {
 import type { QueueKey } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
+import { actOnDelivery } from './act-on-delivery.ts';
 import { applyChange } from './apply-change.ts';
 import { nextPage } from './replay-page.ts';
 
@@ -69,15 +75,21 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     return found;
   };
 
-  const carryOut = async (text: string): Promise<void> => {
-    // The poll finds the rest.
-    if (underWay > maxUnderWay) return;
+  /** @returns the answer: none to a command that is a row, because the poll finds what was not carried out. */
+  const carryOut = async (text: string): Promise<string | undefined> => {
     try {
-      const command = JSON.parse(text) as DeliveryCommand;
-      await ('replayId' in command ? replayPage(command) : change(command));
+      const command = JSON.parse(text) as DeliveryCommand | DeliveryAction;
+      if ('action' in command) {
+        if (underWay > maxUnderWay) return undefined;
+        const refused = await actOnDelivery(db, command, options);
+        if (refused === null) onQueueDue();
+        return JSON.stringify({ refused } satisfies DeliveryActionAnswer);
+      }
+      if (underWay <= maxUnderWay) await ('replayId' in command ? replayPage(command) : change(command));
     } catch (error) {
       log.warn({ error }, 'command failed; retried');
     }
+    return undefined;
   };
 
   const subscription = bus.nc.subscribe(deliveryCommandSubject, {
@@ -85,8 +97,8 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
       underWay++;
-      void carryOut(message.string()).then(() => {
-        message.respond();
+      void carryOut(message.string()).then((answer) => {
+        message.respond(answer);
         underWay--;
         if (underWay === 0) idle?.();
       });

@@ -116,6 +116,7 @@ describe('deliveries are listed', () => {
     const second = await makeOne({ state: 'succeeded', attempts: 1, last_status: 200 });
     const { body } = await list();
     expect(body.deliveries[1]).toEqual({
+      summary: 'Käthe "K" \\ 李',
       id: `${first.event_id}-${subscription}-0`,
       eventId: first.event_id,
       subscriptionId: subscription,
@@ -134,6 +135,13 @@ describe('deliveries are listed', () => {
     expect(body).toMatchObject({ nextCursor: null, hasMore: false });
     await webhooks.database.query('DELETE FROM subscriptions WHERE subscription_id = ?', [subscription]);
     expect((await list()).body.deliveries[0].subscription).toBeNull();
+  });
+
+  test('with a summary of the event, which shows a viewer no personal data', async () => {
+    await makeOne();
+    const asked = { query: {}, role: 'viewer' } as const;
+    const { body } = await webhooks.portal('listDeliveries', company, asked);
+    expect(body.deliveries[0].summary).toBe(masked);
   });
 
   test('by their filters, and never those of another company', async () => {
@@ -517,5 +525,92 @@ describe('statistics', () => {
     expect(total).toEqual({ succeeded: 0, failed: 0, p50Ms: null, p95Ms: null, p99Ms: null });
     expect(subscriptions).toMatchObject([{ id: subscription, enabled: true, succeeded: 0, p50Ms: null }]);
     expect((await webhooks.portal('getDeliveryStats', company, { query: { range: '2h' } })).status).toBe(400);
+  });
+});
+
+describe('An action on one delivery', () => {
+  const act = (operation: 'retryDelivery' | 'cancelDelivery' | 'releaseDelivery', event: StoredEvent) =>
+    webhooks.portal(operation, company, { params: paramsOf(event) });
+  const audited = async () =>
+    (
+      await webhooks.database.query<{ action: string }>('SELECT action FROM audit_log WHERE company_id = ?', [
+        company,
+      ])
+    ).map(({ action }) => action);
+  const inAnHour = () => new Date(Math.trunc(Date.now() / 1000) * 1000 + 3_600_000);
+
+  test('retries it at once, once, and says so in the audit log', async () => {
+    const due = inAnHour();
+    const event = await makeOne({ state: 'waiting', attempts: 1, due_utc: due });
+    await makeAttempt(event, { next_attempt_utc: due });
+    const { status, body } = await act('retryDelivery', event);
+    expect([status, body.state]).toEqual([200, 'waiting']);
+    expect(Date.parse(body.dueUtc)).toBeLessThanOrEqual(Date.now());
+    const [queue] = await webhooks.database.query<{ next_due_utc: Date }>(
+      'SELECT * FROM delivery_queues WHERE subscription_id = ?',
+      [subscription],
+    );
+    expect(queue!.next_due_utc.getTime()).toBeLessThanOrEqual(Date.now());
+    const again = await act('retryDelivery', event);
+    expect([again.status, again.body.error]).toEqual([409, 'an attempt is under way or about to start']);
+    expect(await audited()).toEqual(['delivery.retried']);
+  });
+
+  test('does not retry it while an attempt is under way', async () => {
+    const event = await makeOne({ state: 'waiting', attempts: 1, due_utc: new Date(Date.now() + 30_000) });
+    await makeAttempt(event, { next_attempt_utc: new Date(Date.now() - 1000) });
+    expect((await act('retryDelivery', event)).status).toBe(409);
+    expect(await audited()).toEqual([]);
+  });
+
+  test('cancels a pending or held one, and corrects the count of held ones', async () => {
+    const waiting = await makeOne({ state: 'waiting', attempts: 1, due_utc: inAnHour() });
+    expect((await act('cancelDelivery', waiting)).body).toMatchObject({ state: 'dropped', dueUtc: null });
+    expect((await act('cancelDelivery', waiting)).status).toBe(409);
+    const held = await makeOne({ state: 'held', due_utc: null });
+    const count = async () =>
+      (await webhooks.portal('getPortalSubscription', company, { params: [subscription] })).body.health.held;
+    const before = await count();
+    expect((await act('cancelDelivery', held)).body.state).toBe('dropped');
+    expect(await count()).toBe(Math.max(before - 1, 0));
+    expect(await audited()).toEqual(['delivery.cancelled', 'delivery.cancelled']);
+  });
+
+  test('releases a held one, unless its subscription is disabled', async () => {
+    const event = await makeOne({ state: 'held', due_utc: null });
+    const set = (enabled: number) =>
+      webhooks.database.query('UPDATE subscriptions SET enabled = ? WHERE subscription_id = ?', [
+        enabled,
+        subscription,
+      ]);
+    await set(0);
+    expect((await act('releaseDelivery', event)).body.error).toBe(
+      'the subscription is disabled; enable it first',
+    );
+    await set(1);
+    expect((await act('releaseDelivery', event)).body.state).toBe('waiting');
+    expect((await act('releaseDelivery', event)).status).toBe(409);
+  });
+
+  test('of another company is not found', async () => {
+    const event = await makeOne({ state: 'waiting', attempts: 1, due_utc: inAnHour() });
+    const other = await webhooks.portal('cancelDelivery', company + 1, { params: paramsOf(event) });
+    expect(other.status).toBe(404);
+  });
+
+  test('is answered with 503 while no dispatcher runs, and changes nothing', {
+    timeout: 30_000,
+  }, async () => {
+    const withDispatcher = webhooks;
+    webhooks = await bootPortal({ commands: false });
+    try {
+      subscription = await makeSubscription(webhooks.db, company);
+      const event = await makeOne({ state: 'waiting', attempts: 1, due_utc: inAnHour() });
+      expect((await act('cancelDelivery', event)).status).toBe(503);
+      const { body } = await webhooks.portal('getDelivery', company, { params: paramsOf(event) });
+      expect(body.state).toBe('waiting');
+    } finally {
+      webhooks = withDispatcher;
+    }
   });
 });

@@ -1,3 +1,4 @@
+export { cancelDelivery, releaseDelivery, retryDelivery } from './act-on-delivery.ts';
 export { countHeld } from './count-held.ts';
 export { discardHeld } from './discard-held.ts';
 export { getAttempt } from './get-attempt.ts';

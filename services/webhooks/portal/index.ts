@@ -4,6 +4,7 @@ export { createPortalTestEvent } from './create-portal-test-event.ts';
 export { deletePortalSubscription } from './delete-portal-subscription.ts';
 export { disablePortalSubscription } from './disable-portal-subscription.ts';
 export { enablePortalSubscription } from './enable-portal-subscription.ts';
+export { getAttention } from './get-attention.ts';
 export { getFirstDeliverySteps } from './get-first-delivery-steps.ts';
 export { getPortalEvent } from './get-portal-event.ts';
 export { getPortalSubscription } from './get-portal-subscription.ts';

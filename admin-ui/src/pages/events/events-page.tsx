@@ -1,3 +1,4 @@
+import { summaryOf } from '@causeway/proto/event-summary';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
@@ -6,10 +7,10 @@ import type { Answer } from '../../api/types.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Failed } from '../../ui/failed.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { plural } from '../../ui/format.ts';
-import { Quiet } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -71,6 +72,7 @@ export function EventsPage() {
           <Failed error={query.error} retry={() => void query.refetch()} />
         ) : (
           <Table
+            dense
             label="Events"
             columns={columns}
             rows={query.data?.events}
@@ -99,26 +101,27 @@ const columns: readonly Column<Event>[] = [
   {
     id: 'type',
     header: 'Event',
+    phone: 'title',
     cell: (event) => (
       <Link to="/events/$id" params={{ id: event.id }}>
         <strong>{event.type}</strong>
       </Link>
     ),
   },
-  { id: 'id', header: 'Number', align: 'end', cell: (event) => <code>{event.id}</code> },
-  { id: 'about', header: 'About', grow: true, cell: (event) => <Quiet>{summary(event.payload)}</Quiet> },
+  { id: 'id', header: 'Number', align: 'end', phone: 'badge', cell: (event) => <code>{event.id}</code> },
+  {
+    id: 'about',
+    header: 'About',
+    grow: true,
+    phone: 'detail',
+    cell: (event) => <Cut text={summaryOf(event.payload) || '–'} />,
+  },
   { id: 'at', header: 'Happened', align: 'end', cell: (event) => <Moment time={event.createdUtc} /> },
-  { id: 'ago', header: 'Ago', align: 'end', cell: (event) => <TimeAgo time={event.createdUtc} /> },
+  {
+    id: 'ago',
+    header: 'Ago',
+    align: 'end',
+    phone: 'time',
+    cell: (event) => <TimeAgo time={event.createdUtc} />,
+  },
 ];
-
-/** A few characteristic fields of a payload, for any type. */
-const summary = (payload: Record<string, unknown>): string => {
-  const name = [payload.first_name, payload.last_name].filter((part) => typeof part === 'string').join(' ');
-  const amount = typeof payload.amount === 'number' ? `${payload.amount} ${payload.currency ?? ''}` : '';
-  const status =
-    typeof payload.new_status === 'string' ? `${payload.previous_status} → ${payload.new_status}` : '';
-  const other = [payload.file_name, payload.agreement_name, payload.invoice_number].find(
-    (part) => typeof part === 'string',
-  );
-  return [name, other, amount.trim(), status].filter(Boolean).join(' · ') || '–';
-};

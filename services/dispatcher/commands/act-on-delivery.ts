@@ -1,0 +1,187 @@
+import { auditRow, type DeliveryAction, type DeliveryRow } from '@causeway/proto';
+import { admitWaiting, type Database, type Trx, transaction } from '@causeway/runtime';
+import { addHeld } from '../queues/held-count.ts';
+import { scheduleQueues } from '../queues/schedule-queues.ts';
+import type { Tables } from '../tables.ts';
+import { applyFirst } from './apply-change.ts';
+
+/**
+ * Retries, cancels or releases one delivery, with its entry in the audit log.
+ * @returns why nothing changed; null if it was carried out.
+ */
+export const actOnDelivery = async (
+  db: Database<Tables>,
+  asked: DeliveryAction,
+  options: ActOptions,
+): Promise<string | null> => {
+  try {
+    // A change of the subscription is applied in transactions of its own.
+    while (await transaction(db, (trx) => act(trx, asked, options)));
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+};
+
+export interface ActOptions {
+  readonly now: () => Date;
+  /** Deliveries of one company that may wait. */
+  readonly waitingQuota: number;
+}
+
+/** Undoes the transaction. */
+class Refusal extends Error {}
+
+/** @returns whether to run again, because a change of the subscription was applied instead. */
+const act = async (
+  trx: Trx<Tables>,
+  asked: DeliveryAction,
+  { now, waitingQuota }: ActOptions,
+): Promise<boolean> => {
+  const at = now();
+  const key = { company_id: asked.companyId, subscription_id: asked.delivery.subscriptionId };
+  if (await applyFirst(trx, key, at)) return true;
+  const subscription = await trx
+    .selectFrom('subscriptions')
+    .select(['enabled', 'name', 'url'])
+    .where('company_id', '=', key.company_id)
+    .where('subscription_id', '=', key.subscription_id)
+    .executeTakeFirst();
+  if (!subscription) throw new Refusal('the subscription was deleted');
+  if (asked.action !== 'cancel' && subscription.enabled !== 1)
+    throw new Refusal('the subscription is disabled; enable it first');
+  await steps[asked.action](trx, asked, { now: at, quota: waitingQuota });
+  await trx
+    .insertInto('audit_log')
+    .values(
+      auditRow({
+        companyId: asked.companyId,
+        by: asked.by,
+        action: actions[asked.action],
+        target: {
+          kind: 'delivery',
+          id: idOf(asked),
+          name: `${idOf(asked)} to ${subscription.name ?? subscription.url}`,
+        },
+        at,
+      }),
+    )
+    .execute();
+  return false;
+};
+
+const actions = {
+  retry: 'delivery.retried',
+  cancel: 'delivery.cancelled',
+  release: 'delivery.released',
+} as const;
+
+interface StepOptions {
+  readonly now: Date;
+  readonly quota: number;
+}
+type Step = (trx: Trx<Tables>, asked: DeliveryAction, options: StepOptions) => Promise<void>;
+
+/** Makes the next attempt of a retried delivery due now. Refused while an attempt is under way or about to start. */
+const retry: Step = async (trx, asked, { now }) => {
+  const row = await lockDelivery(trx, asked);
+  if (row.state !== 'waiting') throw new Refusal(`the delivery is not pending: it is ${row.state}`);
+  const last = await trx
+    .selectFrom('delivery_attempts')
+    .select('next_attempt_utc')
+    .where('company_id', '=', row.company_id)
+    .where('event_id', '=', row.event_id)
+    .where('subscription_id', '=', row.subscription_id)
+    .where('replay_id', '=', row.replay_id)
+    .where('created_utc', '=', row.created_utc)
+    .where('attempt', '=', row.attempts)
+    .executeTakeFirst();
+  // Any other due time is the end of a lease, or now.
+  if (!last?.next_attempt_utc || last.next_attempt_utc.getTime() !== row.due_utc?.getTime())
+    throw new Refusal('an attempt is under way or about to start');
+  await setState(trx, row, { state: 'waiting', due_utc: now, updated_utc: now });
+  await scheduleQueues(trx, [row], now);
+};
+
+/** Ends a delivery that is pending or held. The result of an attempt under way is still recorded. */
+const cancel: Step = async (trx, asked, { now }) => {
+  const row = await lockDelivery(trx, asked);
+  if (row.state !== 'waiting' && row.state !== 'held')
+    throw new Refusal(`the delivery has ended: it is ${row.state}`);
+  await setState(trx, row, { state: 'dropped', due_utc: null, updated_utc: now });
+  if (row.state === 'held') await addHeld(trx, row, -1, now);
+  if (row.replay_id > 0)
+    await trx
+      .updateTable('replays')
+      .set(({ eb }) => ({ failed: eb('failed', '+', 1) }))
+      .where('company_id', '=', row.company_id)
+      .where('replay_id', '=', row.replay_id)
+      .execute();
+};
+
+/** Makes a held delivery pending again. */
+const release: Step = async (trx, asked, { now, quota }) => {
+  // The company's row is locked before the deliveries.
+  const wanted = { ...(await readDelivery(trx, asked)), company_id: asked.companyId };
+  const { admitted } = await admitWaiting(trx, [wanted], { quota, now, makesRoom: false });
+  if (admitted.length === 0)
+    throw new Refusal(
+      'the company has reached its quota of pending deliveries; release it when fewer are pending',
+    );
+  const row = await lockDelivery(trx, asked);
+  if (row.state !== 'held') throw new Refusal(`the delivery is not held: it is ${row.state}`);
+  await setState(trx, row, { state: 'waiting', due_utc: now, updated_utc: now });
+  await addHeld(trx, row, -1, now);
+  await scheduleQueues(trx, [row], now);
+};
+
+const steps: Readonly<Record<DeliveryAction['action'], Step>> = { retry, cancel, release };
+
+/** Locks the queue and then the delivery, as every transaction does. */
+const lockDelivery = async (trx: Trx<Tables>, asked: DeliveryAction): Promise<DeliveryRow> => {
+  await trx
+    .selectFrom('delivery_queues')
+    .select('subscription_id')
+    .where('company_id', '=', asked.companyId)
+    .where('subscription_id', '=', asked.delivery.subscriptionId)
+    .forUpdate()
+    .execute();
+  const row = await deliveryOf(trx, asked).forUpdate().executeTakeFirst();
+  if (!row) throw new Refusal('the delivery is kept no longer');
+  return row;
+};
+
+const readDelivery = async (trx: Trx<Tables>, asked: DeliveryAction): Promise<DeliveryRow> => {
+  const row = await deliveryOf(trx, asked).executeTakeFirst();
+  if (!row) throw new Refusal('the delivery is kept no longer');
+  return row;
+};
+
+const deliveryOf = (trx: Trx<Tables>, { companyId, delivery }: DeliveryAction) =>
+  trx
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .where('event_id', '=', delivery.eventId)
+    .where('subscription_id', '=', delivery.subscriptionId)
+    .where('replay_id', '=', delivery.replayId);
+
+const setState = async (
+  trx: Trx<Tables>,
+  row: DeliveryRow,
+  change: Pick<DeliveryRow, 'state' | 'due_utc' | 'updated_utc'>,
+): Promise<void> => {
+  await trx
+    .updateTable('deliveries')
+    .set(change)
+    .where('company_id', '=', row.company_id)
+    .where('event_id', '=', row.event_id)
+    .where('subscription_id', '=', row.subscription_id)
+    .where('replay_id', '=', row.replay_id)
+    .where('created_utc', '=', row.created_utc)
+    .execute();
+};
+
+const idOf = ({ delivery }: DeliveryAction): string =>
+  `${delivery.eventId}-${delivery.subscriptionId}-${delivery.replayId}`;

@@ -1,0 +1,41 @@
+import { unverifiedReason } from '@causeway/proto';
+import { expect, test } from 'vitest';
+import { makeSubscription } from '../testing/events.ts';
+import { bootPortal } from '../testing/portal.ts';
+
+const { db, portal } = await bootPortal();
+const company = 7000;
+
+test('counts what the service disabled, what fails and what waits, and nothing that a person disabled', async () => {
+  const off = (minute: number) => ({
+    enabled: 0,
+    auto_disabled: 1,
+    disabled_reason: '20 consecutive failures',
+    disabled_utc: new Date(Date.UTC(2026, 0, 15, 9, minute)),
+  });
+  await makeSubscription(db, company, { name: 'Works' });
+  await makeSubscription(db, company, { name: 'Had a failure', consecutive_failures: 4 });
+  await makeSubscription(db, company, { name: 'Fails', consecutive_failures: 5 });
+  await makeSubscription(db, company, { name: 'Paused', enabled: 0, disabled_utc: new Date() });
+  await makeSubscription(db, company, {
+    enabled: 0,
+    verification: 'pending',
+    disabled_reason: unverifiedReason,
+    disabled_utc: new Date(),
+  });
+  await makeSubscription(db, company, { name: 'Off first', ...off(0) });
+  const last = await makeSubscription(db, company, { name: 'Off last', ...off(30) });
+  await makeSubscription(db, company + 1, off(0));
+  await db
+    .insertInto('missed_events')
+    .values({ company_id: company, subscription_id: last, missed: 3, since_utc: new Date() })
+    .execute();
+  const { body } = await portal('getAttention', company, { role: 'viewer' });
+  expect(body).toMatchObject({ offCount: 2, failingCount: 1, unverifiedCount: 1, missedAtQuota: 3 });
+  expect(body.off.map(({ name }: { name: string }) => name)).toEqual(['Off last', 'Off first']);
+});
+
+test('of a company without subscriptions is nothing', async () => {
+  const { body } = await portal('getAttention', company + 2, { role: 'viewer' });
+  expect(body).toEqual({ offCount: 0, off: [], failingCount: 0, unverifiedCount: 0, missedAtQuota: 0 });
+});
