@@ -21,7 +21,7 @@ const operationTable = (): Plugin => {
 
 /**
  * Few large files compress better than many small ones: `base` is what the sign-in page needs, `frame` what every
- * signed-in page needs besides.
+ * signed-in page needs besides, and `overlays` what opens above pages, which the first page does not wait for.
  */
 const groups = [
   {
@@ -31,8 +31,13 @@ const groups = [
   },
   {
     name: 'frame',
-    test: /node_modules\/(?:@base-ui|@floating-ui)|admin-ui\/src\/(?:app\/(?:shell\/(?!shell\.tsx|command|shortcuts)|(?!announcer|not-found|new-password|factor-field|switch-company)[^/]+$)|ui\/(?:menu|dialog|toast|badge|card|page|layout|format|time-ago)\b)/,
+    test: /lucide-react\/dist\/esm\/icons\/check\.|admin-ui\/src\/(?:app\/(?:shell\/(?!shell\.tsx|command|shortcuts|drawer|theme-menu|user-menu|switch-company)|(?!announcer|not-found|new-password|factor-field|switch-company)[^/]+$)|ui\/(?:toast\.ts|badge|card|page|layout|format|time-ago)\b)/,
     priority: 1,
+  },
+  {
+    name: 'overlays',
+    test: /node_modules\/(?:@base-ui\/(?!react\/(?:csp-provider|internals\/csp-context))|@floating-ui)|admin-ui\/src\/(?:app\/(?:shell\/(?:drawer|theme-menu|user-menu|switch-company)|switch-company|factor-field)|ui\/(?:menu|dialog|toaster|confirm-dialog|use-focus-kept|after-paint)\b)/,
+    priority: 0,
   },
 ];
 

@@ -112,13 +112,13 @@ test('there are no import cycles', () => {
   expect(cycles).toEqual([]);
 });
 
-test('ui/ imports only itself and the errors that it shows, and no operation', () => {
+test('ui/ imports only itself, the errors that it shows and whether the server answers, and no operation', () => {
   const ui = sources.filter((file) => file.startsWith('admin-ui/src/ui/') && !isTest(file));
   const astray = ui.flatMap((file) =>
     importsOf(file)
       .filter((specifier) => specifier.startsWith('.') || specifier.startsWith('@causeway/'))
       .map((specifier) => normalize(join(dirname(file), specifier)))
-      .filter((target) => !/^admin-ui\/src\/(ui\/|errors\.ts$)/.test(target))
+      .filter((target) => !/^admin-ui\/src\/(ui\/|(?:errors|reachability)\.ts$)/.test(target))
       .map((target) => `${file} → ${target}`),
   );
   expect(ui.length).toBeGreaterThan(20);

@@ -11,6 +11,7 @@ const KiB = 1024;
 interface Chunk {
   readonly file: string;
   readonly src?: string;
+  readonly name?: string;
   readonly isEntry?: boolean;
   readonly isDynamicEntry?: boolean;
   readonly imports?: readonly string[];
@@ -45,6 +46,9 @@ const page = (path: string): Set<string> => closure(`src/${path}.tsx`);
 const shell = union(entry, page('app/shell/shell'));
 const signIn = union(entry, page('pages/sign-in/sign-in-page'));
 const first = union(shell, page('pages/overview/overview-page'));
+const overlays = closure(
+  Object.keys(manifest).find((name) => manifest[name]?.name === 'overlays') ?? 'overlays',
+);
 const editor = 'src/ui/editor/code-mirror.tsx';
 
 const lazy = Object.keys(manifest).filter(
@@ -53,14 +57,17 @@ const lazy = Object.keys(manifest).filter(
 const allCss = readdirSync(new URL('assets/', dist)).filter((file) => file.endsWith('.css'));
 
 const parts: readonly { readonly name: string; readonly bytes: number; readonly limitKiB: number }[] = [
-  { name: 'sign-in', bytes: weigh(signIn), limitKiB: 115 },
-  { name: 'first signed-in page', bytes: weigh(first), limitKiB: 185 },
+  // The form is part of `index.html`; the application loads while the person types.
+  { name: 'sign-in, before its form can be filled in', bytes: weighFile('theme-init.js'), limitKiB: 2 },
+  { name: 'sign-in, with the application', bytes: weigh(signIn), limitKiB: 118 },
+  { name: 'first signed-in page', bytes: weigh(first), limitKiB: 135 },
   ...lazy.map((name) => ({
     name: name.replace(/^src\//, ''),
-    bytes: weigh(closure(name).difference(shell)),
+    bytes: weigh(closure(name).difference(shell).difference(overlays)),
     limitKiB: 25,
   })),
   { name: 'editor', bytes: weigh(closure(editor).difference(shell)), limitKiB: 115 },
+  { name: 'overlays: menus, dialogs, messages', bytes: weigh(overlays.difference(shell)), limitKiB: 60 },
   {
     name: 'styles, all pages',
     bytes: allCss.reduce((sum, file) => sum + weighFile(`assets/${file}`), 0),

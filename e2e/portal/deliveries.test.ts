@@ -100,12 +100,18 @@ describe('A delivery', () => {
     await see(page.getByText('Check the receiver’s logs')).toBeVisible();
     await see(page.getByText('no, thank you')).toBeVisible();
     await page.getByRole('tab', { name: 'Request as sent' }).click();
+    await page.getByRole('button', { name: 'Raw' }).click();
     await see(page.getByRole('tabpanel').locator('pre')).toHaveText(String(subscriber.received()[0]?.body));
     await page.getByRole('tab', { name: 'Response' }).click();
     await see(page.getByRole('region', { name: 'Response headers' })).toContainText('3600');
 
+    await see(page.getByRole('button', { name: 'Resend' })).toHaveCount(0);
+    await page.getByRole('button', { name: 'Retry now' }).click();
+    await see(page.getByText('Retry started')).toBeVisible();
+    await until('it is retried', () => subscriber.received().length === 2);
+    await see(timeline.getByRole('button', { name: /^Attempt 2/ })).toBeVisible();
+
     const resend = page.getByRole('button', { name: 'Resend' });
-    await see(resend).toHaveAccessibleDescription(/This delivery is pending/);
     await giveUp();
     subscriber.behave();
     await page.reload();
@@ -113,10 +119,27 @@ describe('A delivery', () => {
     await resend.click();
     await see(page.getByText('Delivery resent')).toBeVisible();
     await see(page.getByText('Delivered', { exact: true }).first()).toBeVisible();
-    await until('it arrived again', () => subscriber.received().length === 2);
-    const [first, second] = subscriber.received();
+    await until('it arrived again', () => subscriber.received().length === 3);
+    const [first, second] = subscriber.received().slice(1);
     expect(second?.id).toBe(first?.id);
     expect(String(second?.body)).toBe(String(first?.body));
+  });
+
+  test('that waits for a retry can be cancelled', async () => {
+    const { page, subscriber, rows } = await open();
+    subscriber.behave('status=503&retryAfter=3600');
+    await subscriber.createClients(1);
+    await until('the first attempt', () => subscriber.received().length > 0);
+    await visit(page, 'deliveries?status=503', 'Deliveries');
+    await see(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      await rows.getByRole('link', { name: 'client.created' }).click({ timeout: 500 });
+    }).toPass();
+    await page.getByRole('button', { name: 'Cancel delivery' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel delivery?' });
+    await dialog.getByRole('button', { name: 'Cancel delivery' }).click();
+    await see(page.getByText('Discarded', { exact: true })).toBeVisible();
+    await see(page.getByRole('button', { name: 'Resend' })).toBeVisible();
   });
 
   test('is found and resent with the keyboard alone', async () => {

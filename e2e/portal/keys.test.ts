@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
 import { describe, expect, test } from 'vitest';
 import { command, tabTo } from './support/keyboard.ts';
@@ -5,6 +7,7 @@ import { clipboard, openPortal, see, visit } from './support/portal.ts';
 
 const portal = await openPortal();
 const { world } = portal;
+const run = promisify(execFile);
 
 /** Fills in the form, up to the dialog that shows the key. */
 const createKey = async (page: Page, name: string, scope = /Look up records/): Promise<void> => {
@@ -56,7 +59,7 @@ describe('An API key', () => {
     await see(question.getByText('This key is in use')).toBeVisible();
     await question.getByRole('button', { name: 'Revoke key' }).click({ force: true });
     expect(await statusWith(key)).toBe(200);
-    await question.getByLabel('Type “Website form” to confirm').fill('Website form');
+    await question.getByLabel('Type “revoke” to confirm').fill('revoke');
     await question.getByRole('button', { name: 'Revoke key' }).click();
     await see(page.getByText('Key “Website form” revoked')).toBeVisible();
     await see(page.getByText('No API keys yet')).toBeVisible();
@@ -67,18 +70,18 @@ describe('An API key', () => {
 
   test('on a later page of the list can be reached', async () => {
     const { team, page } = await portal.openOwner();
-    const all = Array.from({ length: 51 }, (_, at) => `Tool ${at + 1}`);
+    const all = Array.from({ length: 26 }, (_, at) => `Tool ${at + 1}`);
     for (const name of all)
       await world.operator.ask('createKey', { company_id: team.companyId, name, scopes: ['admin'] });
     await visit(page, 'keys', 'API keys');
     const rows = page.getByRole('table', { name: 'API keys' }).getByRole('row');
-    await see(rows.filter({ hasText: 'Tool 51' })).toBeVisible();
+    await see(rows.filter({ hasText: 'Tool 26' })).toBeVisible();
     await see(rows.filter({ hasText: /^Tool 1crm/ })).toBeHidden();
     await page.getByRole('button', { name: 'Older' }).click();
     await see(rows.filter({ hasText: /^Tool 1crm/ })).toBeVisible();
-    await see(rows.filter({ hasText: 'Tool 51' })).toBeHidden();
+    await see(rows.filter({ hasText: 'Tool 26' })).toBeHidden();
     await page.getByRole('button', { name: 'Newest' }).click();
-    await see(rows.filter({ hasText: 'Tool 51' })).toBeVisible();
+    await see(rows.filter({ hasText: 'Tool 26' })).toBeVisible();
   });
 
   test('asks for confirmation before its dialog is closed without a copy', async () => {
@@ -121,6 +124,7 @@ describe('An API key', () => {
     await name.fill('Named');
     await form.getByRole('button', { name: 'Create key' }).click();
     await see(form.getByRole('group', { name: 'What it may do' })).toContainText(/at least one|scope/i);
+    await see(form.getByRole('checkbox').first()).toBeFocused();
   });
 
   test('allows only what its scopes say', async () => {
@@ -130,6 +134,12 @@ describe('An API key', () => {
     const key = await clipboard(page);
     expect(await statusWith(key)).toBe(403);
     expect((await world.ask('/events', { key })).status).toBe(200);
+    await page.getByRole('button', { name: 'Copy command' }).click();
+    const { stdout } = await run('sh', [
+      '-c',
+      `set -e; ${(await clipboard(page)).replace('curl ', "curl -s -o /dev/null -w '%{http_code}' ")}`,
+    ]);
+    expect(stdout).toBe('200');
   });
 
   test('is created, copied and revoked with the keyboard alone', async () => {

@@ -41,7 +41,7 @@ describe('A viewer', () => {
       [`subscriptions/${healthy}`, 'Billing', 'Edit'],
       [`subscriptions/${healthy}`, 'Billing', 'Rotate secret…'],
       ['deliveries', 'Deliveries', 'Replay…'],
-      [`deliveries/${delivery}`, 'payment.failed', 'Resend'],
+      [`deliveries/${delivery}`, 'payment.failed', 'Retry now'],
       ['events', 'Events', 'Send test event'],
     ];
     for (const [path, heading, name] of off) {

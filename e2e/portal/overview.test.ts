@@ -30,19 +30,23 @@ describe('The overview', () => {
       url: `${receiver.url}/broken?status=503&retryAfter=3600`,
       eventTypes: ['client.created'],
     });
-    await subscriber.createClients(4);
+    await subscriber.createClients(5);
     // Gateways report every ten seconds.
     await until('the requests are counted', async () => (await ask('/first-steps')).firstCallUtc !== null);
     await until('the attempts are counted', async () => {
       const { total } = await ask('/deliveries/stats?range=24h');
-      return total.succeeded === 4 && total.failed === 4;
+      return total.succeeded === 5 && total.failed === 5;
     });
     await page.reload();
     const tile = (label: string) => page.locator('dl > div').filter({ hasText: label });
-    await see(tile('API requests')).toContainText('4');
+    await see(tile('API requests')).toContainText('5');
     await see(tile('Successful attempts')).toContainText('50%');
-    await see(tile('Successful attempts')).toContainText('of 8 attempts');
-    await see(tile('Failing now')).toContainText('1');
+    await see(tile('Successful attempts')).toContainText('of 10 attempts');
+    await see(tile('Failing or off').getByRole('link')).toHaveText('0 off, 1 failing');
+    await see(page.getByText('1 subscription is failing')).toBeVisible();
+    await see(
+      page.getByRole('navigation').getByRole('link', { name: 'Subscriptions 1 need attention' }),
+    ).toBeVisible();
     await see(page.getByRole('heading', { name: 'First steps' })).toBeHidden();
     const rows = page.getByRole('table', { name: 'Subscriptions by health' }).getByRole('row');
     await see(rows.nth(1)).toContainText('Broken');
@@ -52,7 +56,7 @@ describe('The overview', () => {
     await see(page).toHaveURL(/range=7d/);
     await page.reload();
     await see(page.getByRole('radio', { name: '7 days' })).toBeChecked();
-    await see(tile('API requests')).toContainText('4');
+    await see(tile('API requests')).toContainText('5');
     await rows.nth(1).getByRole('link', { name: 'Broken' }).click();
     await see(page.getByRole('heading', { level: 1, name: 'Broken' })).toBeFocused();
   });

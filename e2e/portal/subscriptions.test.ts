@@ -177,8 +177,8 @@ describe('A subscription', () => {
     const dialog = await ask(id, 'Billing');
     const remove = dialog.getByRole('button', { name: 'Delete subscription' });
     await see(remove).toHaveAttribute('aria-disabled', 'true');
-    await see(remove).toHaveAccessibleDescription('Type “Billing” first');
-    await dialog.getByLabel('Type “Billing” to confirm').fill('Billing');
+    await see(remove).toHaveAccessibleDescription('Type “delete” first');
+    await dialog.getByLabel('Type “delete” to confirm').fill('delete');
     await remove.click();
     await see(page.getByText('No subscriptions yet')).toBeVisible();
     await page.goto(`subscriptions/${id}`);
@@ -233,6 +233,7 @@ describe('A subscription', () => {
     await see(dialog.getByText('They are being delivered.')).toBeVisible();
     await dialog.getByRole('button', { name: 'Deliver missed events' }).click();
     await see(dialog.getByText('Replay started.')).toBeVisible();
+    await see(dialog.getByRole('heading', { name: 'Handle held and missed events (done)' })).toBeVisible();
     await until(
       'all five arrive',
       () =>

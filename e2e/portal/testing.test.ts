@@ -38,6 +38,7 @@ describe('A test delivery', () => {
     await page.getByRole('tab', { name: 'Request as sent' }).click();
     await see(page.getByText(`POST ${subscriber.url}`)).toBeVisible();
     const panel = page.getByRole('tabpanel');
+    await panel.getByRole('button', { name: 'Raw' }).click();
     await see(panel.locator('pre')).toHaveText(String(arrived?.body));
     await see(panel.getByRole('region', { name: 'Request headers' })).toContainText(
       arrived?.headers['x-webhook-signature'] ?? 'a signature',

@@ -8,12 +8,18 @@ const portal = await openPortal();
 const takeAway = async (page: Page, file: RegExp, times: number): Promise<void> => {
   await page.route(file, (route) => route.fulfill({ status: 404, body: 'not found' }), { times });
 };
+/** A browser that saves data loads no code ahead, so the next page's is missing when it is opened. */
+const openPage = async (): Promise<Page> => {
+  const { page } = await portal.openOwner({ mayLog });
+  await page.addInitScript("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })");
+  return page;
+};
 const mayLog = /404|dynamically imported module/;
 const always = 1000;
 
 describe('A page that was open during a release', () => {
   test('reloads once when the code of the next page is missing', async () => {
-    const { page } = await portal.openOwner({ mayLog });
+    const page = await openPage();
     await visit(page, '', 'Overview');
     let loads = 0;
     page.on('load', () => loads++);
@@ -24,7 +30,7 @@ describe('A page that was open during a release', () => {
   });
 
   test('says so when the code stays missing, and offers a retry', async () => {
-    const { page } = await portal.openOwner({ mayLog });
+    const page = await openPage();
     await visit(page, '', 'Overview');
     let loads = 0;
     page.on('load', () => loads++);
@@ -38,7 +44,7 @@ describe('A page that was open during a release', () => {
   });
 
   test('does the same for a part of a page', async () => {
-    const { page } = await portal.openOwner({ mayLog });
+    const page = await openPage();
     await visit(page, 'keys', 'API keys');
     await takeAway(page, /\/assets\/command-menu-/, 1);
     const loaded = page.waitForEvent('load');

@@ -1,5 +1,6 @@
 import table from 'virtual:portal-operations';
 import { ApiError, type Detail } from '../errors.ts';
+import { noteAnswer, noteNoAnswer } from '../reachability.ts';
 import { takeActivity } from './activity.ts';
 import type { Answer, Input, MemberOperationId } from './types.ts';
 
@@ -32,15 +33,18 @@ const send = async (
   signal: AbortSignal | undefined,
 ): Promise<Response> => {
   try {
-    return await fetch(url, {
+    const response = await fetch(url, {
       method,
       credentials: 'same-origin',
       headers: headersOf(method, body),
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     });
+    noteAnswer();
+    return response;
   } catch (error) {
     if (signal?.aborted) throw error;
+    noteNoAnswer();
     throw new ApiError({
       status: 0,
       message: 'The server could not be reached. Check your connection and try again.',

@@ -1,9 +1,11 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect } from 'react';
+import { endBoot } from './boot.ts';
 import { Logo } from './logo.tsx';
 import s from './public-frame.module.css';
 
 /** The frame of pages that require no session. */
 export function PublicFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  useLayoutEffect(endBoot, []);
   useEffect(() => {
     document.title = `${title} · Causeway`;
   }, [title]);

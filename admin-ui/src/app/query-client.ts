@@ -7,7 +7,10 @@ export const createQueryClient = (onError: (error: Error) => void): QueryClient 
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
+      // A browser that believes to be offline asks too: the failure is shown, and the belief may be wrong.
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
         staleTime: 10_000,
         retry: (failures, error) => failures < 2 && isTransient(error),
         retryDelay: (failures) => 400 * 2 ** failures,

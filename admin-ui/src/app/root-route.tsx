@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, lazyRouteComponent, Outlet } from '@tanstack/react-router';
+import { createRootRouteWithContext, Outlet } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { lazyPart } from '../ui/lazy-part.ts';
+import { lazyPage } from './lazy-page.ts';
 
 const Announcer = lazyPart(
   () => import('./announcer.tsx'),
@@ -17,5 +18,5 @@ export const rootRoute = createRootRouteWithContext<{ readonly queryClient: Quer
       </Suspense>
     </>
   ),
-  notFoundComponent: lazyRouteComponent(() => import('./not-found.tsx'), 'NotFound'),
+  notFoundComponent: lazyPage(() => import('./not-found.tsx'), 'NotFound'),
 });

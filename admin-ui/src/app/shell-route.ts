@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
+import { lazyPage } from './lazy-page.ts';
 import { rootRoute } from './root-route.tsx';
 import { sessionQuery } from './session.ts';
 
@@ -17,5 +18,5 @@ export const shellRoute = createRoute({
       throw redirect({ to: '/sign-in', search: { next } });
     }
   },
-  component: lazyRouteComponent(loadShell, 'Shell'),
+  component: lazyPage(loadShell, 'Shell'),
 });

@@ -15,8 +15,8 @@ interface BadgeProps {
 
 export function Badge({ tone = 'neutral', dot, mono, title, children }: BadgeProps) {
   return (
-    <span className={clsx(s.badge, s[tone], mono && s.mono)} title={title}>
-      {dot && <span className={s.dot} />}
+    <span className={clsx(s.badge, s[tone], mono && s.mono)} data-tip={title}>
+      {dot && <span className={s.dot} data-mark />}
       {children}
     </span>
   );

@@ -14,11 +14,15 @@ export interface Look {
 export const buttonClass = ({ variant = 'secondary', size = 'm', wide }: Look, className?: string): string =>
   clsx(s.button, s[variant], s[size], wide && s.wide, className);
 
-export interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
+export interface ButtonProps
+  extends Look,
+    Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'title'> {
   readonly ref?: Ref<HTMLButtonElement>;
   /** The action it started has not finished. */
   readonly pending?: boolean | undefined;
-  /** Why it is disabled. It stays focusable, so that screen readers reach the reason. */
+  /** Shown on hover and focus. */
+  readonly tip?: string | undefined;
+  /** Why it is disabled: shown on hover, focus and touch. It stays focusable. */
   readonly disabledReason?: string | undefined;
 }
 
@@ -28,6 +32,7 @@ export function Button({
   icon,
   wide,
   pending,
+  tip,
   disabledReason,
   className,
   children,
@@ -46,7 +51,7 @@ export function Button({
       className={buttonClass({ variant, size, wide }, className)}
       aria-disabled={off || undefined}
       aria-busy={pending || undefined}
-      title={disabledReason ?? rest.title}
+      data-tip={disabledReason ?? tip}
       aria-description={disabledReason}
       onClick={click}
     >
@@ -68,7 +73,7 @@ export function IconButton({ label, icon, className, variant = 'ghost', ...rest 
       variant={variant}
       className={clsx(s.iconOnly, className)}
       aria-label={label}
-      title={label}
+      tip={label}
       icon={icon}
     />
   );

@@ -34,7 +34,11 @@ interface FieldsetProps {
 export function Fieldset({ legend, hint, error, children }: FieldsetProps) {
   const id = useId();
   return (
-    <fieldset className={s.field} aria-describedby={error ? id : undefined}>
+    <fieldset
+      className={s.field}
+      aria-describedby={error ? id : undefined}
+      data-problem={error ? '' : undefined}
+    >
       <legend className={s.label}>{legend}</legend>
       {hint !== undefined && <p className={s.hint}>{hint}</p>}
       {error && (

@@ -1,5 +1,6 @@
 import clsx from 'clsx';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
 import s from './code.module.css';
 import { CopyButton } from './copy-button.tsx';
 import { tokens } from './highlight.ts';
@@ -15,14 +16,28 @@ interface CodeBlockProps {
   /** Scrolls inside beyond this many lines. */
   readonly maxLines?: number;
   readonly title?: ReactNode;
+  /** The text byte for byte, if `code` is formatted. A switch shows it, and it is what is copied. */
+  readonly raw?: string;
 }
 
-export function CodeBlock({ code, label, language = 'text', wrap, maxLines = 24, title }: CodeBlockProps) {
+export function CodeBlock(props: CodeBlockProps) {
+  const { label, language = 'text', wrap, maxLines = 24, title, raw = props.code } = props;
+  const [isRaw, setRaw] = useState(false);
+  const code = isRaw ? raw : props.code;
   return (
     <figure className={s.block}>
-      {title !== undefined && <figcaption className={s.caption}>{title}</figcaption>}
+      {title !== undefined && (
+        <figcaption className={s.caption}>
+          <span>{title}</span>
+          {raw !== props.code && (
+            <Button size="s" variant="ghost" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+              Raw
+            </Button>
+          )}
+        </figcaption>
+      )}
       <div className={s.copy}>
-        <CopyButton value={code} label={`Copy ${label}`} />
+        <CopyButton value={raw} label={`Copy ${label}`} />
       </div>
       <pre
         className={clsx(s.pre, wrap && s.wrap)}

@@ -14,7 +14,7 @@ interface ConfirmProps {
   readonly children: ReactNode;
   readonly confirm: string;
   readonly danger?: boolean;
-  /** For actions with large effects: the text to type before confirming. */
+  /** For actions with large effects: the word to type before confirming, in lower case. */
   readonly typed?: string | undefined;
   readonly pending: boolean;
   readonly error: unknown;
@@ -31,7 +31,7 @@ export function ConfirmDialog(props: ConfirmProps) {
     setText('');
     onClose();
   };
-  const missing = typed !== undefined && text.trim() !== typed;
+  const missing = typed !== undefined && text.trim().toLowerCase() !== typed;
   return (
     <Dialog
       open={open}

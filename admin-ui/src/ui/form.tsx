@@ -25,7 +25,7 @@ export function Form(props: FormProps) {
   const { onSubmit, pending, error, fields = [], submit, danger, wide, secondary, children } = props;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (error) showFirstProblem(form.current);
   }, [error]);
   const send = (event: FormEvent): void => {
     event.preventDefault();
@@ -35,7 +35,11 @@ export function Form(props: FormProps) {
   return (
     <form ref={form} className={s.form} onSubmit={send} noValidate>
       {children}
-      {error != null && !isFieldError(error, fields) && <Notice tone="bad">{errorText(error)}</Notice>}
+      {error != null && !isFieldError(error, fields) && (
+        <div data-problem>
+          <Notice tone="bad">{errorText(error)}</Notice>
+        </div>
+      )}
       <div className={s.buttons}>
         {secondary}
         <Button
@@ -51,3 +55,12 @@ export function Form(props: FormProps) {
     </form>
   );
 }
+
+/** Scrolls to the first problem, a field, a group or the message of the form, and focuses its control. */
+const showFirstProblem = (form: HTMLFormElement | null): void => {
+  const problem = form?.querySelector<HTMLElement>('[aria-invalid="true"], [data-problem]');
+  if (!problem) return;
+  const control = problem.matches('fieldset') ? problem.querySelector('input') : problem;
+  control?.focus({ preventScroll: true });
+  problem.scrollIntoView({ block: problem.offsetHeight < innerHeight / 2 ? 'center' : 'start' });
+};

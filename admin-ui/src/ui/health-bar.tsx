@@ -15,11 +15,11 @@ export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
   return (
     <span
       className={clsx(s.health, wide && s.wide)}
-      title={`${number(succeeded)} succeeded, ${number(failed)} failed`}
+      data-tip={`${number(succeeded)} succeeded, ${number(failed)} failed`}
     >
       <span className={s.bar} style={{ width: wide ? '100%' : '4.5rem' }} aria-hidden="true">
-        {succeeded > 0 && <span className={s.good} style={{ flexGrow: succeeded }} />}
-        {failed > 0 && <span className={s.bad} style={{ flexGrow: failed }} />}
+        {succeeded > 0 && <span className={s.good} data-mark style={{ flexGrow: succeeded }} />}
+        {failed > 0 && <span className={s.bad} data-mark style={{ flexGrow: failed }} />}
       </span>
       <span className={s.share}>{share(succeeded, total)}</span>
     </span>

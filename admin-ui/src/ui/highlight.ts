@@ -75,7 +75,8 @@ const maxBlanks = 20;
 
 const startsComment = (source: Source, at: number): boolean => {
   const [one, two] = [source.charAt(at), source.charAt(at + 1)];
-  return (one === '/' && two === '/') || (one === '#' && two === ' ');
+  // Two slashes after a colon belong to a URL.
+  return (one === '/' && two === '/' && source.charAt(at - 1) !== ':') || (one === '#' && two === ' ');
 };
 
 const lineEnd = (source: Source, start: number): number => {

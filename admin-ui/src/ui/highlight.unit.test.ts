@@ -87,3 +87,10 @@ test('a text of over 60 000 characters stays plain', () => {
   const text = '"'.repeat(60_001);
   expect(tokens(text, 'json')).toEqual([['', text]]);
 });
+
+test('the slashes of a URL begin no comment', () => {
+  expect(tokens('curl https://crm.example/api // why', 'code')).toEqual([
+    ['', 'curl https://crm.example/api '],
+    ['comment', '// why'],
+  ]);
+});

@@ -18,11 +18,12 @@ interface MenuProps {
   readonly heading?: ReactNode;
   readonly actions: readonly (MenuAction | 'separator')[];
   readonly align?: 'start' | 'end';
+  readonly defaultOpen?: boolean;
 }
 
-export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
+export function Menu({ trigger, heading, actions, align = 'end', defaultOpen = false }: MenuProps) {
   return (
-    <Base.Root modal={false}>
+    <Base.Root modal={false} defaultOpen={defaultOpen}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className={s.positioner} align={align} sideOffset={4}>
@@ -36,11 +37,17 @@ export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
                   key={action.label}
                   className={clsx(s.item, action.danger && s.danger)}
                   disabled={action.disabledReason !== undefined}
-                  title={action.disabledReason}
+                  aria-label={action.label}
+                  aria-description={action.disabledReason}
                   onClick={action.onSelect}
                 >
                   {action.icon}
-                  {action.label}
+                  <span>
+                    {action.label}
+                    {action.disabledReason !== undefined && (
+                      <small className={s.reason}>{action.disabledReason}</small>
+                    )}
+                  </span>
                 </Base.Item>
               ),
             )}

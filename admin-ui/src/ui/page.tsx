@@ -1,5 +1,6 @@
 import { ChevronLeft } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
+import { Cut } from './cut.tsx';
 import s from './page.module.css';
 
 interface PageProps {
@@ -27,7 +28,9 @@ export function Page({ title, badge, description, actions, back, refreshing, chi
         <div className={s.text}>
           {back}
           <div className={s.title}>
-            <h1 tabIndex={-1}>{title}</h1>
+            <h1 tabIndex={-1} dir="auto">
+              {title}
+            </h1>
             {badge}
           </div>
           {description !== undefined && <p className={s.description}>{description}</p>}
@@ -40,11 +43,11 @@ export function Page({ title, badge, description, actions, back, refreshing, chi
 }
 
 /** The inside of a link one level up. */
-export function BackLabel({ children }: { readonly children: ReactNode }) {
+export function BackLabel({ children }: { readonly children: string }) {
   return (
     <span className={s.back}>
       <ChevronLeft size={14} />
-      {children}
+      <Cut text={children} />
     </span>
   );
 }

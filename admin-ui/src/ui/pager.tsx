@@ -1,5 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { Button } from './button.tsx';
+import { number } from './format.ts';
 import s from './pager.module.css';
 
 interface PagerProps {
@@ -7,28 +8,78 @@ interface PagerProps {
   readonly onFirst: (() => void) | null;
   readonly onNext: (() => void) | null;
   readonly label?: string;
+  readonly first?: string;
+  readonly next?: string;
 }
 
 /** Cursor pagination: back to the newest page, or on to the next older one. */
-export function Pager({ onFirst, onNext, label = 'Pages' }: PagerProps) {
+export function Pager(props: PagerProps) {
+  const { onFirst, onNext, label = 'Pages', first = 'Newest', next = 'Older' } = props;
   if (!onFirst && !onNext) return null;
   return (
     <nav className={s.pager} aria-label={label}>
       <Button
         size="s"
         icon={<ChevronLeft />}
-        disabledReason={onFirst ? undefined : 'You are on the newest page'}
+        disabledReason={onFirst ? undefined : 'This is the first page'}
         onClick={onFirst ?? undefined}
       >
-        Newest
+        {first}
       </Button>
       <Button
         size="s"
-        disabledReason={onNext ? undefined : 'There are no older entries'}
+        disabledReason={onNext ? undefined : 'This is the last page'}
         onClick={onNext ?? undefined}
       >
-        Older <ChevronRight />
+        {next} <ChevronRight />
       </Button>
     </nav>
   );
 }
+
+interface NumberedPagerProps {
+  /** From 1. */
+  readonly page: number;
+  readonly pageSize: number;
+  readonly count: number;
+  readonly onPage: (page: number) => void;
+}
+
+/** Pagination of a list that is loaded completely. */
+export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerProps) {
+  if (count <= pageSize) return null;
+  const last = Math.ceil(count / pageSize);
+  return (
+    <nav className={s.pager} aria-label="Pages">
+      <span className={s.place} role="status">
+        {number((page - 1) * pageSize + 1)}–{number(Math.min(page * pageSize, count))} of {number(count)}
+      </span>
+      <Button
+        size="s"
+        icon={<ChevronLeft />}
+        disabledReason={page > 1 ? undefined : 'This is the first page'}
+        onClick={() => onPage(page - 1)}
+      >
+        Previous
+      </Button>
+      <Button
+        size="s"
+        disabledReason={page < last ? undefined : 'This is the last page'}
+        onClick={() => onPage(page + 1)}
+      >
+        Next <ChevronRight />
+      </Button>
+    </nav>
+  );
+}
+
+/** One page of a list; beyond the end, the last page. */
+export const pageOf = <Row,>(
+  rows: readonly Row[],
+  wanted: number | undefined,
+  pageSize: number,
+): { readonly page: number; readonly rows: readonly Row[] } => {
+  const last = Math.max(Math.ceil(rows.length / pageSize), 1);
+  const page = Math.min(Math.max(wanted ?? 1, 1), last);
+  return { page, rows: rows.slice((page - 1) * pageSize, page * pageSize) };
+};

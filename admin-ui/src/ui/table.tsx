@@ -11,6 +11,10 @@ export interface Column<Row> {
   readonly align?: 'end';
   /** Takes the remaining width. */
   readonly grow?: boolean;
+  /** Holds texts of any length, which are cut off beyond a maximum. */
+  readonly bounded?: boolean;
+  /** Its place in the two lines of a row of a dense table on narrow screens; without one, it is not shown there. */
+  readonly phone?: 'title' | 'badge' | 'detail' | 'time';
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -23,17 +27,24 @@ interface TableProps<Row> {
   readonly emptyState: ReactNode;
   readonly selected?: ((row: Row) => boolean) | undefined;
   readonly skeletonRows?: number;
+  /** Rows of one line; of two lines on narrow screens. For logs. */
+  readonly dense?: boolean;
 }
 
 /** A table that becomes a list of cards on narrow screens; ARIA roles keep it a table. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5 } = props;
+  const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5, dense } = props;
   if (rows?.length === 0) return emptyState;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={s.scroll} aria-label={label} tabIndex={0}>
-      {/* biome-ignore lint/a11y/noRedundantRoles: display: block takes a table's meaning away */}
-      <table className={s.table} aria-busy={rows === undefined} aria-label={label} role="table">
+      <table
+        className={clsx(s.table, dense && s.dense)}
+        aria-busy={rows === undefined}
+        aria-label={label}
+        // biome-ignore lint/a11y/noRedundantRoles: display: block takes a table's meaning away
+        role="table"
+      >
         <thead>
           <tr>
             {columns.map((column) => (
@@ -48,7 +59,11 @@ export function Table<Row>(props: TableProps<Row>) {
             ? Array.from({ length: skeletonRows }, (_, row) => (
                 <tr key={String(row)}>
                   {columns.map((column, index) => (
-                    <td key={column.id} data-label={column.hideHeader ? undefined : column.header}>
+                    <td
+                      key={column.id}
+                      data-label={column.hideHeader ? undefined : column.header}
+                      data-phone={column.phone}
+                    >
                       <Skeleton width={index === 0 ? '70%' : '3.5rem'} />
                     </td>
                   ))}
@@ -59,8 +74,13 @@ export function Table<Row>(props: TableProps<Row>) {
                   {columns.map((column) => (
                     <td
                       key={column.id}
-                      className={clsx(column.align && s.end, column.grow && s.grow)}
+                      className={clsx(
+                        column.align && s.end,
+                        column.grow && s.grow,
+                        column.bounded && s.bounded,
+                      )}
                       data-label={column.hideHeader ? undefined : column.header}
+                      data-phone={column.phone}
                     >
                       {column.cell(row)}
                     </td>

@@ -2,11 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { testReceiver } from '@causeway/runtime/testing';
+import type { Page } from '@playwright/test';
 import { expect, test } from 'vitest';
-import { openBrowser, type Team } from '../../api/support/portal.ts';
+import { openBrowser, openTeam, type Team } from '../../api/support/portal.ts';
 import { furnish } from '../support/furnish.ts';
+import { furnishHard } from '../support/furnish-hard.ts';
 import { dialogsOf, goTo, type Place, pagesOf } from '../support/pages.ts';
-import { openPortal } from '../support/portal.ts';
+import { openPortal, type PageOptions, type SignedIn, see } from '../support/portal.ts';
 
 const folder = readEnv().SCREENSHOTS_FOLDER ?? 'screenshots';
 mkdirSync(folder, { recursive: true });
@@ -43,29 +45,71 @@ const openDemo = async (): Promise<Team> => {
 
 const team = await openDemo();
 const furnished = await furnish(portal.world, receiver, team);
-const signIn: Place = { name: 'sign-in', path: 'sign-in', heading: 'Sign in' };
+await furnishHard(portal.world, team);
+const empty = await openTeam(portal.world);
+const viewer = await empty.join('viewer');
 
-test.each([
-  { colorScheme: 'light', width: 1280, height: 800 },
-  { colorScheme: 'dark', width: 1280, height: 800 },
-  { colorScheme: 'light', width: 390, height: 844 },
-  { colorScheme: 'dark', width: 390, height: 844 },
-] as const)('$colorScheme at $width px', async ({ colorScheme, width, height }) => {
-  const options = { colorScheme, viewport: { width, height } };
-  const shoot = async (places: readonly Place[], member?: typeof team.owner): Promise<void> => {
+const names = new RegExp(readEnv().SCREENSHOTS_NAMES ?? '');
+const matching = (places: readonly Place[]): readonly Place[] =>
+  places.filter(({ name }) => names.test(name));
+
+const signedOut: readonly Place[] = [{ name: 'sign-in', path: 'sign-in', heading: 'Sign in' }];
+const emptyPages: readonly Place[] = [
+  { name: 'empty-overview', path: '', heading: 'Overview' },
+  { name: 'empty-subscriptions', path: 'subscriptions', heading: 'Subscriptions' },
+  { name: 'empty-deliveries', path: 'deliveries', heading: 'Deliveries' },
+  { name: 'empty-keys', path: 'keys', heading: 'API keys' },
+];
+const viewerPages: readonly Place[] = [
+  { name: 'viewer-team', path: 'team', heading: 'Team' },
+  { name: 'viewer-keys', path: 'keys', heading: 'API keys' },
+];
+const filteredPages: readonly Place[] = [
+  { name: 'subscriptions-off', path: 'subscriptions?state=off', heading: 'Subscriptions' },
+  { name: 'keys-search', path: 'keys?q=ledger&sort=unused', heading: 'API keys' },
+];
+
+test.each(
+  (['light', 'dark'] as const).flatMap((colorScheme) =>
+    [1280, 390, 320].map((width) => ({ colorScheme, width, height: width > 600 ? 800 : 844 })),
+  ),
+)('$colorScheme at $width px', async ({ colorScheme, width, height }) => {
+  const options: PageOptions = {
+    colorScheme,
+    viewport: { width, height },
+    mayLog: /ERR_INTERNET_DISCONNECTED/,
+  };
+  const take = async (page: Page, name: string, whole: boolean): Promise<void> => {
+    await page.evaluate('document.fonts.ready.then(() => undefined)');
+    // Makes the whole page visible, so that sticky elements stay at its edges.
+    const full = Number(await page.evaluate('document.documentElement.scrollHeight'));
+    if (whole) await page.setViewportSize({ width, height: Math.max(full, height) });
+    const path = join(folder, `${name}-${width}-${colorScheme}.png`);
+    const bytes = await page.screenshot({ path, animations: 'disabled' });
+    await page.setViewportSize({ width, height });
+    expect(bytes.length).toBeGreaterThan(1000);
+  };
+  const shoot = async (places: readonly Place[], member?: SignedIn): Promise<void> => {
+    if (places.length === 0) return;
     const page = await portal.open(member, options);
     for (const place of places) {
       await goTo(page, place);
-      await page.evaluate('document.fonts.ready.then(() => undefined)');
-      // Makes the whole page visible, so that sticky elements stay at its edges.
-      const whole = Number(await page.evaluate('document.documentElement.scrollHeight'));
-      if (place.dialog === undefined) await page.setViewportSize({ width, height: Math.max(whole, height) });
-      const path = join(folder, `${place.name}-${width}-${colorScheme}.png`);
-      const bytes = await page.screenshot({ path, animations: 'disabled' });
-      await page.setViewportSize({ width, height });
-      expect(bytes.length).toBeGreaterThan(1000);
+      await take(page, place.name, place.dialog === undefined);
     }
   };
-  await shoot([signIn]);
-  await shoot([...pagesOf(furnished), ...dialogsOf(furnished)], team.owner);
+  await shoot(matching(signedOut));
+  await shoot(matching([...pagesOf(furnished), ...filteredPages, ...dialogsOf(furnished)]), team.owner);
+  await shoot(matching(emptyPages), empty.owner);
+  await shoot(matching(viewerPages), viewer);
+  if (!names.test('offline')) return;
+  const page = await portal.open(team.owner, options);
+  await goTo(page, { name: 'offline', path: 'subscriptions', heading: 'Subscriptions' });
+  await page.context().setOffline(true);
+  await page.evaluate(
+    "history.pushState({}, '', '/portal/audit'); dispatchEvent(new PopStateEvent('popstate'))",
+  );
+  await see(page.getByText('The server cannot be reached')).toBeVisible();
+  await page.goBack();
+  await see(page.getByRole('heading', { level: 1, name: 'Subscriptions' })).toBeVisible();
+  await take(page, 'offline', false);
 });

@@ -75,7 +75,9 @@ export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
                 onClick={() => run(command)}
               >
                 {command.icon}
-                <span className={s.label}>{command.label}</span>
+                <span className={s.label}>
+                  <bdi>{command.label}</bdi>
+                </span>
                 <span className={s.kind}>{command.kind}</span>
               </div>
             ))}

@@ -1,12 +1,13 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { CalendarDays, Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Webhook } from 'lucide-react';
+import { CalendarDays, Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { call } from '../../api/client.ts';
 import { operationQuery } from '../../api/query.ts';
-import { toastError } from '../../ui/toast.tsx';
-import { leave, roleAtLeast, useSession } from '../session.ts';
+import { toastError } from '../../ui/toast.ts';
+import { leave, nameOfMember, roleAtLeast, useSession } from '../session.ts';
 import { setTheme } from '../theme.ts';
+import { useDebounced } from '../use-debounced.ts';
 import { pageGroups } from './pages.ts';
 
 export interface Command {
@@ -26,7 +27,7 @@ interface Known extends Command {
 export const useCommands = (text: string, onShortcuts: () => void): readonly Command[] => {
   const pages = usePages();
   const actions = useActions(onShortcuts);
-  const things = useThings();
+  const things = useThings(text);
   const event = useEventByNumber(text);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...pages, ...actions];
@@ -90,10 +91,18 @@ const useActions = (onShortcuts: () => void): readonly Known[] => {
   ];
 };
 
-const useThings = (): readonly Known[] => {
+const useThings = (text: string): readonly Known[] => {
   const navigate = useNavigate();
   const subscriptions = useQuery(operationQuery('listPortalSubscriptions', {}));
-  const keys = useQuery(operationQuery('listApiKeys', {}));
+  const q = useDebounced(text.trim(), 200).slice(0, 100);
+  const { role } = useSession().user;
+  // The server searches, because only a page of them is loaded.
+  const keys = useQuery({
+    ...operationQuery('listApiKeys', { query: { q, limit: 10 } }),
+    enabled: q !== '',
+    placeholderData: keepPreviousData,
+  });
+  const team = useQuery({ ...operationQuery('listTeam', {}), enabled: roleAtLeast(role, 'developer') });
   return [
     ...(subscriptions.data?.subscriptions ?? []).map((one) =>
       known(
@@ -114,9 +123,25 @@ const useThings = (): readonly Known[] => {
           label: key.name,
           kind: 'API key',
           icon: <KeyRound />,
-          run: () => void navigate({ to: '/keys', search: key.isActive ? {} : { show: 'revoked' } }),
+          run: () =>
+            void navigate({
+              to: '/keys',
+              search: { show: key.isActive ? undefined : 'revoked', q: key.name, key: key.id },
+            }),
         },
-        key.masked,
+        `${key.masked} ${q}`,
+      ),
+    ),
+    ...(team.data?.members ?? []).map((member) =>
+      known(
+        {
+          id: `member-${member.id}`,
+          label: nameOfMember(member),
+          kind: 'Member',
+          icon: <Users />,
+          run: () => void navigate({ to: '/team', search: { q: member.email, member: member.id } }),
+        },
+        member.email,
       ),
     ),
   ];

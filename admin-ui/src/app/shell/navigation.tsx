@@ -1,4 +1,7 @@
 import { Link } from '@tanstack/react-router';
+import { Cut } from '../../ui/cut.tsx';
+import { number } from '../../ui/format.ts';
+import { useAttention, useLimitedKeys } from '../attention.ts';
 import { Logo } from '../logo.tsx';
 import { roleAtLeast, useSession } from '../session.ts';
 import s from './navigation.module.css';
@@ -7,14 +10,15 @@ import { pageGroups } from './pages.ts';
 /** `plain` leaves out the company, for places that have a title. */
 export function Navigation({ plain }: { readonly plain?: boolean }) {
   const { company, user } = useSession();
+  const counts = useCounts();
   return (
     <>
       {!plain && (
         <div className={s.company}>
           <Logo size={28} />
           <div>
-            <p className={s.name} title={company.name}>
-              {company.name}
+            <p className={s.name}>
+              <Cut text={company.name} />
             </p>
             <p className={s.product}>Causeway</p>
           </div>
@@ -35,7 +39,8 @@ export function Navigation({ plain }: { readonly plain?: boolean }) {
                       activeOptions={{ exact: to === '/', includeSearch: false }}
                     >
                       <Icon size={16} />
-                      {label}
+                      <span className={s.text}>{label}</span>
+                      <Count count={counts[to] ?? 0} />
                     </Link>
                   </li>
                 ))}
@@ -45,5 +50,25 @@ export function Navigation({ plain }: { readonly plain?: boolean }) {
         })}
       </nav>
     </>
+  );
+}
+
+/** By page: how many of its entries need attention. */
+const useCounts = (): Readonly<Record<string, number>> => {
+  const attention = useAttention();
+  const limited = useLimitedKeys();
+  return {
+    '/subscriptions': attention ? attention.offCount + attention.failingCount + attention.unverifiedCount : 0,
+    '/keys': limited.length,
+  };
+};
+
+function Count({ count }: { readonly count: number }) {
+  if (count === 0) return null;
+  return (
+    <span className={s.count}>
+      {number(count)}
+      <span className="visually-hidden"> need attention</span>
+    </span>
   );
 }

@@ -1,23 +1,39 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { lazyPart } from '../../ui/lazy-part.ts';
-import { ToastProvider } from '../../ui/toast.tsx';
+import { endBoot } from '../boot.ts';
 import { usePresence } from '../presence.ts';
-
 import { commandKey } from './command-key.ts';
+import { Deferred } from './deferred.tsx';
 import { Navigation } from './navigation.tsx';
+import { OfflineBar } from './offline-bar.tsx';
 import { followOtherWindows } from './other-windows.ts';
 import s from './shell.module.css';
-import { ThemeMenu } from './theme-menu.tsx';
-import { UserMenu } from './user-menu.tsx';
+import { ThemeTrigger, UserTrigger } from './triggers.tsx';
+import { useLoadAhead } from './use-load-ahead.ts';
 
 const CommandMenu = lazyPart(
   () => import('./command-menu.tsx'),
   (m) => m.CommandMenu,
+);
+const Drawer = lazyPart(
+  () => import('./drawer.tsx'),
+  (m) => m.Drawer,
+);
+const ThemeMenu = lazyPart(
+  () => import('./theme-menu.tsx'),
+  (m) => m.ThemeMenu,
+);
+const UserMenu = lazyPart(
+  () => import('./user-menu.tsx'),
+  (m) => m.UserMenu,
+);
+const Toaster = lazyPart(
+  () => import('../../ui/toaster.tsx'),
+  (m) => m.Toaster,
 );
 const Shortcuts = lazyPart(
   () => import('./shortcuts.tsx'),
@@ -27,63 +43,81 @@ const Shortcuts = lazyPart(
 /** The frame around every signed-in page. */
 export function Shell() {
   const [commands, setCommands] = useState(false);
-  const [drawer, setDrawer] = useState(false);
+  // Null until it is first opened, which loads its code.
+  const [drawer, setDrawer] = useState<boolean | null>(null);
   const [shortcuts, setShortcuts] = useState(false);
+  const settled = useSettled();
   usePresence();
+  useLoadAhead();
+  useLayoutEffect(endBoot, []);
   useEffect(followOtherWindows, []);
   useKeys({ commands: setCommands, shortcuts: setShortcuts });
-  useOnNavigation(() => setDrawer(false));
+  useOnNavigation(() => setDrawer((before) => before && false));
   return (
     <CSPProvider disableStyleElements>
-      <ToastProvider>
-        {/* biome-ignore lint/a11y/useValidAnchor: a skip link is a link; the router must not see its fragment */}
-        <a href="#main" className={s.skip} onClick={skip}>
-          Skip to content
-        </a>
-        <div className={s.shell}>
-          <aside className={s.sidebar} aria-label="Sidebar">
-            <Navigation />
-          </aside>
-          <div className={s.column}>
-            <header className={s.header}>
-              <IconButton
-                label="Open navigation"
-                icon={<MenuIcon />}
-                className={s.hamburger}
-                onClick={() => setDrawer(true)}
-              />
-              <Button
-                className={s.search}
-                icon={<Search />}
-                aria-keyshortcuts="Control+K Meta+K"
-                onClick={() => setCommands(true)}
-              >
-                <span>Go to…</span>
-                <kbd>{commandKey()} K</kbd>
-              </Button>
-              <div className={s.right}>
-                <ThemeMenu />
-                <UserMenu />
-              </div>
-            </header>
-            <main id="main" tabIndex={-1} className={s.main}>
-              <Outlet />
-            </main>
-          </div>
+      {/* biome-ignore lint/a11y/useValidAnchor: a skip link is a link; the router must not see its fragment */}
+      <a href="#main" className={s.skip} onClick={skip}>
+        Skip to content
+      </a>
+      <div className={s.shell}>
+        <aside className={s.sidebar} aria-label="Sidebar">
+          <Navigation />
+        </aside>
+        <div className={s.column}>
+          <header className={s.header}>
+            <IconButton
+              label="Open navigation"
+              icon={<MenuIcon />}
+              className={s.hamburger}
+              onClick={() => setDrawer(true)}
+            />
+            <Button
+              className={s.search}
+              icon={<Search />}
+              aria-keyshortcuts="Control+K Meta+K"
+              onClick={() => setCommands(true)}
+            >
+              <span>Go to…</span>
+              <kbd>{commandKey()} K</kbd>
+            </Button>
+            <div className={s.right}>
+              <Deferred placeholder={(events) => <ThemeTrigger {...events} />}>
+                {(pressed) => <ThemeMenu defaultOpen={pressed} />}
+              </Deferred>
+              <Deferred placeholder={(events) => <UserTrigger {...events} />}>
+                {(pressed) => <UserMenu defaultOpen={pressed} />}
+              </Deferred>
+            </div>
+          </header>
+          <OfflineBar />
+          <main id="main" tabIndex={-1} className={s.main}>
+            <Outlet />
+          </main>
         </div>
-        <Dialog open={drawer} onClose={() => setDrawer(false)} title="Navigation" side>
-          <Navigation plain />
-        </Dialog>
-        <Suspense>
-          {commands && (
-            <CommandMenu onClose={() => setCommands(false)} onShortcuts={() => setShortcuts(true)} />
-          )}
-        </Suspense>
-        <Suspense>{shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}</Suspense>
-      </ToastProvider>
+      </div>
+      <Suspense>{drawer !== null && <Drawer open={drawer} onClose={() => setDrawer(false)} />}</Suspense>
+      <Suspense>{settled && <Toaster />}</Suspense>
+      <Suspense>
+        {commands && (
+          <CommandMenu onClose={() => setCommands(false)} onShortcuts={() => setShortcuts(true)} />
+        )}
+      </Suspense>
+      <Suspense>{shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}</Suspense>
     </CSPProvider>
   );
 }
+
+/** After the first page is there, and before anyone has done something that is confirmed. */
+const settledMs = 1000;
+
+const useSettled = (): boolean => {
+  const [settled, setSettled] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(true), settledMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return settled;
+};
 
 /** Moves the focus only: the router would treat the fragment as a navigation. */
 const skip = (event: { preventDefault: () => void }): void => {

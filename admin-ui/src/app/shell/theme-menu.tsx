@@ -1,21 +1,18 @@
-import { Check, Monitor, Moon, Sun } from 'lucide-react';
-import { IconButton } from '../../ui/button.tsx';
+import { Check } from 'lucide-react';
 import { Menu } from '../../ui/menu.tsx';
-import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { setTheme, useTheme } from '../theme.ts';
+import { ThemeTrigger, themeIcons, themeNames } from './triggers.tsx';
 
-const names: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
-const icons = { system: Monitor, light: Sun, dark: Moon };
-
-export function ThemeMenu() {
+export function ThemeMenu({ defaultOpen }: { readonly defaultOpen: boolean }) {
   const chosen = useTheme();
-  const Icon = icons[chosen];
   return (
     <Menu
-      trigger={<IconButton label={`Theme: ${names[chosen]}`} icon={<Icon />} />}
+      trigger={<ThemeTrigger />}
+      defaultOpen={defaultOpen}
       actions={(['system', 'light', 'dark'] as const).map((theme) => {
-        const ThemeIcon = icons[theme];
+        const ThemeIcon = themeIcons[theme];
         return {
-          label: names[theme],
+          label: themeNames[theme],
           icon: theme === chosen ? <Check /> : <ThemeIcon />,
           onSelect: () => setTheme(theme),
         };

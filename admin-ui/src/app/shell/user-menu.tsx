@@ -5,13 +5,14 @@ import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { toastError } from '../../ui/toast.tsx';
+import { toastError } from '../../ui/toast.ts';
 import { leave, nameOfMember, useSession } from '../session.ts';
 import { type OtherCompany, useSwitchCompany } from '../switch-company.tsx';
 import { SwitchCompany, showCompany } from './switch-company.tsx';
+import { UserTrigger } from './triggers.tsx';
 import s from './user-menu.module.css';
 
-export function UserMenu() {
+export function UserMenu({ defaultOpen }: { readonly defaultOpen: boolean }) {
   const { user, company, otherCompanies } = useSession();
   const [asked, setAsked] = useState<OtherCompany | null>(null);
   const change = useSwitchCompany(showCompany);
@@ -27,15 +28,13 @@ export function UserMenu() {
   return (
     <>
       <Menu
-        trigger={
-          <button type="button" className={s.trigger}>
-            <span aria-hidden="true">{initials(name)}</span>
-            <span className="visually-hidden">Your account: {name}</span>
-          </button>
-        }
+        trigger={<UserTrigger />}
+        defaultOpen={defaultOpen}
         heading={
           <>
-            <p className={s.name}>{name}</p>
+            <p className={s.name} dir="auto">
+              {name}
+            </p>
             {user.name !== '' && <p className={s.email}>{user.email}</p>}
             <p className={s.company}>
               {company.name} <Badge tone="accent">{user.role}</Badge>
@@ -63,8 +62,3 @@ export function UserMenu() {
     </>
   );
 }
-
-const initials = (name: string): string => {
-  const words = name.trim().split(/\s+/);
-  return `${words[0]?.charAt(0) ?? ''}${words.length > 1 ? (words.at(-1)?.charAt(0) ?? '') : ''}`.toUpperCase();
-};

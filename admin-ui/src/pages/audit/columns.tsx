@@ -13,14 +13,21 @@ export const columns: readonly Column<Entry>[] = [
     cell: (entry) => (
       <Stack gap="xs">
         <p>
-          <strong>{entry.actor.name}</strong>
+          <bdi>
+            <strong>{entry.actor.name}</strong>
+          </bdi>
           {entry.actor.kind !== 'user' && (
             <>
               {' '}
               <Badge>{actorKinds[entry.actor.kind]}</Badge>
             </>
           )}{' '}
-          {wordsOf(entry)} {namesTarget(entry) && <strong>{entry.target.name}</strong>}
+          {wordsOf(entry)}{' '}
+          {namesTarget(entry) && (
+            <bdi>
+              <strong>{entry.target.name}</strong>
+            </bdi>
+          )}
         </p>
         <Changes before={entry.before} after={entry.after} />
       </Stack>
@@ -33,7 +40,7 @@ export const columns: readonly Column<Entry>[] = [
       entry.address === null ? (
         <Quiet>–</Quiet>
       ) : (
-        <code title={entry.userAgent ?? undefined}>{entry.address}</code>
+        <code data-tip={entry.userAgent ?? undefined}>{entry.address}</code>
       ),
   },
   {

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { anyNumber, anyText, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
@@ -12,5 +13,5 @@ export const auditRoute = createRoute({
     cursor: anyText,
     entry: anyNumber,
   }),
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -2,7 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextInput } from '../../ui/field.tsx';
+import { Stack } from '../../ui/layout.tsx';
+import { phoneWidth, useMedia } from '../../ui/use-media.ts';
 import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
 import { classLabels } from './attempt/attempt-view.tsx';
@@ -15,8 +18,35 @@ interface DeliveryFiltersProps {
   readonly onChange: (search: DeliverySearch) => void;
 }
 
-/** The filters of the log. They are in the URL, so a link shows the same entries. */
+/** The filters of the log. They are in the URL, so a link shows the same entries. On phones they open as a sheet. */
 export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
+  const isPhone = useMedia(phoneWidth);
+  const [open, setOpen] = useState(false);
+  if (!isPhone) return <Fields search={search} onChange={onChange} />;
+  const count = Object.values(search).filter((value) => value !== undefined).length;
+  return (
+    <search className={s.filters} aria-label="Filters">
+      <Button icon={<ListFilter />} onClick={() => setOpen(true)}>
+        Filters{count > 0 && ` (${count})`}
+      </Button>
+      {count > 0 && (
+        <Button variant="ghost" onClick={() => onChange({})}>
+          Clear
+        </Button>
+      )}
+      <Dialog open={open} onClose={() => setOpen(false)} title="Filter deliveries">
+        <Stack>
+          <Fields search={search} onChange={onChange} />
+          <Button variant="primary" wide onClick={() => setOpen(false)}>
+            Show deliveries
+          </Button>
+        </Stack>
+      </Dialog>
+    </search>
+  );
+}
+
+function Fields({ search, onChange }: DeliveryFiltersProps) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const rare = [search.cause, search.status, search.event, search.replay, search.since, search.until];

@@ -1,20 +1,16 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { RotateCcw } from 'lucide-react';
-import { call } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Split } from '../../ui/layout.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
 import { ChosenAttempt } from './chosen-attempt.tsx';
+import { DeliveryActions } from './delivery-actions.tsx';
 import { DeliveryFacts } from './delivery-facts.tsx';
-import { deliveryParams, deliveryQuery } from './queries.ts';
-import { type Delivery, pathOf, stateOf } from './states.ts';
+import { deliveryQuery } from './queries.ts';
+import { stateOf } from './states.ts';
 import { Timeline } from './timeline.tsx';
 
 export function DeliveryPage() {
@@ -49,7 +45,7 @@ export function DeliveryPage() {
           <BackLabel>Deliveries</BackLabel>
         </Link>
       }
-      actions={data && <Resend state={data.state} />}
+      actions={data && <DeliveryActions delivery={data} />}
     >
       <Loaded
         query={query}
@@ -81,39 +77,5 @@ export function DeliveryPage() {
         )}
       </Loaded>
     </Page>
-  );
-}
-
-/** Why a delivery in this state cannot be resent. */
-const resendRefusals: Partial<Record<Delivery['state'], string>> = {
-  waiting: 'This delivery is pending; it is retried automatically',
-  held: 'This delivery is held; enable its subscription to release it',
-};
-
-function Resend({ state }: { readonly state: Delivery['state'] }) {
-  const name = useParams({ from: '/in/deliveries/$event/$subscription/$replay' });
-  const refusal = useRefusal('developer');
-  const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const resend = useMutation({
-    mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
-    onSuccess: ({ delivery }) => {
-      void queryClient.invalidateQueries({ queryKey: ['listDeliveries'] });
-      void queryClient.invalidateQueries({ queryKey: ['getDelivery'] });
-      toast('Delivery resent');
-      void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
-    },
-    onError: toastError,
-  });
-  return (
-    <Button
-      variant="primary"
-      icon={<RotateCcw />}
-      pending={resend.isPending}
-      disabledReason={refusal ?? resendRefusals[state]}
-      onClick={() => resend.mutate()}
-    >
-      Resend
-    </Button>
   );
 }

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
-import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Cut } from '../../ui/cut.tsx';
+import { Quiet, Row } from '../../ui/layout.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 import { nameOf } from '../subscriptions/state.ts';
@@ -19,9 +20,10 @@ interface DeliveryTableProps {
 export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
   return (
     <Table
+      dense
       label="Deliveries"
       columns={columns
-        .filter((column) => column.id !== without)
+        .filter((column) => column.id !== without && !(without === 'event' && column.id === 'summary'))
         .toSpliced(0, 0, ...(without === 'event' ? [byName] : []))}
       rows={deliveries}
       rowKey={(one) => one.id}
@@ -35,7 +37,7 @@ export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 
 const byName: Column<Delivery> = {
   id: 'delivery',
   header: 'Delivery',
-  grow: true,
+  phone: 'title',
   cell: (one) => (
     <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
       <strong>{one.id}</strong>
@@ -47,26 +49,32 @@ const columns: readonly Column<Delivery>[] = [
   {
     id: 'event',
     header: 'Event',
-    grow: true,
+    phone: 'title',
     cell: (one) => (
-      <Stack gap="xs">
-        <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-          <strong>{one.eventType}</strong>
-        </Link>
-        <Quiet small>
-          Event {one.eventId}
-          {one.replayId > 0 && `, replay ${one.replayId}`}
-        </Quiet>
-      </Stack>
+      <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
+        <strong>{one.eventType}</strong>
+      </Link>
+    ),
+  },
+  {
+    id: 'summary',
+    header: 'About',
+    grow: true,
+    phone: 'detail',
+    cell: (one) => (
+      <Cut
+        text={`${one.summary || `Event ${one.eventId}`}${one.replayId > 0 ? `, replay ${one.replayId}` : ''}`}
+      />
     ),
   },
   {
     id: 'subscription',
     header: 'Subscription',
+    bounded: true,
     cell: (one) =>
       one.subscription ? (
         <Link to="/subscriptions/$id" params={{ id: one.subscriptionId }}>
-          {nameOf(one.subscription)}
+          <Cut text={nameOf(one.subscription)} />
         </Link>
       ) : (
         <Quiet>Deleted (no. {one.subscriptionId})</Quiet>
@@ -75,11 +83,12 @@ const columns: readonly Column<Delivery>[] = [
   {
     id: 'state',
     header: 'State',
+    phone: 'badge',
     cell: (one) => <State delivery={one} />,
   },
   {
     id: 'answer',
-    header: 'Last answer',
+    header: 'Answer',
     cell: (one) =>
       one.lastStatusCode !== null ? (
         <code>{one.lastStatusCode}</code>
@@ -90,13 +99,19 @@ const columns: readonly Column<Delivery>[] = [
       ),
   },
   { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => one.attempts },
-  { id: 'time', header: 'Happened', align: 'end', cell: (one) => <TimeAgo time={one.eventCreatedUtc} /> },
+  {
+    id: 'time',
+    header: 'Happened',
+    align: 'end',
+    phone: 'time',
+    cell: (one) => <TimeAgo time={one.eventCreatedUtc} />,
+  },
 ];
 
 function State({ delivery }: { readonly delivery: Delivery }) {
   const { tone, label } = stateOf(delivery);
   return (
-    <Row gap="s">
+    <Row gap="s" nowrap>
       <Badge tone={tone} dot>
         {label}
       </Badge>

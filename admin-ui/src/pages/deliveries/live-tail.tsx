@@ -4,6 +4,7 @@ import { Pause, Play, Radio } from 'lucide-react';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { milliseconds, number, plural } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -14,7 +15,7 @@ import { subscriptionsQuery } from '../subscriptions/queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
 import { StatusBadge } from './attempt/attempt-view.tsx';
 import { pathOf } from './states.ts';
-import { type TailEntry, useTail } from './use-tail.ts';
+import { type Tail, type TailEntry, useTail } from './use-tail.ts';
 
 /** Attempts as they happen. Pausing freezes the list and counts new attempts. */
 export function LiveTail() {
@@ -30,16 +31,9 @@ export function LiveTail() {
       }
       actions={
         <Row>
-          {tail.state === 'open' && (
-            <Badge tone={tail.paused ? 'neutral' : 'good'} dot>
-              {tail.paused ? 'Paused' : 'Live'}
-            </Badge>
-          )}
-          {tail.state === 'connecting' && (
-            <Badge tone="info" dot>
-              Connecting
-            </Badge>
-          )}
+          <span role="status">
+            <TailState tail={tail} />
+          </span>
           <Button
             size="s"
             icon={tail.paused ? <Play /> : <Pause />}
@@ -64,6 +58,7 @@ export function LiveTail() {
         </Notice>
       )}
       <Table
+        dense
         label="Attempts"
         columns={columnsWith(names)}
         rows={tail.entries}
@@ -78,11 +73,26 @@ export function LiveTail() {
   );
 }
 
+function TailState({ tail: { state, paused } }: { readonly tail: Tail }) {
+  const [tone, label] = {
+    open: paused ? (['neutral', 'Paused'] as const) : (['good', 'Live'] as const),
+    connecting: ['info', 'Connecting'] as const,
+    lost: ['warn', 'Connection lost, reconnecting'] as const,
+    closed: ['bad', 'Disconnected'] as const,
+  }[state];
+  return (
+    <Badge tone={tone} dot>
+      {label}
+    </Badge>
+  );
+}
+
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEntry>[] => [
   {
     id: 'event',
     header: 'Event',
     grow: true,
+    phone: 'title',
     cell: (one) => (
       <Row gap="s">
         <Link
@@ -99,14 +109,23 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEn
   {
     id: 'subscription',
     header: 'Subscription',
-    cell: (one) => names.get(one.subscriptionId) ?? `No. ${one.subscriptionId}`,
+    bounded: true,
+    phone: 'detail',
+    cell: (one) => <Cut text={names.get(one.subscriptionId) ?? `No. ${one.subscriptionId}`} />,
   },
   {
     id: 'answer',
     header: 'Answer',
+    phone: 'badge',
     cell: (one) => <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />,
   },
   { id: 'attempt', header: 'Attempt', align: 'end', cell: (one) => one.attempt },
   { id: 'took', header: 'Took', align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
-  { id: 'time', header: 'At', align: 'end', cell: (one) => <ClockTime time={one.startedUtc} /> },
+  {
+    id: 'time',
+    header: 'At',
+    align: 'end',
+    phone: 'time',
+    cell: (one) => <ClockTime time={one.startedUtc} />,
+  },
 ];

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { pathIds } from '../../app/path-id.ts';
 import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
@@ -20,13 +21,13 @@ export const deliveriesRoute = createRoute({
     view: oneOf(['live', 'replays']),
     dialog: oneOf(['replay']),
   }),
-  component: lazyRouteComponent(() => import('./deliveries-page.tsx'), 'DeliveriesPage'),
+  component: lazyPage(() => import('./deliveries-page.tsx'), 'DeliveriesPage'),
 });
 
 export const deliveryRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries/$event/$subscription/$replay',
   params: pathIds('event', 'subscription', 'replay'),
-  validateSearch: searchOf({ attempt: anyNumber }),
-  component: lazyRouteComponent(() => import('./delivery-page.tsx'), 'DeliveryPage'),
+  validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel']) }),
+  component: lazyPage(() => import('./delivery-page.tsx'), 'DeliveryPage'),
 });

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import clsx from 'clsx';
 import type { Answer } from '../../api/types.ts';
 import { milliseconds } from '../../ui/format.ts';
@@ -64,9 +65,22 @@ function Next({ delivery }: { readonly delivery: Delivery }) {
             </Quiet>
           </>
         ))}
-      {state === 'held' && 'Held: its subscription is disabled. Enable the subscription to release it.'}
+      {state === 'held' && <Held delivery={delivery} />}
       {state === 'failed' && 'Failed after the last attempt. Resend it when the receiver works again.'}
       {state === 'dropped' && 'Discarded. Resend it to deliver it.'}
     </li>
+  );
+}
+
+function Held({ delivery: { subscription, subscriptionId } }: { readonly delivery: Delivery }) {
+  if (subscription === null) return 'Held. Its subscription was deleted.';
+  if (subscription.enabled) return 'Held since its subscription was disabled. Release it to deliver it.';
+  return (
+    <>
+      Held because its subscription is disabled.{' '}
+      <Link to="/subscriptions/$id" params={{ id: subscriptionId }} search={{ dialog: 'repair' }}>
+        Repair subscription
+      </Link>
+    </>
   );
 }

@@ -3,17 +3,21 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { operationUrl, streamRefusal } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
-import { errorText } from '../../errors.ts';
+import { ApiError, errorText } from '../../errors.ts';
 
 export type TailEntry = DeliveryTailEntry;
+
+/** Between two tries after a refusal. */
+const againMs = 3000;
 
 const tailPath = '/deliveries/tail';
 
 /** Rows shown and, while paused, buffered. */
 const maxRows = 200;
 
-interface Tail {
-  readonly state: 'connecting' | 'open' | 'closed';
+export interface Tail {
+  /** `lost`: it connects again by itself. `closed`: it does not. */
+  readonly state: 'connecting' | 'open' | 'lost' | 'closed';
   /** Why the server refused the connection, if it did. */
   readonly refusal: string | null;
   /** Newest first. */
@@ -45,6 +49,7 @@ export const useTail = (): Tail => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` asks for a new connection
   useEffect(() => {
     let source: EventSource | null = null;
+    let again: ReturnType<typeof setTimeout> | undefined;
     const take = (more: readonly TailEntry[]): void => {
       const newest = more.toReversed();
       const add = (before: readonly TailEntry[]) => [...newest, ...before].slice(0, maxRows);
@@ -66,16 +71,22 @@ export const useTail = (): Tail => {
         void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
       });
       source.addEventListener('error', () => {
-        const closed = source?.readyState === EventSource.CLOSED;
-        setState(closed ? 'closed' : 'connecting');
-        if (closed)
-          streamRefusal(tailPath).then(
-            (error) => error && setRefusal(errorText(error)),
-            (error: unknown) => setRefusal(errorText(error)),
-          );
+        setState('lost');
+        // The browser connects again by itself after a broken connection, but not after a refusal.
+        if (source?.readyState !== EventSource.CLOSED) return;
+        close();
+        streamRefusal(tailPath)
+          .catch((error: unknown) => error)
+          .then((error) => {
+            const final = error instanceof ApiError && error.status >= 400 && error.status < 500;
+            setState(final ? 'closed' : 'lost');
+            setRefusal(error ? errorText(error) : null);
+            if (!final) again = setTimeout(look, againMs);
+          });
       });
     };
     const close = (): void => {
+      clearTimeout(again);
       source?.close();
       source = null;
     };

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 import { languages } from './snippets/languages.ts';
@@ -13,5 +14,5 @@ export const developersRoute = createRoute({
     language: oneOf(languages),
     operation: anyText,
   }),
-  component: lazyRouteComponent(() => import('./developers-page.tsx'), 'DevelopersPage'),
+  component: lazyPage(() => import('./developers-page.tsx'), 'DevelopersPage'),
 });

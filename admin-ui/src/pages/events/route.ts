@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { pathIds } from '../../app/path-id.ts';
 import { anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
@@ -12,7 +13,7 @@ export const eventsRoute = createRoute({
     cursor: anyText,
     dialog: oneOf(['send']),
   }),
-  component: lazyRouteComponent(() => import('./events-page.tsx'), 'EventsPage'),
+  component: lazyPage(() => import('./events-page.tsx'), 'EventsPage'),
 });
 
 export const eventRoute = createRoute({
@@ -20,5 +21,5 @@ export const eventRoute = createRoute({
   path: '/events/$id',
   params: pathIds('id'),
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(eventQuery(params.id)),
-  component: lazyRouteComponent(() => import('./event-page.tsx'), 'EventPage'),
+  component: lazyPage(() => import('./event-page.tsx'), 'EventPage'),
 });

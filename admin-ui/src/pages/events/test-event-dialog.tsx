@@ -9,7 +9,7 @@ import { Field, Select } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { eventTypesQuery } from '../subscriptions/queries.ts';
 import { parsePayload } from '../test/parse-payload.ts';
 import { PayloadField } from '../test/payload-field.tsx';

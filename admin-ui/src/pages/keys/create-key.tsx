@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/types.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -12,6 +13,7 @@ import { Field, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { keysQuery } from './queries.ts';
+import { sampleCall } from './sample-call.ts';
 import { type Scope, scopeWords } from './scopes.ts';
 
 interface CreateKeyProps {
@@ -21,17 +23,17 @@ interface CreateKeyProps {
 
 /** Asks for name and scopes, then shows the key once. Only this component's state holds the value. */
 export function CreateKey({ open, onClose }: CreateKeyProps) {
-  const [made, setMade] = useState<string | null>(null);
+  const [made, setMade] = useState<MadeKey | null>(null);
   const baseUrl = useBaseUrl();
   if (made !== null) {
     return (
-      <SecretDialog title="Your new API key" name="API key" value={made} onClose={() => setMade(null)}>
+      <SecretDialog title="Your new API key" name="API key" value={made.value} onClose={() => setMade(null)}>
         <CodeBlock
           label="command"
           title="Try it in a terminal"
           language="code"
           wrap
-          code={`curl -H "X-Api-Key: $KEY" \\\n  ${baseUrl}/integrations/lookups/employees`}
+          code={sampleCall(baseUrl, made.value, made.scopes)}
         />
       </SecretDialog>
     );
@@ -45,8 +47,8 @@ export function CreateKey({ open, onClose }: CreateKeyProps) {
     >
       <CreateForm
         onClose={onClose}
-        onMade={(value) => {
-          setMade(value);
+        onMade={(key) => {
+          setMade(key);
           onClose();
         }}
       />
@@ -54,7 +56,9 @@ export function CreateKey({ open, onClose }: CreateKeyProps) {
   );
 }
 
-function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (value: string) => void }) {
+type MadeKey = Answer<'createApiKey'>;
+
+function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (key: MadeKey) => void }) {
   const { scopes } = useSession();
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>([]);
@@ -64,7 +68,7 @@ function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (value: 
     gcTime: 0,
     onSuccess: (key) => {
       void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
-      onMade(key.value);
+      onMade(key);
     },
   });
   const toggle = (scope: Scope, on: boolean): void =>

@@ -1,21 +1,24 @@
 import { Ban, Copy } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo, TimeAgo, useNow } from '../../ui/time-ago.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { type ApiKey, scopeWords } from './scopes.ts';
 
 interface KeyTableProps {
   readonly keys: readonly ApiKey[] | undefined;
   readonly refusal: string | undefined;
+  /** The row that a link leads to. */
+  readonly marked: number | undefined;
   readonly onRevoke: (key: ApiKey) => void;
   readonly emptyState: ReactNode;
 }
 
-export function KeyTable({ keys, refusal, onRevoke, emptyState }: KeyTableProps) {
+export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTableProps) {
   const columns: readonly Column<ApiKey>[] = [
     {
       id: 'name',
@@ -23,7 +26,7 @@ export function KeyTable({ keys, refusal, onRevoke, emptyState }: KeyTableProps)
       grow: true,
       cell: (key) => (
         <Stack gap="xs">
-          <strong>{key.name}</strong>
+          <Cut strong text={key.name} />
           <Quiet small>
             <code>{key.masked}</code>
           </Quiet>
@@ -78,7 +81,15 @@ export function KeyTable({ keys, refusal, onRevoke, emptyState }: KeyTableProps)
     },
   ];
   return (
-    <Table label="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} emptyState={emptyState} />
+    <Table
+      label="API keys"
+      columns={columns}
+      rows={keys}
+      rowKey={(key) => key.id}
+      selected={(key) => key.id === marked}
+      skeletonRows={8}
+      emptyState={emptyState}
+    />
   );
 }
 

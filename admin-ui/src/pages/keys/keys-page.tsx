@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
 import { useRefusal, useSession } from '../../app/session.ts';
@@ -9,22 +9,27 @@ import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyTable } from './key-table.tsx';
-import { keysPageQuery } from './queries.ts';
+import { type KeySearch, keySorts, keysPageQuery } from './queries.ts';
 import { RevokeKey } from './revoke-key.tsx';
 
 export function KeysPage() {
-  const { show, cursor, dialog, revoke } = useSearch({ from: '/in/keys' });
+  const { dialog, revoke, ...search } = useSearch({ from: '/in/keys' });
+  const { key, ...wanted } = search;
+  const { show, q, cursor } = wanted;
   const navigate = useNavigate({ from: '/keys' });
   const refusal = useRefusal('developer');
   const { limits } = useSession();
-  const keys = useQuery(keysPageQuery({ show, cursor }));
+  const keys = useQuery({ ...keysPageQuery(wanted), placeholderData: keepPreviousData });
   const shown = keys.data?.keys;
   const next = keys.data?.hasMore ? keys.data.nextCursor : null;
-  const open = (search: { dialog?: 'create'; revoke?: number }): void =>
-    void navigate({ search: { show, cursor, ...search } });
-  const close = (): void => void navigate({ search: { show, cursor }, replace: true });
+  const open = (dialogs: { dialog?: 'create'; revoke?: number }): void =>
+    void navigate({ search: { ...search, ...dialogs } });
+  const close = (): void => void navigate({ search, replace: true });
+  const set = (change: KeySearch): void =>
+    void navigate({ search: { ...wanted, cursor: undefined, ...change }, replace: true });
   const create = (
     <Button
       variant="primary"
@@ -53,21 +58,41 @@ export function KeysPage() {
               { value: 'active', label: 'Active' },
               { value: 'revoked', label: 'Revoked' },
             ]}
-            onChange={(value) =>
-              void navigate({ search: value === 'revoked' ? { show: value } : {}, replace: true })
-            }
+            onChange={(value) => set({ show: value === 'revoked' ? value : undefined })}
           />
         }
       >
+        {(shown === undefined || shown.length > 1 || q !== undefined || cursor !== undefined) && (
+          <Toolbar>
+            <SearchBox
+              label="Search keys"
+              value={q ?? ''}
+              onChange={(text) => set({ q: text || undefined })}
+            />
+            <Filter
+              label="Order"
+              value={wanted.sort ?? 'newest'}
+              options={sortOptions}
+              onChange={(sort) => set({ sort: sort === 'newest' ? undefined : sort })}
+            />
+          </Toolbar>
+        )}
         {keys.isError && !shown ? (
           <Failed error={keys.error} retry={() => void keys.refetch()} />
         ) : (
           <KeyTable
             keys={shown}
             refusal={refusal}
-            onRevoke={(key) => open({ revoke: key.id })}
+            marked={key}
+            onRevoke={(one) => open({ revoke: one.id })}
             emptyState={
-              show === 'revoked' ? (
+              q !== undefined ? (
+                <Empty
+                  icon={<KeyRound />}
+                  title={`No ${show ?? 'active'} key matches`}
+                  action={<Button onClick={() => set({ q: undefined })}>Clear search</Button>}
+                />
+              ) : show === 'revoked' ? (
                 <Empty icon={<KeyRound />} title="No revoked keys">
                   Revoked keys stay listed here, so that you can see when they were last used.
                 </Empty>
@@ -80,12 +105,23 @@ export function KeysPage() {
           />
         )}
         <Pager
-          onFirst={cursor === undefined ? null : () => void navigate({ search: { show } })}
-          onNext={next === null ? null : () => void navigate({ search: { show, cursor: next } })}
+          first={wanted.sort === undefined ? 'Newest' : 'First'}
+          next={wanted.sort === undefined ? 'Older' : 'Next'}
+          onFirst={
+            cursor === undefined ? null : () => void navigate({ search: { ...wanted, cursor: undefined } })
+          }
+          onNext={next === null ? null : () => void navigate({ search: { ...wanted, cursor: next } })}
         />
       </Card>
       <CreateKey open={dialog === 'create' && refusal === undefined} onClose={close} />
-      <RevokeKey apiKey={shown?.find((key) => key.id === revoke && key.isActive)} onClose={close} />
+      <RevokeKey apiKey={shown?.find((one) => one.id === revoke && one.isActive)} onClose={close} />
     </Page>
   );
 }
+
+const sortLabels = {
+  newest: 'Newest first',
+  used: 'Last used first',
+  unused: 'Least recently used first',
+} as const;
+const sortOptions = keySorts.map((value) => ({ value, label: sortLabels[value] }));

@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { MinuteAgo } from '../../ui/time-ago.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { keysQuery } from './queries.ts';
 import type { ApiKey } from './scopes.ts';
 
@@ -32,7 +32,7 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
       title={`Revoke “${apiKey.name}”?`}
       confirm="Revoke key"
       danger
-      typed={recent ? apiKey.name : undefined}
+      typed={recent ? 'revoke' : undefined}
       pending={revoke.isPending}
       error={revoke.error}
       onConfirm={() => revoke.mutate(apiKey.id)}

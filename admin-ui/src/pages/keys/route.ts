@@ -1,17 +1,22 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-import { keysPageQuery } from './queries.ts';
+import { keySorts, keysPageQuery } from './queries.ts';
 
 export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
   validateSearch: searchOf({
     show: oneOf(['revoked']),
+    q: anyText,
+    sort: oneOf(keySorts),
     cursor: anyText,
+    /** The row to mark. */
+    key: anyNumber,
     dialog: oneOf(['create']),
     revoke: anyNumber,
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(keysPageQuery({})),
-  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 });

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { rootRoute } from '../../app/root-route.tsx';
 
 // Each token is in the URL's fragment, which browsers send to no server.
@@ -6,11 +7,11 @@ import { rootRoute } from '../../app/root-route.tsx';
 export const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('./invitation-page.tsx'), 'InvitationPage'),
+  component: lazyPage(() => import('./invitation-page.tsx'), 'InvitationPage'),
 });
 
 export const passwordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/password',
-  component: lazyRouteComponent(() => import('./password-page.tsx'), 'PasswordPage'),
+  component: lazyPage(() => import('./password-page.tsx'), 'PasswordPage'),
 });

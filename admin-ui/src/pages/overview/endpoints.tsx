@@ -5,8 +5,9 @@ import { Webhook } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Failed } from '../../ui/failed.tsx';
-import { milliseconds, number } from '../../ui/format.ts';
+import { milliseconds, number, plural } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/health-bar.tsx';
 import { Quiet } from '../../ui/layout.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
@@ -60,7 +61,7 @@ const columns: readonly Column<Endpoint>[] = [
         <Quiet>Deleted (no. {one.id})</Quiet>
       ) : (
         <Link to="/subscriptions/$id" params={{ id: one.id }}>
-          <strong>{nameOf({ name: one.name, url: one.url })}</strong>
+          <Cut strong text={nameOf({ name: one.name, url: one.url })} />
         </Link>
       ),
   },
@@ -89,13 +90,12 @@ function State({ endpoint }: { readonly endpoint: Endpoint }) {
   if (endpoint.consecutiveFailures > 0)
     return (
       <Badge tone={endpoint.consecutiveFailures >= failuresUntilProbing ? 'bad' : 'warn'} dot>
-        {number(endpoint.consecutiveFailures)} failures in a row
+        {plural(endpoint.consecutiveFailures, 'failure')} in a row
       </Badge>
     );
   return (
     <Badge tone="good" dot>
-      {' '}
-      Enabled{' '}
+      Enabled
     </Badge>
   );
 }

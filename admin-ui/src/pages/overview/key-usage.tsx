@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { number } from '../../ui/format.ts';
 import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
 import s from './key-usage.module.css';
@@ -28,7 +29,7 @@ export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
               {keys.slice(0, 6).map((key) => (
                 <li key={key.id}>
                   <p className={s.name}>
-                    {key.name} <code>{key.masked}</code>
+                    <Cut text={key.name} /> <code>{key.masked}</code>
                   </p>
                   {key.buckets.map((bucket) => (
                     <Bucket key={bucket.bucket} bucket={bucket} />
@@ -51,6 +52,7 @@ function Bucket({ bucket }: { readonly bucket: KeyBucket }) {
       <span>{bucketLabels[bucket.bucket]}</span>
       <span className={s.bar} aria-hidden="true">
         <span
+          data-mark
           data-level={limited > 0 ? 'over' : level >= 0.8 ? 'near' : 'fine'}
           style={{ width: `${level * 100}%` }}
         />

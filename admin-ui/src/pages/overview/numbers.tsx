@@ -1,6 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Answer } from '../../api/types.ts';
+import { useAttention } from '../../app/attention.ts';
 import { milliseconds, number, share, shortNumber } from '../../ui/format.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import s from './numbers.module.css';
@@ -17,10 +19,8 @@ export function Numbers({ usage, stats }: NumbersProps) {
   const limited = buckets?.reduce((sum, one) => sum + one.limited, 0) ?? 0;
   const total = stats.data?.total;
   const tries = total ? total.succeeded + total.failed : 0;
-  const off = stats.data?.subscriptions.filter((one) => one.url !== null && !one.enabled).length ?? 0;
-  const failing = stats.data?.subscriptions.filter(
-    (one) => one.enabled && one.consecutiveFailures > 0,
-  ).length;
+  const attention = useAttention();
+  const troubled = attention && attention.offCount + attention.failingCount;
   return (
     <dl className={s.numbers}>
       <Tile
@@ -43,11 +43,20 @@ export function Numbers({ usage, stats }: NumbersProps) {
         failed={stats.isError}
       />
       <Tile
-        label="Failing now"
-        value={failing === undefined ? undefined : number(failing)}
-        note={off > 0 ? `${number(off)} disabled` : 'none disabled'}
-        bad={(failing ?? 0) > 0}
-        failed={stats.isError}
+        label="Failing or off"
+        value={troubled === undefined ? undefined : number(troubled)}
+        note={
+          attention &&
+          (troubled === 0 ? (
+            'all subscriptions work'
+          ) : (
+            <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
+              {number(attention.offCount)} off, {number(attention.failingCount)} failing
+            </Link>
+          ))
+        }
+        bad={(troubled ?? 0) > 0}
+        failed={false}
       />
     </dl>
   );
@@ -64,7 +73,7 @@ interface TileProps {
 
 function Tile({ label, value, note, bad, failed }: TileProps) {
   return (
-    <div className={s.tile}>
+    <div className={s.tile} data-bad={bad || undefined}>
       <dt>{label}</dt>
       <dd className={s.value}>{value ?? (failed ? '–' : <Skeleton width="4rem" height="1.5rem" />)}</dd>
       <dd className={bad ? s.bad : s.note}>

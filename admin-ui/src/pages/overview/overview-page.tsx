@@ -5,6 +5,7 @@ import { useSession } from '../../app/session.ts';
 import { Grid } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
+import { AttentionBanner } from './attention-banner.tsx';
 import { DeliveryChart } from './delivery-chart.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -38,6 +39,7 @@ export function OverviewPage() {
         />
       }
     >
+      <AttentionBanner />
       <FirstSteps />
       <Charts range={range} />
     </Page>

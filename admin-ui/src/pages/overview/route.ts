@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 import { ranges } from './queries.ts';
@@ -7,5 +8,5 @@ export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
   validateSearch: searchOf({ range: oneOf(ranges) }),
-  component: lazyRouteComponent(() => import('./overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./overview-page.tsx'), 'OverviewPage'),
 });

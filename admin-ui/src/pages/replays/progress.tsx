@@ -1,10 +1,11 @@
 import { number } from '../../ui/format.ts';
 import s from './progress.module.css';
-import type { Replay } from './replay.ts';
+import { deliversAgain, type Replay } from './replay.ts';
 
 /** The progress of a replay: delivered, failed, in progress, and not created yet. */
 export function Progress({ replay }: { readonly replay: Replay }) {
-  const { total, made, succeeded, failed } = replay;
+  const { total, made, failed } = replay;
+  const succeeded = deliversAgain(replay) ? replay.succeeded : made;
   const underWay = Math.max(made - succeeded - failed, 0);
   return (
     <div className={s.progress}>
@@ -16,9 +17,9 @@ export function Progress({ replay }: { readonly replay: Replay }) {
         aria-valuemax={total}
         aria-valuenow={made}
       >
-        <span className={s.good} style={{ flexGrow: succeeded }} />
-        <span className={s.bad} style={{ flexGrow: failed }} />
-        <span className={s.way} style={{ flexGrow: underWay }} />
+        <span className={s.good} data-mark style={{ flexGrow: succeeded }} />
+        <span className={s.bad} data-mark style={{ flexGrow: failed }} />
+        <span className={s.way} data-mark style={{ flexGrow: underWay }} />
         <span style={{ flexGrow: Math.max(total - made, 0) }} />
       </div>
       <p className={s.text}>

@@ -4,15 +4,17 @@ import { RotateCcw } from 'lucide-react';
 import { operationQuery } from '../../api/query.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Failed } from '../../ui/failed.tsx';
-import { number } from '../../ui/format.ts';
-import { Stack } from '../../ui/layout.tsx';
+import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
+import { subscriptionsQuery } from '../subscriptions/queries.ts';
+import { nameOf } from '../subscriptions/state.ts';
 import { Progress } from './progress.tsx';
-import { kindLabels, type Replay, replayStates } from './replay.ts';
+import { kindLabels, outcomeOf, type Replay, replayStates } from './replay.ts';
 
 export function ReplayList({ cursor }: { readonly cursor: string | undefined }) {
   const navigate = useNavigate({ from: '/deliveries' });
@@ -22,6 +24,8 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
     refetchInterval: ({ state }) =>
       state.data?.replays.some((replay) => replay.state === 'running') ? 2000 : false,
   });
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
   const next = query.data?.hasMore ? query.data.nextCursor : null;
   return (
     <Card flush>
@@ -30,7 +34,7 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
       ) : (
         <Table
           label="Replays"
-          columns={columns}
+          columns={columnsWith(names)}
           rows={query.data?.replays}
           rowKey={(replay) => replay.id}
           emptyState={
@@ -48,7 +52,7 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
   );
 }
 
-const columns: readonly Column<Replay>[] = [
+const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay>[] => [
   {
     id: 'replay',
     header: 'Replay',
@@ -63,6 +67,21 @@ const columns: readonly Column<Replay>[] = [
     ),
   },
   {
+    id: 'subscription',
+    header: 'Subscription',
+    bounded: true,
+    cell: ({ subscriptionId }) => {
+      const name = names.get(subscriptionId);
+      return name === undefined ? (
+        <Quiet>No. {subscriptionId}</Quiet>
+      ) : (
+        <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
+          <Cut text={name} />
+        </Link>
+      );
+    },
+  },
+  {
     id: 'state',
     header: 'State',
     cell: (replay) => {
@@ -74,8 +93,12 @@ const columns: readonly Column<Replay>[] = [
       );
     },
   },
-  { id: 'arrived', header: 'Delivered', align: 'end', cell: (replay) => number(replay.succeeded) },
-  { id: 'failed', header: 'Failed', align: 'end', cell: (replay) => number(replay.failed) },
-  { id: 'by', header: 'By', cell: (replay) => replay.createdBy ?? 'An API key' },
+  { id: 'outcome', header: 'Outcome', cell: (replay) => outcomeOf(replay) },
+  {
+    id: 'by',
+    header: 'By',
+    bounded: true,
+    cell: (replay) => <Cut text={replay.createdBy ?? 'An API key'} />,
+  },
   { id: 'begun', header: 'Started', align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
 ];

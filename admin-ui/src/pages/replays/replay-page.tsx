@@ -11,11 +11,11 @@ import { LinkButton } from '../../ui/link-button.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time-ago.tsx';
-import { toastError } from '../../ui/toast.tsx';
+import { toastError } from '../../ui/toast.ts';
 import { subscriptionsQuery } from '../subscriptions/queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
 import { Progress } from './progress.tsx';
-import { kindLabels, type Replay, replayQuery, replayStates } from './replay.ts';
+import { deliversAgain, kindLabels, outcomeOf, type Replay, replayQuery, replayStates } from './replay.ts';
 
 export function ReplayPage() {
   const { id } = useParams({ from: '/in/replays/$id' });
@@ -73,7 +73,7 @@ function Details({ replay }: { readonly replay: Replay }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions;
   const subscription = subscriptions?.find((one) => one.id === replay.subscriptionId);
   const name = subscription ? nameOf(subscription) : `No. ${replay.subscriptionId}`;
-  const made = replay.kind !== 'release' && replay.kind !== 'drop';
+  const made = deliversAgain(replay);
   return (
     <Card>
       <Stack gap="l">
@@ -81,10 +81,10 @@ function Details({ replay }: { readonly replay: Replay }) {
         <Facts
           columns={11}
           facts={[
-            made || replay.kind === 'release'
+            made
               ? { label: 'Delivered', value: number(replay.succeeded) }
-              : null,
-            made || replay.kind === 'release' ? { label: 'Failed', value: number(replay.failed) } : null,
+              : { label: 'Outcome', value: outcomeOf(replay) },
+            made ? { label: 'Failed', value: number(replay.failed) } : null,
             {
               label: 'Subscription',
               value: (
@@ -108,6 +108,17 @@ function Details({ replay }: { readonly replay: Replay }) {
             replay.createdBy === null ? null : { label: 'By', value: replay.createdBy },
           ]}
         />
+        {replay.kind === 'release' && (
+          <div>
+            <LinkButton
+              to="/deliveries"
+              search={{ subscription: replay.subscriptionId, until: replay.createdUtc }}
+              size="s"
+            >
+              View released deliveries
+            </LinkButton>
+          </div>
+        )}
         {made && (
           <div>
             <LinkButton to="/deliveries" search={{ replay: replay.id }} size="s">

@@ -1,6 +1,7 @@
 import { operationQuery } from '../../api/query.ts';
 import type { Answer } from '../../api/types.ts';
 import type { Tone } from '../../ui/badge.tsx';
+import { number } from '../../ui/format.ts';
 
 export type Replay = Answer<'getReplay'>;
 
@@ -15,7 +16,7 @@ export const replayQuery = (id: number) => ({
 const isUnsettled = (replay: Replay | undefined): boolean =>
   replay !== undefined &&
   replay.state === 'done' &&
-  replay.kind !== 'drop' &&
+  deliversAgain(replay) &&
   replay.succeeded + replay.failed < replay.made &&
   Date.now() - Date.parse(replay.finishedUtc ?? replay.createdUtc) < 60_000;
 
@@ -34,4 +35,15 @@ export const replayStates: Readonly<
   running: { tone: 'info', label: 'Running' },
   done: { tone: 'good', label: 'Done' },
   cancelled: { tone: 'neutral', label: 'Cancelled' },
+};
+
+/** Whether it makes deliveries of its own, whose outcome it counts. The others act on held deliveries. */
+export const deliversAgain = ({ kind }: Pick<Replay, 'kind'>): boolean =>
+  kind !== 'release' && kind !== 'drop';
+
+/** The result so far: `12 delivered, 1 failed`, or `310 released`. */
+export const outcomeOf = ({ kind, made, succeeded, failed }: Replay): string => {
+  if (kind === 'release') return `${number(made)} released`;
+  if (kind === 'drop') return `${number(made)} discarded`;
+  return `${number(succeeded)} delivered${failed > 0 ? `, ${number(failed)} failed` : ''}`;
 };

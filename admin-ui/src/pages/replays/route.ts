@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { pathIds } from '../../app/path-id.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
@@ -6,5 +7,5 @@ export const replayRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/replays/$id',
   params: pathIds('id'),
-  component: lazyRouteComponent(() => import('./replay-page.tsx'), 'ReplayPage'),
+  component: lazyPage(() => import('./replay-page.tsx'), 'ReplayPage'),
 });

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, PasswordInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { sessionsQuery } from './queries.ts';
 
 export function ChangePassword({ onClose }: { readonly onClose: () => void }) {

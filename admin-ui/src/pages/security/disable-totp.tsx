@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { PasswordForm, type Proof } from './password-form.tsx';
 import { sessionsQuery } from './queries.ts';
 

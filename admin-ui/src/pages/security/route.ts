@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 import { sessionsQuery } from './queries.ts';
@@ -10,5 +11,5 @@ export const securityRoute = createRoute({
     dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']),
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
-  component: lazyRouteComponent(() => import('./security-page.tsx'), 'SecurityPage'),
+  component: lazyPage(() => import('./security-page.tsx'), 'SecurityPage'),
 });

@@ -11,7 +11,7 @@ import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo, TimeAgo } from '../../ui/time-ago.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { browserName } from './browser-name.ts';
 import { sessionsQuery } from './queries.ts';
 
@@ -87,7 +87,7 @@ const columns: readonly Column<Session>[] = [
     cell: (session) => (
       <Stack gap="xs">
         <Row gap="s">
-          <strong title={session.userAgent}>{browserName(session.userAgent)}</strong>
+          <strong data-tip={session.userAgent}>{browserName(session.userAgent)}</strong>
           {session.current && <Badge tone="good">This browser</Badge>}
         </Row>
         <Quiet small>{session.address}</Quiet>

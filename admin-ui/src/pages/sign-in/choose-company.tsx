@@ -57,7 +57,7 @@ function Company({ name, role, note, first, pending, onChoose }: CompanyProps) {
     <Button
       wide
       variant={first ? 'primary' : 'secondary'}
-      title={name}
+      tip={name}
       icon={<Building2 />}
       pending={pending ?? false}
       autoFocus={first}

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
+import { readBootInput } from '../../app/boot.ts';
 import type { Session } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Field, PasswordInput, TextInput } from '../../ui/field.tsx';
@@ -18,8 +19,11 @@ interface PasswordStepProps {
 }
 
 export function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
+  // Before the first render is committed, which removes the form of `index.html`.
+  const [boot] = useState(readBootInput);
+  const [email, setEmail] = useState(boot.email);
+  const [password, setPassword] = useState(boot.password);
+  const passwordInput = useRef<HTMLInputElement>(null);
   const signIn = useMutation({
     mutationFn: () => call('signIn', { body: { email, password } }),
     onSuccess: (answer) => {
@@ -27,6 +31,11 @@ export function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
       else onDone(answer);
     },
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was done before this page was loaded
+  useEffect(() => {
+    if (boot.focus === 'password') passwordInput.current?.focus();
+    if (boot.submitted) signIn.mutate();
+  }, []);
   const wait = useWait(signIn.error);
   return (
     <Form
@@ -50,6 +59,7 @@ export function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
       </Field>
       <Field label="Password" error={fieldError(signIn.error, 'password')}>
         <PasswordInput
+          ref={passwordInput}
           name="password"
           autoComplete="current-password"
           value={password}

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { rootRoute } from '../../app/root-route.tsx';
 import { oneOf, searchOf } from '../../app/search.ts';
 import { sessionQuery } from '../../app/session.ts';
@@ -22,5 +23,5 @@ export const signInRoute = createRoute({
     const session = await context.queryClient.ensureQueryData(sessionQuery).catch(() => null);
     if (session) throw redirect({ to: '/' });
   },
-  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 });

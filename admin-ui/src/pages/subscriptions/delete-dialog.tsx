@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { nameOf, type Subscription } from './state.ts';
 import { useSubscriptionCache } from './use-subscription-cache.ts';
 
@@ -37,7 +37,7 @@ export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps)
       title={`Delete “${nameOf(subscription)}”?`}
       confirm="Delete subscription"
       danger
-      typed={busy ? nameOf(subscription) : undefined}
+      typed={busy ? 'delete' : undefined}
       pending={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate()}

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { nameOf, type Subscription } from './state.ts';
 import { useSubscriptionCache } from './use-subscription-cache.ts';
 

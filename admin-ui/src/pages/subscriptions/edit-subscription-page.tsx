@@ -7,7 +7,7 @@ import { LinkButton } from '../../ui/link-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { subscriptionQuery, subscriptionsQuery } from './queries.ts';
 import { managedReason, nameOf, type Subscription } from './state.ts';
 import { type Draft, SubscriptionForm } from './subscription-form.tsx';

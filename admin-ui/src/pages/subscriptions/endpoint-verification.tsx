@@ -5,7 +5,7 @@ import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 
 const settingsQuery = operationQuery('getSubscriptionSettings', {});
 

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { call } from '../../api/client.ts';
 import { operationQuery } from '../../api/query.ts';
 import { errorText } from '../../errors.ts';
@@ -10,8 +11,14 @@ import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { subscriptionQuery } from './queries.ts';
 
+interface HeldStepProps {
+  readonly subscriptionId: number;
+  /** Told whether a person has decided about all of them. */
+  readonly onDone: (done: boolean) => void;
+}
+
 /** The held deliveries: release or discard them. */
-export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }) {
+export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
   const params = { id: subscriptionId };
   const held = useQuery({
     ...operationQuery('countHeld', { params }),
@@ -26,6 +33,9 @@ export function HeldStep({ subscriptionId }: { readonly subscriptionId: number }
       void queryClient.invalidateQueries({ queryKey: subscriptionQuery(subscriptionId).queryKey });
     },
   });
+  const done =
+    held.data !== undefined && (held.data.held === 0 || held.data.replay !== null || decide.isSuccess);
+  useEffect(() => onDone(done), [done, onDone]);
   if (held.isError) return <Notice tone="bad">{errorText(held.error)}</Notice>;
   if (!held.data) return <Skeleton width="50%" />;
   const { held: count, replay } = held.data;

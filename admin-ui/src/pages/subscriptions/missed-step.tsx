@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { operationQuery } from '../../api/query.ts';
 import { errorText } from '../../errors.ts';
@@ -13,14 +13,18 @@ import { Skeleton } from '../../ui/states.tsx';
 interface MissedStepProps {
   readonly subscriptionId: number;
   readonly since: string;
+  /** Told whether they are being delivered, or there are none. */
+  readonly onDone: (done: boolean) => void;
 }
 
 /** The events that occurred while the subscription was disabled. */
-export function MissedStep({ subscriptionId, since }: MissedStepProps) {
+export function MissedStep({ subscriptionId, since, onDone }: MissedStepProps) {
   const [until] = useState(() => new Date().toISOString());
   const body = { kind: 'missed' as const, subscriptionId, since, until };
   const preview = useQuery({ ...operationQuery('previewReplay', { body }), retry: false });
   const replay = useMutation({ mutationFn: () => call('createReplay', { body }) });
+  const done = preview.data?.count === 0 || replay.isSuccess;
+  useEffect(() => onDone(done), [done, onDone]);
   if (preview.isError) return <Notice tone="bad">{errorText(preview.error)}</Notice>;
   if (!preview.data) return <Skeleton width="50%" />;
   const { count, estimateSeconds } = preview.data;

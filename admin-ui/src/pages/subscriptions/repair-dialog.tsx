@@ -37,15 +37,24 @@ export function RepairDialog({ open, subscription, onClose }: RepairDialogProps)
 function Steps({ subscription, onClose }: Omit<RepairDialogProps, 'open'>) {
   // Enabling clears this time, which the missed events start from.
   const [offSince] = useState(subscription.disabledUtc);
+  const [heldDone, setHeldDone] = useState(false);
+  const [missedDone, setMissedDone] = useState(offSince === null);
   return (
     <Stack gap="l">
       <ol>
         <TestStep subscription={subscription} />
         <EnableStep subscription={subscription} />
-        <RepairStep number={3} title="Handle held and missed events" waiting={!subscription.enabled}>
+        <RepairStep
+          number={3}
+          title="Handle held and missed events"
+          waiting={!subscription.enabled}
+          done={subscription.enabled && heldDone && missedDone}
+        >
           <Stack>
-            <HeldStep subscriptionId={subscription.id} />
-            {offSince !== null && <MissedStep subscriptionId={subscription.id} since={offSince} />}
+            <HeldStep subscriptionId={subscription.id} onDone={setHeldDone} />
+            {offSince !== null && (
+              <MissedStep subscriptionId={subscription.id} since={offSince} onDone={setMissedDone} />
+            )}
           </Stack>
         </RepairStep>
       </ol>

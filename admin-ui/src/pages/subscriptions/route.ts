@@ -1,7 +1,9 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { pathIds } from '../../app/path-id.ts';
-import { oneOf, searchOf } from '../../app/search.ts';
+import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
+import { subscriptionSorts, subscriptionStates } from './list-subscriptions.ts';
 import { eventTypesQuery, subscriptionQuery, subscriptionsQuery } from './queries.ts';
 
 const id = pathIds('id');
@@ -9,15 +11,21 @@ const id = pathIds('id');
 export const subscriptionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions',
+  validateSearch: searchOf({
+    q: anyText,
+    state: oneOf(subscriptionStates),
+    sort: oneOf(subscriptionSorts),
+    page: anyNumber,
+  }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(subscriptionsQuery),
-  component: lazyRouteComponent(() => import('./subscriptions-page.tsx'), 'SubscriptionsPage'),
+  component: lazyPage(() => import('./subscriptions-page.tsx'), 'SubscriptionsPage'),
 });
 
 export const newSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/new',
   loader: ({ context }) => void context.queryClient.prefetchQuery(eventTypesQuery),
-  component: lazyRouteComponent(() => import('./new-subscription-page.tsx'), 'NewSubscriptionPage'),
+  component: lazyPage(() => import('./new-subscription-page.tsx'), 'NewSubscriptionPage'),
 });
 
 const subscriptionDialogs = ['rotate', 'delete', 'disable', 'repair'] as const;
@@ -28,7 +36,7 @@ export const subscriptionRoute = createRoute({
   params: id,
   validateSearch: searchOf({ dialog: oneOf(subscriptionDialogs) }),
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(subscriptionQuery(params.id)),
-  component: lazyRouteComponent(() => import('./subscription-page.tsx'), 'SubscriptionPage'),
+  component: lazyPage(() => import('./subscription-page.tsx'), 'SubscriptionPage'),
 });
 
 export const editSubscriptionRoute = createRoute({
@@ -39,5 +47,5 @@ export const editSubscriptionRoute = createRoute({
     void context.queryClient.prefetchQuery(subscriptionQuery(params.id));
     void context.queryClient.prefetchQuery(eventTypesQuery);
   },
-  component: lazyRouteComponent(() => import('./edit-subscription-page.tsx'), 'EditSubscriptionPage'),
+  component: lazyPage(() => import('./edit-subscription-page.tsx'), 'EditSubscriptionPage'),
 });

@@ -22,8 +22,14 @@ export const stateOf = (subscription: Subscription): { readonly tone: Tone; read
   if (!subscription.enabled) return { tone: 'neutral', label: 'Disabled' };
   if (subscription.consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: 'Failing' };
   if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: 'Recent failures' };
+  const { succeeded24h, failed24h } = subscription.health;
+  if (failed24h > partlyFailing * (succeeded24h + failed24h))
+    return { tone: 'warn', label: 'Partly failing' };
   return { tone: 'good', label: 'Enabled' };
 };
+
+/** The share of failed attempts in 24 hours from which a subscription is not called healthy. */
+const partlyFailing = 0.1;
 
 /** Why a subscription that a tool manages cannot be edited here. */
 export const managedReason = ({ managedBy }: Subscription): string | undefined =>

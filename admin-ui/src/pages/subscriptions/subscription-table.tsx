@@ -3,6 +3,7 @@ import { FlaskConical, Pencil, Power, Send, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { plural } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/health-bar.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -37,7 +38,7 @@ const columns: readonly Column<Subscription>[] = [
       <Stack gap="xs">
         <Row gap="s">
           <Link to="/subscriptions/$id" params={{ id: one.id }}>
-            <strong>{nameOf(one)}</strong>
+            <Cut strong text={nameOf(one)} />
           </Link>
           {one.managedBy !== null && (
             <Badge tone="info" title={managedReason(one)}>
@@ -45,7 +46,11 @@ const columns: readonly Column<Subscription>[] = [
             </Badge>
           )}
         </Row>
-        {one.name !== null && <Quiet small>{shortUrl(one.url)}</Quiet>}
+        {one.name !== null && (
+          <Quiet small>
+            <Cut text={shortUrl(one.url)} />
+          </Quiet>
+        )}
       </Stack>
     ),
   },
@@ -64,7 +69,7 @@ const columns: readonly Column<Subscription>[] = [
   {
     id: 'types',
     header: 'Events',
-    cell: (one) => <span title={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, 'type')}</span>,
+    cell: (one) => <span data-tip={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, 'type')}</span>,
   },
   {
     id: 'health',

@@ -1,21 +1,41 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus, Webhook } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Failed } from '../../ui/failed.tsx';
+import { number } from '../../ui/format.ts';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Page } from '../../ui/page.tsx';
+import { NumberedPager, pageOf } from '../../ui/pager.tsx';
 
 import { Empty } from '../../ui/states.tsx';
+import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { EndpointVerification } from './endpoint-verification.tsx';
+import {
+  listedState,
+  listSubscriptions,
+  type SubscriptionSort,
+  type SubscriptionState,
+  subscriptionStates,
+} from './list-subscriptions.ts';
 import { subscriptionsQuery } from './queries.ts';
+import type { Subscription } from './state.ts';
 
 import { SubscriptionTable } from './subscription-table.tsx';
 
 export function SubscriptionsPage() {
   const query = useQuery({ ...subscriptionsQuery, refetchInterval: 30_000 });
   const refusal = useRefusal('developer');
+  const search = useSearch({ from: '/in/subscriptions' });
+  const navigate = useNavigate({ from: '/subscriptions' });
+  const set = (change: typeof search): void =>
+    void navigate({ search: { ...search, page: undefined, ...change }, replace: true });
+  const all = query.data?.subscriptions;
+  const found = all && listSubscriptions(all, search);
+  const shown = found && pageOf(found, search.page, pageSize);
+  const filtered = search.q !== undefined || search.state !== undefined;
   const add = refusal ? (
     <Button variant="primary" icon={<Plus />} disabledReason={refusal}>
       Add subscription
@@ -33,20 +53,80 @@ export function SubscriptionsPage() {
       refreshing={query.isRefetching}
     >
       <Card flush>
+        {(all === undefined || all.length > 1 || filtered) && (
+          <Toolbar>
+            <SearchBox
+              label="Search subscriptions"
+              value={search.q ?? ''}
+              onChange={(q) => set({ q: q || undefined })}
+            />
+            <Filter
+              label="State"
+              all="Any state"
+              value={search.state}
+              options={stateOptions(all ?? [])}
+              onChange={(state) => set({ state })}
+            />
+            <Filter
+              label="Order"
+              value={search.sort ?? 'trouble'}
+              options={sortOptions}
+              onChange={(sort) => set({ sort: sort === 'trouble' ? undefined : sort })}
+            />
+          </Toolbar>
+        )}
         {query.isError && !query.data ? (
           <Failed error={query.error} retry={() => void query.refetch()} />
         ) : (
           <SubscriptionTable
-            subscriptions={query.data?.subscriptions}
+            subscriptions={shown?.rows}
             emptyState={
-              <Empty icon={<Webhook />} title="No subscriptions yet" action={add}>
-                Add the URL of a tool to notify about new clients, payments or signed agreements.
-              </Empty>
+              filtered ? (
+                <Empty
+                  icon={<Webhook />}
+                  title="No subscription matches"
+                  action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
+                />
+              ) : (
+                <Empty icon={<Webhook />} title="No subscriptions yet" action={add}>
+                  Add the URL of a tool to notify about new clients, payments or signed agreements.
+                </Empty>
+              )
             }
           />
         )}
+        <NumberedPager
+          page={shown?.page ?? 1}
+          pageSize={pageSize}
+          count={found?.length ?? 0}
+          onPage={(page) => set({ page: page === 1 ? undefined : page })}
+        />
       </Card>
       <EndpointVerification />
     </Page>
   );
 }
+
+const pageSize = 25;
+
+const stateLabels: Readonly<Record<SubscriptionState, string>> = {
+  off: 'Auto-disabled',
+  failing: 'Failing',
+  unverified: 'Waiting for verification',
+  disabled: 'Disabled',
+  enabled: 'Enabled',
+};
+
+/** The states with how many subscriptions have them. */
+const stateOptions = (all: readonly Subscription[]) =>
+  subscriptionStates.map((value) => ({
+    value,
+    label: `${stateLabels[value]} (${number(all.filter((one) => listedState(one) === value).length)})`,
+  }));
+
+const sortOptions: readonly { readonly value: SubscriptionSort; readonly label: string }[] = [
+  { value: 'trouble', label: 'In trouble first' },
+  { value: 'name', label: 'By name' },
+  { value: 'newest', label: 'Newest first' },
+  { value: 'busiest', label: 'Busiest first' },
+];

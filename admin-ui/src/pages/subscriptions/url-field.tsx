@@ -30,7 +30,7 @@ export function UrlField({ value, onChange, error }: UrlFieldProps) {
   return (
     <Field
       label="URL"
-      error={problem === null ? error : sentence(problem)}
+      error={problem === null ? error && advise(error) : advise(sentence(problem))}
       hint={settled && check.data?.problem === null ? '✓ This URL can be used.' : usual}
     >
       <TextInput
@@ -44,3 +44,7 @@ export function UrlField({ value, onChange, error }: UrlFieldProps) {
     </Field>
   );
 }
+
+/** The server says only that a text is no URL; says what one looks like. */
+const advise = (error: string): string =>
+  error === 'Invalid URL.' ? 'This is not a URL. Enter one like https://hooks.example.com/crm.' : error;

@@ -7,7 +7,7 @@ import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { subscriptionQuery } from './queries.ts';
 import { nameOf, type Subscription } from './state.ts';
 import { useSubscriptionCache } from './use-subscription-cache.ts';

@@ -6,7 +6,7 @@ import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { keysQuery } from '../keys/queries.ts';
 import { KeyChoice } from './key-choice.tsx';
 import type { Member } from './member-table.tsx';

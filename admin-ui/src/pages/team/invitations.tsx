@@ -9,7 +9,7 @@ import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { teamQuery } from './queries.ts';
 
 type Invitation = Answer<'listTeam'>['invitations'][number];

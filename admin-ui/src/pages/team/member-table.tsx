@@ -2,6 +2,7 @@ import { KeyRound, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
 import { nameOfMember, roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -12,15 +13,19 @@ export type Member = Answer<'listTeam'>['members'][number];
 
 interface MemberTableProps {
   readonly members: readonly Member[] | undefined;
+  /** How many owners the company has, on this page of the list or another. */
+  readonly owners: number | undefined;
+  /** The row that a link leads to. */
+  readonly marked: number | undefined;
   readonly onChangeRole: (member: Member) => void;
   readonly onPassword: (member: Member) => void;
   readonly onRemove: (member: Member) => void;
 }
 
-export function MemberTable({ members, onChangeRole, onPassword, onRemove }: MemberTableProps) {
+export function MemberTable(props: MemberTableProps) {
+  const { members, owners, marked, onChangeRole, onPassword, onRemove } = props;
   const adminRefusal = useRefusal('admin');
   const { role } = useSession().user;
-  const owners = members?.filter((member) => member.role === 'owner').length;
   const refusalOver = (member: Member): string | undefined =>
     adminRefusal ??
     (member.role === 'owner' && !roleAtLeast(role, 'owner')
@@ -41,10 +46,14 @@ export function MemberTable({ members, onChangeRole, onPassword, onRemove }: Mem
       cell: (member) => (
         <Stack gap="xs">
           <Row gap="s">
-            <strong>{nameOfMember(member)}</strong>
+            <Cut strong text={nameOfMember(member)} />
             {member.you && <Badge>you</Badge>}
           </Row>
-          {member.name !== '' && <Quiet small>{member.email}</Quiet>}
+          {member.name !== '' && (
+            <Quiet small>
+              <Cut text={member.email} />
+            </Quiet>
+          )}
         </Stack>
       ),
     },
@@ -114,7 +123,8 @@ export function MemberTable({ members, onChangeRole, onPassword, onRemove }: Mem
       columns={columns}
       rows={members}
       rowKey={(member) => member.id}
-      emptyState={<Empty title="No members" />}
+      selected={(member) => member.id === marked}
+      emptyState={<Empty title="No member matches" />}
     />
   );
 }

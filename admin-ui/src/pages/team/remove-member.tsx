@@ -4,7 +4,7 @@ import { call } from '../../api/client.ts';
 import { nameOfMember } from '../../app/session.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { keysQuery } from '../keys/queries.ts';
 import { KeyChoice } from './key-choice.tsx';
 import type { Member } from './member-table.tsx';
@@ -35,7 +35,7 @@ export function RemoveMember({ member, onClose }: RemoveMemberProps) {
       title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
       confirm={member.you ? 'Leave company' : 'Remove member'}
       danger
-      typed={member.role === 'owner' ? member.email : undefined}
+      typed={member.role === 'owner' ? (member.you ? 'leave' : 'remove') : undefined}
       pending={remove.isPending}
       error={remove.error}
       onConfirm={() => remove.mutate(member.id)}

@@ -5,22 +5,34 @@ import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Failed } from '../../ui/failed.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { NumberedPager, pageOf } from '../../ui/pager.tsx';
+import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { ChangeRole } from './change-role.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteMember } from './invite-member.tsx';
+import { listMembers, type MemberFilter } from './list-members.ts';
 import { MemberTable } from './member-table.tsx';
 import { OfferPassword } from './offer-password.tsx';
 import { teamQuery } from './queries.ts';
 import { RemoveMember } from './remove-member.tsx';
 
 export function TeamPage() {
-  const { dialog, role, remove, password } = useSearch({ from: '/in/team' });
+  const { dialog, role, remove, password, ...search } = useSearch({ from: '/in/team' });
   const navigate = useNavigate({ from: '/team' });
   const refusal = useRefusal('admin');
-  const team = useQuery(teamQuery);
+  const hidden = useRefusal('developer');
+  const team = useQuery({ ...teamQuery, enabled: hidden === undefined });
   const members = team.data?.members;
-  const close = (): void => void navigate({ search: {}, replace: true });
+  const { q, show } = search;
+  const found = members && listMembers(members, search);
+  const shown = found && pageOf(found, search.page, pageSize);
+  const set = (change: typeof search): void =>
+    void navigate({ search: { q, show, ...change }, replace: true });
+  const open = (dialogs: { dialog?: 'invite'; role?: number; remove?: number; password?: number }): void =>
+    void navigate({ search: { ...search, ...dialogs } });
+  const close = (): void => void navigate({ search, replace: true });
   return (
     <Page
       title="Team"
@@ -31,24 +43,51 @@ export function TeamPage() {
           variant="primary"
           icon={<UserPlus />}
           disabledReason={refusal}
-          onClick={() => void navigate({ search: { dialog: 'invite' } })}
+          onClick={() => open({ dialog: 'invite' })}
         >
           Invite member
         </Button>
       }
     >
-      <Card flush title="Members">
-        {team.isError && !team.data ? (
-          <Failed error={team.error} retry={() => void team.refetch()} />
-        ) : (
-          <MemberTable
-            members={members}
-            onChangeRole={(member) => void navigate({ search: { role: member.id } })}
-            onPassword={(member) => void navigate({ search: { password: member.id } })}
-            onRemove={(member) => void navigate({ search: { remove: member.id } })}
+      {hidden !== undefined && <Notice tone="info">{hidden}</Notice>}
+      {hidden === undefined && (
+        <Card flush title="Members">
+          {members !== undefined && members.length > pageSize / 2 && (
+            <Toolbar>
+              <SearchBox
+                label="Search members"
+                value={q ?? ''}
+                onChange={(text) => set({ q: text || undefined })}
+              />
+              <Filter
+                label="Show"
+                all="All members"
+                value={show}
+                options={filterOptions}
+                onChange={(value) => set({ show: value })}
+              />
+            </Toolbar>
+          )}
+          {team.isError && !team.data ? (
+            <Failed error={team.error} retry={() => void team.refetch()} />
+          ) : (
+            <MemberTable
+              members={shown?.rows}
+              owners={members?.filter((member) => member.role === 'owner').length}
+              marked={search.member}
+              onChangeRole={(member) => open({ role: member.id })}
+              onPassword={(member) => open({ password: member.id })}
+              onRemove={(member) => open({ remove: member.id })}
+            />
+          )}
+          <NumberedPager
+            page={shown?.page ?? 1}
+            pageSize={pageSize}
+            count={found?.length ?? 0}
+            onPage={(page) => set({ page: page === 1 ? undefined : page })}
           />
-        )}
-      </Card>
+        </Card>
+      )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
       {refusal === undefined && (
         <>
@@ -65,3 +104,13 @@ export function TeamPage() {
     </Page>
   );
 }
+
+const pageSize = 25;
+
+const filterOptions: readonly { readonly value: MemberFilter; readonly label: string }[] = [
+  { value: 'owner', label: 'Owners' },
+  { value: 'admin', label: 'Admins' },
+  { value: 'developer', label: 'Developers' },
+  { value: 'viewer', label: 'Viewers' },
+  { value: 'without-totp', label: 'Without two-factor' },
+];

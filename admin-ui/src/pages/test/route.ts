@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { anyNumber, anyText, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
 
@@ -9,5 +10,5 @@ export const testRoute = createRoute({
     subscription: anyNumber,
     type: anyText,
   }),
-  component: lazyRouteComponent(() => import('./test-page.tsx'), 'TestPage'),
+  component: lazyPage(() => import('./test-page.tsx'), 'TestPage'),
 });

@@ -11,7 +11,9 @@ interface ChartFrameProps extends ChartProps {
 }
 
 /** The frame of all charts: legend, scale, values at the pointer, and the same numbers as a table. */
-export function ChartFrame({ label, times, series, format, max, children }: ChartFrameProps) {
+export function ChartFrame({ label, times, series: all, format, max, children }: ChartFrameProps) {
+  // What never happened needs no place in the legend.
+  const series = all.filter(({ values }) => values.some(Boolean));
   const [at, setAt] = useState<number | null>(null);
   const legend = useId();
   const move = (event: PointerEvent<HTMLDivElement>): void => {
@@ -25,13 +27,20 @@ export function ChartFrame({ label, times, series, format, max, children }: Char
   const long = first !== undefined && last !== undefined && Date.parse(last) - Date.parse(first) > 90_000_000;
   const tick = (time: string): string => (long ? dayOf(time) : clockTime(time));
   const atTime = at === null ? undefined : times[at];
+  if (series.length === 0)
+    return (
+      <div className={s.chart}>
+        <p className={s.nothing}>Nothing in this period</p>
+        <ChartTable label={label} times={times} series={all} format={format} />
+      </div>
+    );
   return (
     <figure className={s.chart} aria-labelledby={legend}>
       <figcaption id={legend} className={s.legend}>
         <span className="visually-hidden">{label}: </span>
         {series.map((one) => (
           <span key={one.label} className={s.key}>
-            <span className={s.swatch} style={{ background: one.color }} />
+            <span className={s.swatch} data-mark style={{ background: one.color }} />
             {one.label}
             {at !== null && <strong>{reading(one.values[at], format)}</strong>}
           </span>
@@ -63,7 +72,7 @@ export function ChartFrame({ label, times, series, format, max, children }: Char
           {last !== undefined && <span>{tick(last)}</span>}
         </div>
       </div>
-      <ChartTable label={label} times={times} series={series} format={format} />
+      <ChartTable label={label} times={times} series={all} format={format} />
     </figure>
   );
 }
@@ -71,10 +80,13 @@ export function ChartFrame({ label, times, series, format, max, children }: Char
 const reading = (value: number | null | undefined, format: (value: number) => string): string =>
   value === null || value === undefined ? '–' : format(value);
 
-/** The next round number, so that the scale reads well. */
+const isEven = (value: number): boolean => value % 2 === 0;
+
+/** The next round number whose half is whole, so that the scale reads well. */
 export const niceMax = (value: number): number => {
   if (value <= 4) return 4;
   const magnitude = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 2.5, 4, 5, 8, 10].find((one) => one * magnitude >= value) ?? 10;
+  const step =
+    [1, 2, 3, 4, 5, 6, 8, 10].find((one) => one * magnitude >= value && isEven(one * magnitude)) ?? 10;
   return step * magnitude;
 };

@@ -7,35 +7,37 @@ export function LineChart(props: ChartProps) {
   return (
     <ChartFrame {...props} max={max}>
       {props.series.map((one) => (
-        <path
+        <g
           key={one.label}
-          d={path(one.values, max)}
           fill="none"
           stroke={one.color}
           strokeWidth={1.75}
           strokeLinejoin="round"
           strokeLinecap="round"
-          vectorEffect="non-scaling-stroke"
-        />
+        >
+          <path d={lines(one.values, max)} vectorEffect="non-scaling-stroke" />
+          <path d={points(one.values, max)} strokeWidth={5} vectorEffect="non-scaling-stroke" />
+        </g>
       ))}
     </ChartFrame>
   );
 }
 
-/** Draws an isolated point as a short dash, which is otherwise invisible. */
-const path = (values: readonly (number | null)[], max: number): string => {
-  let drawing = false;
-  return values
-    .map((value, index) => {
-      if (value === null) {
-        drawing = false;
-        return '';
-      }
-      const y = max - value;
-      if (drawing) return `L${index + 0.5} ${y}`;
-      drawing = true;
-      const alone = values[index + 1] == null;
-      return alone ? `M${index + 0.2} ${y}H${index + 0.8}` : `M${index + 0.5} ${y}`;
-    })
+type Values = readonly (number | null)[];
+
+const lines = (values: Values, max: number): string =>
+  values
+    .map((value, index) =>
+      value === null ? '' : `${values[index - 1] == null ? 'M' : 'L'}${index + 0.5} ${max - value}`,
+    )
     .join('');
-};
+
+/** A dot for each value without neighbours, of which a line shows nothing. */
+const points = (values: Values, max: number): string =>
+  values
+    .map((value, index) =>
+      value !== null && values[index - 1] == null && values[index + 1] == null
+        ? `M${index + 0.5} ${max - value}h0`
+        : '',
+    )
+    .join('');

@@ -110,6 +110,7 @@ function Response({ response }: { readonly response: Attempt['response'] }) {
       ) : (
         <CodeBlock
           code={prettyJson(response.body)}
+          raw={response.body}
           language={/^\s*[[{]/.test(response.body) ? 'json' : 'text'}
           label="response body"
           title={response.bodyBase64 ? 'Body, as base64 (not text)' : 'Body'}
@@ -138,7 +139,8 @@ function Request({ request }: { readonly request: Attempt['request'] }) {
         <Quiet>The event was deleted after its retention time, so its body is gone.</Quiet>
       ) : (
         <CodeBlock
-          code={body}
+          code={prettyJson(body)}
+          raw={body}
           language="json"
           label="request body"
           title={`Body as signed and sent (${bytes(new TextEncoder().encode(body).length)})`}

@@ -1,26 +1,30 @@
 import { Toast as Base } from '@base-ui/react/toast';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { errorText } from '../errors.ts';
+import { useEffect } from 'react';
 import { IconButton } from './button.tsx';
 import s from './toast.module.css';
+import { showToastsBy } from './toast.ts';
 
 const manager = Base.createToastManager();
 
-/** Confirms an action. */
-export const toast = (title: string): void => {
-  manager.add({ title, type: 'good', timeout: 5000 });
-};
+const goodMs = 5000;
+const badMs = 10_000;
 
-/** Shows an error that no form or dialog shows. */
-export const toastError = (error: unknown): void => {
-  manager.add({ title: errorText(error), type: 'bad', priority: 'high', timeout: 10_000 });
-};
-
-export function ToastProvider({ children }: { readonly children: ReactNode }) {
+/** Shows the messages of `toast` and `toastError`. */
+export function Toaster() {
+  useEffect(
+    () =>
+      showToastsBy(({ title, type }) =>
+        manager.add(
+          type === 'good'
+            ? { title, type, timeout: goodMs }
+            : { title, type, priority: 'high', timeout: badMs },
+        ),
+      ),
+    [],
+  );
   return (
     <Base.Provider toastManager={manager} limit={3}>
-      {children}
       <Base.Portal>
         <Base.Viewport className={s.viewport}>
           <Toasts />

@@ -1,0 +1,157 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Ban, Play, RotateCcw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/types.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
+import { deliveryParams } from './queries.ts';
+import { pathOf } from './states.ts';
+
+const route = '/in/deliveries/$event/$subscription/$replay';
+
+/** What a person can do with a delivery in its present state. */
+export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDelivery'> }) {
+  const { state, attempts, subscription } = delivery;
+  if (state === 'waiting')
+    return (
+      <>
+        <Cancel label="Cancel delivery" />
+        <Act
+          what="retryDelivery"
+          label="Retry now"
+          done="Retry started"
+          icon={<RotateCcw />}
+          disabledReason={attempts === 0 ? 'The first attempt is about to start' : undefined}
+        />
+      </>
+    );
+  if (state === 'held')
+    return (
+      <>
+        <Cancel label="Discard delivery" />
+        <Act
+          what="releaseDelivery"
+          label="Release delivery"
+          done="Delivery released"
+          icon={<Play />}
+          disabledReason={subscription?.enabled ? undefined : 'Its subscription is disabled; enable it first'}
+        />
+      </>
+    );
+  return <Resend deleted={subscription === null} />;
+}
+
+interface ActProps {
+  readonly what: 'retryDelivery' | 'releaseDelivery';
+  readonly label: string;
+  readonly done: string;
+  readonly icon: ReactNode;
+  readonly disabledReason: string | undefined;
+}
+
+function Act({ what, label, done, icon, disabledReason }: ActProps) {
+  const name = useParams({ from: route });
+  const refusal = useRefusal('developer');
+  const refresh = useRefresh();
+  const act = useMutation({
+    mutationFn: () => call(what, { params: deliveryParams(name) }),
+    onSuccess: () => toast(done),
+    onError: toastError,
+    onSettled: refresh,
+  });
+  return (
+    <Button
+      variant="primary"
+      icon={icon}
+      pending={act.isPending}
+      disabledReason={refusal ?? disabledReason}
+      onClick={() => act.mutate()}
+    >
+      {label}
+    </Button>
+  );
+}
+
+function Cancel({ label }: { readonly label: string }) {
+  const name = useParams({ from: route });
+  const { attempt, dialog } = useSearch({ from: route });
+  const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
+  const refusal = useRefusal('developer');
+  const refresh = useRefresh();
+  const close = (): void => void navigate({ search: { attempt }, replace: true });
+  const cancel = useMutation({
+    mutationFn: () => call('cancelDelivery', { params: deliveryParams(name) }),
+    onSuccess: () => {
+      toast('Delivery discarded');
+      close();
+    },
+    onSettled: refresh,
+  });
+  return (
+    <>
+      <Button
+        icon={<Ban />}
+        disabledReason={refusal}
+        onClick={() => void navigate({ search: { attempt, dialog: 'cancel' } })}
+      >
+        {label}
+      </Button>
+      <ConfirmDialog
+        open={dialog === 'cancel' && refusal === undefined}
+        onClose={close}
+        title={`${label}?`}
+        confirm={label}
+        danger
+        pending={cancel.isPending}
+        error={cancel.error}
+        onConfirm={() => cancel.mutate()}
+      >
+        <p>No further attempt is made. The event stays in the event log, and you can resend it.</p>
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function Resend({ deleted }: { readonly deleted: boolean }) {
+  const name = useParams({ from: route });
+  const refusal = useRefusal('developer');
+  const navigate = useNavigate();
+  const refresh = useRefresh();
+  const resend = useMutation({
+    mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
+    onSuccess: ({ delivery }) => {
+      refresh();
+      toast('Delivery resent');
+      void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
+    },
+    onError: toastError,
+  });
+  return (
+    <Button
+      variant="primary"
+      icon={<RotateCcw />}
+      pending={resend.isPending}
+      disabledReason={refusal ?? (deleted ? 'Its subscription was deleted' : undefined)}
+      onClick={() => resend.mutate()}
+    >
+      Resend
+    </Button>
+  );
+}
+
+const useRefresh = (): (() => void) => {
+  const queryClient = useQueryClient();
+  return () => {
+    for (const queryKey of [
+      ['listDeliveries'],
+      ['getDelivery'],
+      ['listPortalSubscriptions'],
+      ['getPortalSubscription'],
+    ])
+      void queryClient.invalidateQueries({ queryKey });
+  };
+};

@@ -1,0 +1,107 @@
+import { Link } from '@tanstack/react-router';
+import {
+  type Attention,
+  type LimitedKey,
+  useAttention,
+  useLimitedKeys,
+  useMissedWhileOff,
+} from '../../app/attention.ts';
+import { useRefusal } from '../../app/session.ts';
+import { number, plural } from '../../ui/format.ts';
+import { Notice } from '../../ui/notice.tsx';
+import s from './attention-banner.module.css';
+
+/** What needs a person now, above everything else, with the way to repair it. */
+export function AttentionBanner() {
+  const attention = useAttention();
+  const limited = useLimitedKeys();
+  if (!attention) return null;
+  const { offCount, failingCount, unverifiedCount, missedAtQuota } = attention;
+  if (offCount + failingCount + unverifiedCount + missedAtQuota + limited.length === 0) return null;
+  return (
+    <Notice tone={offCount > 0 ? 'bad' : 'warn'}>
+      <ul className={s.list}>
+        {offCount > 0 && <Off attention={attention} />}
+        {failingCount > 0 && (
+          <li>
+            <span>
+              <strong>{plural(failingCount, 'subscription is', 'subscriptions are')} failing</strong> and will
+              be disabled if no attempt succeeds
+            </span>
+            <Link to="/subscriptions" search={{ state: 'failing' }}>
+              View failing
+            </Link>
+          </li>
+        )}
+        {unverifiedCount > 0 && (
+          <li>
+            <strong>
+              {plural(unverifiedCount, 'subscription waits', 'subscriptions wait')} for verification
+            </strong>
+            <Link to="/subscriptions" search={{ state: 'unverified' }}>
+              View unverified
+            </Link>
+          </li>
+        )}
+        {missedAtQuota > 0 && (
+          <li>
+            <strong>{plural(missedAtQuota, 'event')} missed at the quota of pending deliveries</strong>
+            <Link to="/subscriptions">View subscriptions</Link>
+          </li>
+        )}
+        {limited.length > 0 && <Limited keys={limited} />}
+      </ul>
+    </Notice>
+  );
+}
+
+function Off({ attention: { offCount, off } }: { readonly attention: Attention }) {
+  const missed = useMissedWhileOff(off);
+  const refusal = useRefusal('developer');
+  const label = refusal === undefined ? 'Repair' : 'View';
+  const [first] = off;
+  return (
+    <li>
+      <strong>
+        {plural(offCount, 'subscription is', 'subscriptions are')} off
+        {missed &&
+          missed.count > 0 &&
+          `, ${missed.more ? 'at least ' : ''}${plural(missed.count, 'event')} missed`}
+      </strong>
+      {offCount === 1 && first ? (
+        <Link
+          to="/subscriptions/$id"
+          params={{ id: first.id }}
+          search={refusal === undefined ? { dialog: 'repair' } : {}}
+        >
+          {label}
+        </Link>
+      ) : (
+        <Link to="/subscriptions" search={{ state: 'off' }}>
+          {label}
+        </Link>
+      )}
+    </li>
+  );
+}
+
+function Limited({ keys }: { readonly keys: readonly LimitedKey[] }) {
+  const total = keys.reduce((sum, { limited }) => sum + limited, 0);
+  return (
+    <li>
+      <span>
+        <strong>
+          {keys.length === 1 ? (
+            <>
+              <bdi>{keys[0]?.name}</bdi> reached its rate limit
+            </>
+          ) : (
+            `${number(keys.length)} API keys reached their rate limits`
+          )}
+        </strong>{' '}
+        ({plural(total, 'request')} refused in the last hour)
+      </span>
+      <Link to="/keys">View keys</Link>
+    </li>
+  );
+}

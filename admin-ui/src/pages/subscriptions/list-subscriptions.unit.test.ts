@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { portalSubscriptionExample } from '../../../../proto/portal/subscriptions.ts';
+import { listSubscriptions } from './list-subscriptions.ts';
+import type { Subscription } from './state.ts';
+
+const make = (id: number, name: string, more: Partial<Subscription> = {}): Subscription =>
+  ({ ...portalSubscriptionExample, id, name, ...more }) as Subscription;
+
+const all = [
+  make(1, 'Working'),
+  make(2, 'Paused', { enabled: false }),
+  make(3, 'Failing', { consecutiveFailures: 7 }),
+  make(4, 'Switched off', { enabled: false, autoDisabled: true }),
+  make(5, 'Älter', { url: 'https://hooks.example.com/ACCOUNTING' }),
+];
+const names = (wanted: Parameters<typeof listSubscriptions>[1]) =>
+  listSubscriptions(all, wanted).map(({ name }) => name);
+
+test('those in trouble come first, then by name', () => {
+  expect(names({})).toEqual(['Switched off', 'Failing', 'Älter', 'Working', 'Paused']);
+});
+
+test('all words must occur in the name, the URL or an event type', () => {
+  expect(names({ q: 'accounting hooks' })).toEqual(['Älter']);
+  expect(names({ q: 'nowhere' })).toEqual([]);
+});
+
+test('a state leaves out the others', () => {
+  expect(names({ state: 'off' })).toEqual(['Switched off']);
+  expect(names({ state: 'disabled' })).toEqual(['Paused']);
+});
+
+test('other orders', () => {
+  expect(names({ sort: 'newest' })).toEqual(['Älter', 'Switched off', 'Failing', 'Paused', 'Working']);
+});

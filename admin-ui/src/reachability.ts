@@ -1,0 +1,51 @@
+import { useSyncExternalStore } from 'react';
+
+/** Whether the server answers. A response of any status is an answer. */
+interface Reachability {
+  readonly reachable: boolean;
+  /** When it last answered, in milliseconds since the epoch. */
+  readonly lastAnswerMs: number;
+}
+
+let state: Reachability = { reachable: true, lastAnswerMs: Date.now() };
+const listeners = new Set<() => void>();
+
+const set = (next: Reachability): void => {
+  const changed = next.reachable !== state.reachable;
+  state = next;
+  if (changed) for (const listener of listeners) listener();
+};
+
+export const noteAnswer = (): void => set({ reachable: true, lastAnswerMs: Date.now() });
+export const noteNoAnswer = (): void => set({ ...state, reachable: false });
+
+export const useReachability = (): Reachability =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => (state.reachable ? reachable : state),
+  );
+
+/** Equal while it is reachable, so that answers cause no renders. */
+const reachable: Reachability = { reachable: true, lastAnswerMs: 0 };
+
+/** Asks the server for a small file. */
+export const serverAnswers = async (): Promise<boolean> => {
+  try {
+    await fetch('/portal/theme-init.js', { method: 'HEAD', cache: 'no-store' });
+    noteAnswer();
+    return true;
+  } catch {
+    noteNoAnswer();
+    return false;
+  }
+};
+
+const askAgainMs = 3000;
+
+/** Resolves when the server answers. */
+export const untilServerAnswers = async (): Promise<void> => {
+  while (!(await serverAnswers())) await new Promise((resolve) => setTimeout(resolve, askAgainMs));
+};

@@ -1,0 +1,71 @@
+import s from './tips.module.css';
+
+/**
+ * Shows the text of `data-tip` beside the element under the pointer or with the keyboard focus; Escape hides it.
+ * Elements with `data-tip-cut` show it only while their own text is cut off. One listener serves the whole page, so
+ * that tables of many rows cost nothing. The element itself carries the text for screen readers.
+ */
+export const watchTips = (): void => {
+  const tip = document.createElement('div');
+  tip.className = s.tip ?? '';
+  tip.popover = 'manual';
+  tip.ariaHidden = 'true';
+  tip.dir = 'auto';
+  let anchor: Element | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const hide = (): void => {
+    clearTimeout(timer);
+    anchor = null;
+    if (tip.isConnected && tip.matches(':popover-open')) tip.hidePopover();
+  };
+  const show = (owner: HTMLElement): void => {
+    if (!owner.isConnected) return;
+    anchor = owner;
+    if (!tip.isConnected) document.body.append(tip);
+    tip.textContent = owner.dataset.tip ?? '';
+    tip.showPopover();
+    place(tip, owner);
+  };
+  const offer = (owner: HTMLElement | null, delayMs: number): void => {
+    if (owner === anchor && owner !== null) return;
+    hide();
+    if (owner && wants(owner)) timer = setTimeout(() => show(owner), delayMs);
+  };
+
+  const over = ({ target }: Event): void => {
+    if (target instanceof Element && !tip.contains(target)) offer(ownerOf(target), pointerDelayMs);
+  };
+  const focus = ({ target }: Event): void => {
+    if (target instanceof HTMLElement && target.matches(':focus-visible'))
+      offer(ownerOf(target) ?? target.querySelector<HTMLElement>('[data-tip]'), 0);
+  };
+  addEventListener('pointerover', over, { passive: true });
+  document.addEventListener('pointerleave', hide);
+  addEventListener('focusin', focus);
+  addEventListener('focusout', hide);
+  addEventListener('keydown', ({ key }) => key === 'Escape' && hide(), { capture: true });
+  addEventListener('scroll', hide, { capture: true, passive: true });
+};
+
+const pointerDelayMs = 250;
+
+const ownerOf = (element: Element): HTMLElement | null => element.closest<HTMLElement>('[data-tip]');
+
+const wants = (owner: HTMLElement): boolean =>
+  owner.dataset.tip !== '' && (owner.dataset.tipCut === undefined || owner.scrollWidth > owner.clientWidth);
+
+const marginPx = 6;
+
+/** Above the element, or below it if there is no room. */
+const place = (tip: HTMLElement, owner: Element): void => {
+  const box = owner.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = tip;
+  const left = Math.min(
+    Math.max(box.left + (box.width - width) / 2, marginPx),
+    innerWidth - width - marginPx,
+  );
+  const above = box.top - height - marginPx;
+  tip.style.left = `${left}px`;
+  tip.style.top = `${above >= marginPx ? above : box.bottom + marginPx}px`;
+};

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { openPortal, see, visit } from './support/portal.ts';
+
+const portal = await openPortal();
+const mayLog = /ERR_INTERNET_DISCONNECTED|Failed to fetch|dynamically imported module|could not be reached/;
+
+describe('While the server cannot be reached', () => {
+  test('the shell stays, pages open, a bar says how old the data is, and everything resumes by itself', async () => {
+    const { page } = await portal.openOwner({ mayLog });
+    let loads = 0;
+    await visit(page, '', 'Overview');
+    page.on('load', () => loads++);
+    // The code of all pages is loaded ahead.
+    await see
+      .poll(() =>
+        page.evaluate(
+          "performance.getEntriesByType('resource').some(({ name }) => name.includes('/team-page-'))",
+        ),
+      )
+      .toBe(true);
+    await page.context().setOffline(true);
+    await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click();
+    const bar = page.getByText('The server cannot be reached. You see data from');
+    await see(bar).toBeVisible();
+    await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
+    await see(page.getByText('The server could not be reached')).toBeVisible();
+    await page.context().setOffline(false);
+    await see(bar).toBeHidden();
+    await see(page.getByText('No API keys yet')).toBeVisible();
+    expect(loads).toBe(0);
+  });
+
+  test('a page whose code is not loaded yet opens when the server answers again', async () => {
+    const { page } = await portal.openOwner({ mayLog });
+    await page.addInitScript("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })");
+    await visit(page, '', 'Overview');
+    await page.context().setOffline(true);
+    await page.getByRole('navigation').getByRole('link', { name: 'Team' }).press('Enter');
+    await see(page.getByText('The page opens as soon as it answers again')).toBeVisible();
+    await page.keyboard.press('Control+K');
+    await see(page.getByRole('navigation').first()).toBeVisible();
+    await page.context().setOffline(false);
+    await see(page.getByRole('combobox', { name: 'Go to a page, or start something' })).toBeVisible();
+    await page.keyboard.press('Escape');
+    await see(page.getByRole('heading', { level: 1, name: 'Team' })).toBeVisible();
+  });
+});
