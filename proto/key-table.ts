@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { SignerEntry } from './callers.ts';
 import type { Scope } from './operation.ts';
 
 /**
@@ -54,6 +55,33 @@ export interface KeyTableChange {
   /** Name of the entry in the bucket. */
   readonly name: string;
   readonly version: number;
+  /** Absent from the previous release: the entry comes from the bucket. */
+  readonly entry?: TableEntry;
+}
+
+/** Any entry but `meta`. */
+export type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };
+
+/**
+ * A request on `keyChangesSubject`. A copy of the table is compared by the digests of its groups
+ * (`services/runtime/key-table/digest.ts`), which is enough whatever the copy has missed and whichever replica answers.
+ */
+export interface KeyChangesRequest {
+  /** The first group to compare. */
+  readonly from: number;
+  readonly digests: string;
+}
+
+/**
+ * The answer: what the database held at some time after the request. Null if the database cannot be read. It has every
+ * entry that admits someone of the groups that differ, so an entry of these groups that is missing here is invalid.
+ * Entries that began to refuse a key a moment ago are there too, whatever their group.
+ */
+export interface KeyChanges {
+  readonly groups: readonly number[];
+  readonly entries: readonly (readonly [name: string, entry: TableEntry])[];
+  /** The next group to ask for; null at the end. */
+  readonly next: number | null;
 }
 
 export interface GatewayAnswer {

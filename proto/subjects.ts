@@ -37,8 +37,14 @@ export const keyBucket = 'keys';
 /** KV bucket with an entry for every serving gateway, renewed each second; it expires after five. */
 export const gatewayBucket = 'gateways';
 
-/** Broadcast by `access` when a key is revoked; each gateway answers once it refuses the key. */
+/** Broadcast by `access` when an entry of the key table changes; each gateway answers once it has the entry. */
 export const keyRevokedSubject = 'keys.revoked';
+
+/**
+ * Requests for the changes of the key table (`KeyChangesRequest`), from those whose connection was lost; the replicas of
+ * `access` are a queue group.
+ */
+export const keyChangesSubject = 'keys.changes';
 
 /** Gateways report `[[keyId, minute], …]` here; one `access` replica of the queue group writes them. */
 export const keyUsedSubject = 'keys.used';

@@ -9,6 +9,7 @@ import {
   gatewayBucket,
   ingestSubject,
   keyBucket,
+  keyChangesSubject,
   keyRevokedSubject,
   keyUsedSubject,
   type LaneName,
@@ -98,6 +99,11 @@ const followsBucket = (bucket: string): string[] => [
   `$JS.API.CONSUMER.DELETE.${bucketStream(bucket)}.*`,
   `$JS.FC.${bucketStream(bucket)}.>`,
 ];
+/** Following the key table: its bucket, and what `access` tells of its changes. */
+const followsKeys: NatsPermissions = {
+  publish: [...followsBucket(keyBucket), keyChangesSubject],
+  subscribe: [keyRevokedSubject],
+};
 /** Pulling messages from a consumer that all replicas share. */
 const pulls = (stream: string, consumer: string): string => `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
 const writesBucket = (bucket: string): string => `$KV.${bucket}.>`;
@@ -120,13 +126,13 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       writesBucket(gatewayBucket),
       '$JS.API.INFO',
       ...readsMessages(limitStream),
-      ...followsBucket(keyBucket),
+      ...followsKeys.publish,
       `$JS.API.STREAM.INFO.${bucketStream(gatewayBucket)}`,
     ],
     subscribe: [
       `${replyPrefix('gateway')}.>`,
       ...services.map((service) => beatSubject(service, '*')),
-      keyRevokedSubject,
+      ...followsKeys.subscribe,
       limitCountSubject('*', '*'),
       sessionsEndedSubject,
       deliveryTailSubject('*'),
@@ -146,15 +152,15 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...makesStream(limitStream),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
-    subscribe: [keyUsedSubject, requestsCountedSubject],
+    subscribe: [keyUsedSubject, requestsCountedSubject, keyChangesSubject],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway' }), {
-    publish: [eventSubject('*', '*.*'), ...followsBucket(keyBucket)],
-    subscribe: [ingestSubject],
+    publish: [eventSubject('*', '*.*'), ...followsKeys.publish],
+    subscribe: [ingestSubject, ...followsKeys.subscribe],
   }),
   webhooks: withMore(lanes('webhooks', { webhooks: 'gateway', 'operator-webhooks': 'operator' }), {
-    publish: [ingestSubject, deliveryCommandSubject, testDeliverySubject, ...followsBucket(keyBucket)],
-    subscribe: [],
+    publish: [ingestSubject, deliveryCommandSubject, testDeliverySubject, ...followsKeys.publish],
+    subscribe: followsKeys.subscribe,
   }),
   dispatcher: withMore(common('dispatcher'), {
     publish: [

@@ -27,7 +27,11 @@ test('revoking answers only after the last gateway has answered, however late', 
   const late = await joinAsGateway(await world.openBus('gateway'), 'late', { answerAfterMs: 1200 });
   const { status, endedMs } = await revoke(id);
   expect(status).toBe(200);
-  expect(quick.heard[0]!.change).toEqual({ name: expect.stringMatching(/^key\./), version: 2 });
+  expect(quick.heard[0]!.change).toEqual({
+    name: expect.stringMatching(/^key\./),
+    version: 2,
+    entry: expect.objectContaining({ id, version: 2, active: false }),
+  });
   expect(endedMs).toBeGreaterThan(late.heard[0]!.answeredMs);
   await Promise.all([quick.leave(), late.leave()]);
 });

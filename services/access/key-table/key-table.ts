@@ -1,13 +1,15 @@
-import { type KeyTableChange, Problem } from '@causeway/proto';
+import { type KeyTableChange, Problem, type TableEntry } from '@causeway/proto';
 import { type Bus, ensureLimitStream } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
 import { openGatewayBucket, openKeyBucket } from './bucket.ts';
 import { expireRevoked } from './expire.ts';
 import { announceToGateways } from './gateways.ts';
+import { createJournal } from './journal.ts';
 import type { TableSource } from './lift-rows.ts';
 import { isRefusal, readEntry } from './read.ts';
 import { reconcile } from './reconcile.ts';
-import { rowsFingerprint } from './rows.ts';
+import { rowTotals } from './rows.ts';
+import { serveChanges } from './serve-changes.ts';
 import { type VersionedEntry, writeEntry } from './write.ts';
 
 /** The key table in NATS, which gateways decide by. It is derived from the database. */
@@ -43,7 +45,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     await ensureLimitStream(bus.nc, replicas);
     bucket = await openKeyBucket(bus, replicas);
     // Both are read before the comparison: a change during it shows at the next check.
-    const fingerprint = `${await bucketFingerprint(bucket)} ${await rowsFingerprint(options.db)}`;
+    const fingerprint = `${await bucketFingerprint(bucket)} ${Object.values(await rowTotals(options.db)).join('/')}`;
     if (fingerprint === checkedFingerprint) return;
     const nowMs = options.now().getTime();
     if (nowMs - expiredAtMs >= expireEveryMs) {
@@ -93,12 +95,15 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
   };
 
   await checkAndGoOn();
+  const journal = createJournal(options);
+  const stopAnswering = serveChanges(bus, journal, log);
   bus.onReconnect(() => checkLater(0));
 
   return {
     ready: () => ready,
     publish: async (name, entry) => {
-      const change: KeyTableChange = { name, version: entry.version };
+      journal.note(name, entry);
+      const change: KeyTableChange = { name, version: entry.version, entry: entry as TableEntry };
       try {
         const settled = await show(name, entry).catch(async (error: unknown) => {
           log.warn({ error, name }, 'key table entry not written, repairing the table');
@@ -108,7 +113,10 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
         if (settled) return;
         const silent = await announceToGateways(bus, change);
         if (silent.length > 0)
-          log.warn({ ...change, silent }, 'gateways dead or partitioned: change not confirmed');
+          log.warn(
+            { name, version: entry.version, silent },
+            'gateways dead or partitioned: change not confirmed',
+          );
       } catch (cause) {
         throw new Problem({ code: 'service_unavailable', publicMessage: notShown, cause });
       }
@@ -116,6 +124,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
+      await stopAnswering();
       await running?.catch(() => {});
     },
   };

@@ -4,13 +4,12 @@ import {
   type MetaEntry,
   metaEntryName,
   type SignerEntry,
-  signerEntryName,
   signerEntryPrefix,
 } from '@causeway/proto';
 import type { KV } from '@nats-io/kv';
 import { type EntryText, liftRows, type TableSource } from './lift-rows.ts';
 import { absent, type HeldEntry, readTable } from './read.ts';
-import { expectedEntries } from './rows.ts';
+import { tableEntries } from './rows.ts';
 import { type VersionedEntry, versionOf, writeEntry } from './write.ts';
 
 /** Enough to keep the server busy: 100,000 entries take some seconds; one at a time would take minutes. */
@@ -37,7 +36,7 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   unknown.delete(metaEntryName);
   let written = 0;
   const ahead: EntryText[] = [];
-  for await (const page of allEntries(source)) {
+  for await (const page of tableEntries(source)) {
     const different = page.filter(([name, entry]) => {
       unknown.delete(name);
       const text = held.get(name)?.text ?? null;
@@ -59,12 +58,6 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   if (held.get(metaEntryName)?.text !== metaText) await bucket.put(metaEntryName, metaText);
   return written;
 };
-
-/** The entries of the database's rows and of this service's signing keys. */
-async function* allEntries({ db, signers, now }: TableSource) {
-  yield [...signers].map(([id, entry]) => [signerEntryName(id), entry] as const);
-  yield* expectedEntries(db, now());
-}
 
 const writeAll = async (
   bucket: KV,

@@ -1,3 +1,4 @@
+import { signerEntryName } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
 import type { AccessTables } from '../schema.ts';
 import {
@@ -9,6 +10,7 @@ import {
   keyName,
 } from './entries.ts';
 import { keepRevokedMs } from './expire.ts';
+import type { TableSource } from './lift-rows.ts';
 import type { VersionedEntry } from './write.ts';
 
 const pageRows = 5000;
@@ -48,8 +50,24 @@ export async function* expectedEntries(
   }
 }
 
-/** Changes whenever a row of the key table's sources is added or changed: versions only grow. */
-export const rowsFingerprint = async (db: Database<AccessTables>): Promise<string> => {
+/** The entries of the database's rows and of this service's signing keys. */
+export async function* tableEntries({ db, signers, now }: TableSource) {
+  yield [...signers].map(([id, entry]) => [signerEntryName(id), entry] as const);
+  yield* expectedEntries(db, now());
+}
+
+/**
+ * The number of rows of the key table's sources and the sums of their versions. One of them grows whenever a row is
+ * added or changed, because versions only grow.
+ */
+export interface RowTotals {
+  readonly companies: number;
+  readonly companyVersions: number;
+  readonly keys: number;
+  readonly keyVersions: number;
+}
+
+export const rowTotals = async (db: Database<AccessTables>): Promise<RowTotals> => {
   const companies = await db
     .selectFrom('companies')
     .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
@@ -58,5 +76,10 @@ export const rowsFingerprint = async (db: Database<AccessTables>): Promise<strin
     .selectFrom('api_keys')
     .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
     .executeTakeFirstOrThrow();
-  return [companies.rows, companies.versions, keys.rows, keys.versions].join('/');
+  return {
+    companies: Number(companies.rows),
+    companyVersions: Number(companies.versions),
+    keys: Number(keys.rows),
+    keyVersions: Number(keys.versions),
+  };
 };

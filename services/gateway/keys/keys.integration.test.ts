@@ -126,6 +126,15 @@ describe('the key table', () => {
     expect(await announce({ name: 'key.a', version: 3 }, 200)).toBeUndefined();
   });
 
+  test('takes a change from its announcement, and confirms it before the bucket has it', async () => {
+    await fill();
+    const table = follow();
+    await table.reload('start');
+    const change = { name: 'key.a', version: 2, entry: JSON.parse(entry(2, false)) as KeyEntry };
+    expect(await announce(change, 2000)).toBe('gateway-1');
+    expect(table.key('key.a')).toMatchObject({ version: 2, active: false });
+  });
+
   test('never goes back to an older version of an entry', async () => {
     await fill();
     const table = follow();

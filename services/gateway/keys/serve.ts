@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Bucket,
   bodyLimitOf,
@@ -32,17 +33,32 @@ import { apiPrefix } from './answers.ts';
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
   if (!exchange.head.path.startsWith(apiPrefix)) throw problem('not_found');
   const admitted = admit(gateway, exchange);
-  const { key, match } = admitted;
-  exchange.identify(match.operation);
-  exchange.calledBy({ company: key.companyId, key: key.id });
-  const reading = exchange.read(gateway.bodies, bodyLimitOf(match.operation));
+  if (admitted === 'undecided') return serveLater(gateway, exchange);
+  const reading = exchange.read(gateway.bodies, bodyLimitOf(admitted.match.operation));
   return forward(gateway, exchange, admitted, reading);
 };
 
+/** Serves a request that came while the key table catches up after a lost connection. */
+const serveLater = async (gateway: Gateway, exchange: Exchange): Promise<void> => {
+  const { match } = gateway.route(exchange.head.method, exchange.head.path);
+  const reading = match && exchange.read(gateway.bodies, bodyLimitOf(match.operation));
+  const endMs = performance.now() + keysWaitMs;
+  for (;;) {
+    const leftMs = endMs - performance.now();
+    await gateway.table.untilTrusted(leftMs);
+    const admitted = admit(gateway, exchange);
+    if (admitted !== 'undecided') return forward(gateway, exchange, admitted, reading);
+    if (leftMs <= 0) throw problem('keys_unavailable');
+    // Disconnected, and the key is unknown: it may be new.
+    await sleep(reconnectPollMs);
+  }
+};
+
 /** Checks authentication, route and scope, none of which waits. */
-const admit = (gateway: Gateway, { head, address }: Exchange): Admitted => {
+const admit = (gateway: Gateway, exchange: Exchange): Admitted | 'undecided' => {
+  const { head, address } = exchange;
   const identity = authenticate(head.apiKey, gateway.keyPrefix, gateway.table, gateway.bus.connected());
-  if (identity.outcome === 'undecided') throw problem('keys_unavailable');
+  if (identity.outcome === 'undecided') return 'undecided';
   if (identity.outcome === 'refused') {
     gateway.traffic.refused(address);
     throw problem('unauthorized');
@@ -55,6 +71,8 @@ const admit = (gateway: Gateway, { head, address }: Exchange): Admitted => {
   const { operation } = routed.match;
   if (!identity.key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
   const { key } = identity;
+  exchange.identify(operation);
+  exchange.calledBy({ company: key.companyId, key: key.id });
   const company = gateway.table.company(key.companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
   const limits = keyLimits(bucket, key, company, gateway.limits);
@@ -83,8 +101,10 @@ const forward = async (
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   // Every revocation answered before this moment has reached this gateway (`services/runtime/key-table/follow.ts`).
-  if (!stillValid(admitted, gateway.table))
-    throw problem(gateway.table.trusted() ? 'unauthorized' : 'keys_unavailable');
+  if (!stillValid(admitted, gateway.table)) {
+    if (!(await gateway.table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
+    if (!stillValid(admitted, gateway.table)) throw problem('unauthorized');
+  }
   exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.requests.note(key, bucket, status));
   gateway.lastUsed.note(key, Date.now());
   if (!verdict.admitted) {
@@ -134,6 +154,10 @@ const idempotencyKeyOf = (
 };
 
 const ignore = (): void => {};
+
+/** How long a request waits for a key table that catches up: less than the deadline of any operation. */
+const keysWaitMs = 2_000;
+const reconnectPollMs = 5;
 
 interface Admitted {
   readonly proof: string;

@@ -8,6 +8,7 @@ import {
   metaEntryName,
   type SignerEntry,
   signerEntryName,
+  type TableEntry,
 } from '@causeway/proto';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
@@ -18,8 +19,14 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { isRequest } from '../requests.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
+import { askForChanges } from './ask-changes.ts';
+import { digestTable, groupOf } from './digest.ts';
 
-/** The API keys and company limits, in memory. `access` writes them; a KV watch keeps this copy up to date. */
+/**
+ * The API keys and company limits, in memory. `access` writes them; its announcements and a KV watch keep this copy up
+ * to date. After a lost connection `access` is asked for what was missed, so that nothing waits for a bucket whose
+ * servers elect a new leader.
+ */
 export interface KeyTable {
   /** @param name of the entry, from `keyEntryName`. */
   key(name: string): KeyEntry | undefined;
@@ -33,7 +40,12 @@ export interface KeyTable {
    * read (a revocation may have been missed), and after a minute without updates.
    */
   trusted(): boolean;
-  /** Discards the copy and reads the whole table again. Resolves when the copy is reliable. */
+  /** Waits until this copy is reliable. @returns whether it is. */
+  untilTrusted(withinMs: number): Promise<boolean>;
+  /**
+   * Trusts the copy no more, asks `access` for what it has missed, and reads the whole bucket again. Resolves when that
+   * is read; the copy is reliable once `access` has answered.
+   */
   reload(reason: string): Promise<void>;
   close(): void;
 }
@@ -43,6 +55,10 @@ const retryMs = 250;
 /** Longer than a cluster usually takes to elect a leader. */
 const switchServerAfterMs = 6_000;
 const watchdogMs = 10_000;
+/** `access` may itself be connecting to another server. After these tries the bucket is read. */
+const catchUpTries = 5;
+const catchUpPauseMs = 100;
+const trustPollMs = 5;
 /**
  * How long a revoked key is remembered. After that it is unknown, which is also a 401. `access` asks for no
  * confirmation of a revocation that the table has had for half of this time.
@@ -58,6 +74,10 @@ export const followKeyTable = ({
 }: KeyTableOptions): KeyTable => {
   let entries = new Map<string, TableEntry>();
   let loaded = false;
+  /** Whether the bucket was ever read: only then are there changes to ask for. */
+  let filled = false;
+  /** Whether the watch is up to date. */
+  let watching = false;
   let generation = 0;
   let cutOffAtMs: number | undefined;
   let closed = false;
@@ -88,24 +108,63 @@ export const followKeyTable = ({
     message.respond(JSON.stringify({ instance: confirmsAs } satisfies GatewayAnswer));
   };
 
+  /** Keys that `access` does not know any more: an announcement that comes late must not admit them again. */
+  const invalidated = new Set<string>();
+  /** Keeps the newer version. */
+  const put = (table: Map<string, TableEntry>, name: string, entry: TableEntry, ageMs = 0): void => {
+    const known = table.get(name);
+    if (
+      known &&
+      (known.version > entry.version || (known.version === entry.version && invalidated.has(name)))
+    )
+      return;
+    table.set(name, entry);
+    if ('active' in entry && !entry.active) revoked.set(name, performance.now() + keepRevokedMs - ageMs);
+    else revoked.delete(name);
+    const waiting = unanswered.get(name);
+    if (!waiting) return;
+    unanswered.delete(name);
+    for (const { version, message } of waiting) if (entry.version >= version) answer(message);
+  };
   const apply = (table: Map<string, TableEntry>, update: KvEntry): void => {
     if (update.operation !== 'PUT') return; // Ignores expiries; a deleted bucket causes a reload.
     const entry = readEntry(update);
-    if (!entry) {
-      log.error({ name: update.key }, 'key table entry unreadable; previous one kept');
-      return;
+    if (entry) put(table, update.key, entry, Math.max(0, Date.now() - update.created.getTime()));
+    else log.error({ name: update.key }, 'key table entry unreadable; previous one kept');
+  };
+
+  /** Each gets what `access` tells, so that it is not lost in a read that began before. */
+  const recorders = new Set<Map<string, TableEntry>>();
+  const learn = (name: string, entry: TableEntry): void => {
+    if (!Number.isSafeInteger(entry.version)) return;
+    put(entries, name, entry);
+    for (const told of recorders) told.set(name, entry);
+  };
+  /** Ends what an entry admits. */
+  const invalidate = (name: string, entry: TableEntry): void => {
+    if (!('active' in entry)) entries.delete(name);
+    else if (entry.active) {
+      learn(name, { ...entry, active: false });
+      invalidated.add(name);
     }
-    const known = table.get(update.key);
-    if (known && known.version > entry.version) return;
-    table.set(update.key, entry);
-    if ('active' in entry && !entry.active) {
-      const ageMs = Math.max(0, Date.now() - update.created.getTime());
-      revoked.set(update.key, performance.now() + keepRevokedMs - ageMs);
-    } else revoked.delete(update.key);
-    const waiting = unanswered.get(update.key);
-    if (!waiting) return;
-    unanswered.delete(update.key);
-    for (const { version, message } of waiting) if (entry.version >= version) answer(message);
+  };
+
+  /** Asks `access` for what this copy has missed. @throws if `access` cannot tell. */
+  const catchUp = async (): Promise<void> => {
+    const told = new Map<string, TableEntry>();
+    recorders.add(told);
+    try {
+      const known = [...entries].filter(([name]) => name !== metaEntryName);
+      await askForChanges(bus, digestTable(known), ({ groups, entries: changed }) => {
+        const valid = new Set(changed.map(([name]) => name));
+        const complete = new Set(groups);
+        for (const [name, entry] of known)
+          if (complete.has(groupOf(name)) && !valid.has(name) && !told.has(name)) invalidate(name, entry);
+        for (const [name, entry] of changed) learn(name, entry);
+      });
+    } finally {
+      recorders.delete(told);
+    }
   };
 
   /** Reads the whole bucket into a new map, swaps it in, then follows it. */
@@ -117,15 +176,21 @@ export const followKeyTable = ({
     const updates = await opened.watch();
     watch = updates;
     const fresh = new Map<string, TableEntry>();
+    const told = new Map<string, TableEntry>();
+    recorders.add(told);
     await new Promise<void>((resolve, reject) => {
       void (async () => {
         let live = false;
         for await (const update of updates) {
-          if (mine !== generation) return;
+          if (mine !== generation) return resolve();
           apply(fresh, update);
           // `meta` is written after everything else, so without it the table is still being built.
           if (!live && update.delta === 0 && fresh.has(metaEntryName)) {
             live = true;
+            watching = true;
+            recorders.delete(told);
+            invalidated.clear();
+            for (const [name, entry] of told) put(fresh, name, entry);
             entries = fresh;
             forgetRevoked();
             resolve();
@@ -137,32 +202,45 @@ export const followKeyTable = ({
       })().catch(reject);
       // An empty bucket sends no update; the next read finds it filled.
       setTimeout(() => reject(new Error('the key table is not complete yet')), 5000).unref();
-    });
+    }).finally(() => recorders.delete(told));
+  };
+
+  const becomeTrusted = (reason: string, startedMs: number, from: string): void => {
+    loaded = true;
+    cutOffAtMs = undefined;
+    const elapsedMs = Math.round(performance.now() - startedMs);
+    log.info({ entries: entries.size, elapsedMs, reason, from }, 'key table read');
   };
 
   const reload = (reason: string): Promise<void> => {
     const mine = ++generation;
     loaded = false;
+    watching = false;
     watch?.stop();
     const startedMs = performance.now();
     reading = (async () => {
+      for (let tries = 0; filled && tries < catchUpTries && mine === generation && !loaded; tries++) {
+        try {
+          await catchUp();
+          if (mine === generation) becomeTrusted(reason, startedMs, 'access');
+        } catch (error) {
+          log.info({ reason: String(error) }, 'access did not tell what the key table missed');
+          await new Promise((resolve) => setTimeout(resolve, catchUpPauseMs));
+        }
+      }
       for (;;) {
         try {
-          await read(mine);
+          if (mine === generation) await read(mine);
           if (mine === generation) {
-            loaded = true;
-            cutOffAtMs = undefined;
-            log.info(
-              { entries: entries.size, elapsedMs: Math.round(performance.now() - startedMs), reason },
-              'key table read',
-            );
+            filled = true;
+            if (!loaded) becomeTrusted(reason, startedMs, 'bucket');
           }
         } catch (error) {
           if (mine === generation && !closed) {
             log.warn({ reason: String(error) }, 'key table unreadable; retrying');
             // A server that is partitioned from its cluster is connected but has nothing to read. The reconnect
             // reloads.
-            if (performance.now() - startedMs > switchServerAfterMs)
+            if (!loaded && performance.now() - startedMs > switchServerAfterMs)
               bus.switchServer('the key table could not be read from it');
             await new Promise((resolve) => setTimeout(resolve, retryMs));
             if (mine === generation && !closed) continue;
@@ -178,7 +256,8 @@ export const followKeyTable = ({
 
   const onChange = (error: Error | null, message: Msg): void => {
     if (error || !isRequest(message)) return;
-    const { name, version } = message.json<KeyTableChange>();
+    const { name, version, entry } = message.json<KeyTableChange>();
+    if (entry) learn(name, entry);
     if ((entries.get(name)?.version ?? -1) >= version) {
       answer(message);
       return;
@@ -188,8 +267,7 @@ export const followKeyTable = ({
     if (waiting.length < 16 && unanswered.size < 1024)
       unanswered.set(name, [...waiting, { version, message }]);
   };
-  const subscription =
-    confirmsAs === undefined ? undefined : bus.nc.subscribe(keyRevokedSubject, { callback: onChange });
+  const subscription = bus.nc.subscribe(keyRevokedSubject, { callback: onChange });
 
   bus.onDisconnect(() => {
     cutOffAtMs ??= performance.now();
@@ -200,6 +278,7 @@ export const followKeyTable = ({
   const watchdog = setInterval(async () => {
     if (!loaded || !bus.connected()) return;
     try {
+      if (!watching) return await catchUp();
       const manager = await jetstreamManager(bus.nc, { checkAPI: false });
       const { created } = await manager.streams.info(`KV_${keyBucket}`);
       if (created !== streamCreated) void reload('the bucket was created again');
@@ -208,6 +287,8 @@ export const followKeyTable = ({
     }
   }, watchdogMs);
   watchdog.unref();
+  const trusted = (): boolean =>
+    loaded && (cutOffAtMs === undefined || performance.now() - cutOffAtMs < maxSilenceMs);
   metrics?.gauge(runtimeMetrics.key_table_entries, () => entries.size);
 
   return {
@@ -224,20 +305,24 @@ export const followKeyTable = ({
       fetching.set(name, fetched);
       return fetched;
     },
-    trusted: () => loaded && (cutOffAtMs === undefined || performance.now() - cutOffAtMs < maxSilenceMs),
+    trusted,
+    untilTrusted: async (withinMs) => {
+      const endMs = performance.now() + withinMs;
+      while (!trusted() && !closed && performance.now() < endMs)
+        await new Promise((resolve) => setTimeout(resolve, trustPollMs));
+      return trusted();
+    },
     reload,
     close: () => {
       closed = true;
       generation++;
       clearInterval(watchdog);
       clearInterval(forgetting);
-      subscription?.unsubscribe();
+      subscription.unsubscribe();
       watch?.stop();
     },
   };
 };
-
-type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };
 
 /** A client that can make NATS answer a request can have the answer stored here: JSON, but not an entry. */
 const readEntry = (update: KvEntry): TableEntry | undefined => {

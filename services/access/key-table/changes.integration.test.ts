@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashKeyValue, type KeyTableChange, keyEntryName, keyRevokedSubject } from '@causeway/proto';
+import { type Bus, createLog, followKeyTable, type KeyTable } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test, vi } from 'vitest';
+import { operatorOf, testWorld } from '../test-world.ts';
+
+const never = 3_600_000;
+const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
+
+/** A replica of `access` with three keys, and a gateway's copy of its table; from then on there is no bucket. */
+const openCopy = async () => {
+  const world = await testWorld();
+  const access = await world.startAccess({ checkIntervalMs: never });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const makeKey = async (): Promise<{ readonly id: number; readonly name: string }> => {
+    const { id, value } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+    return { id, name: keyEntryName(hashKeyValue(value)) };
+  };
+  const keys = [await makeKey(), await makeKey(), await makeKey()] as const;
+  const bus = await world.openBus('gateway');
+  const table = followKeyTable({ bus, log });
+  cleanUp(() => table.close());
+  await table.reload('start');
+  await (await world.openTable()).destroy();
+  return { world, access, table, company_id, keys };
+};
+
+const catchUp = async (table: KeyTable): Promise<void> => {
+  void table.reload('test');
+  expect(table.trusted()).toBe(false);
+  expect(await table.untilTrusted(60_000)).toBe(true);
+};
+
+test('a copy learns what it has missed from access, without the bucket', async () => {
+  const { world, table, company_id, keys } = await openCopy();
+  // As another replica would, whose announcements are lost.
+  await world.database.query('UPDATE api_keys SET is_active = 0, version = version + 1 WHERE id = ?', [
+    keys[0].id,
+  ]);
+  await world.database.query('DELETE FROM api_keys WHERE id = ?', [keys[1].id]);
+  await world.database.query(
+    'UPDATE companies SET limit_read = 7, version = version + 1 WHERE company_id = ?',
+    [company_id],
+  );
+  expect(keys.map(({ name }) => table.key(name)?.active)).toEqual([true, true, true]);
+  await catchUp(table);
+  expect(keys.map(({ name }) => table.key(name)?.active ?? false)).toEqual([false, false, true]);
+  expect(table.company(company_id)?.limits).toEqual({ read: 7 });
+  // Nothing has changed since.
+  await catchUp(table);
+  expect(keys.map(({ name }) => table.key(name)?.active ?? false)).toEqual([false, false, true]);
+});
+
+test('a key that was created and revoked meanwhile is not admitted by an announcement that comes late', async () => {
+  const { world, access, table, company_id, keys } = await openCopy();
+  await insertKeys(world, company_id, 1, 'version = 2, is_active = 0, revoked_utc = NOW(3)');
+  await catchUp(table);
+  const name = nameOf(0);
+  expect(table.key(name)).toMatchObject({ version: 2, active: false });
+  const entry = { ...table.key(name)!, version: 1, active: true };
+  await announce(access.bus, { name, version: 1, entry });
+  expect(table.key(name)?.active).toBe(false);
+  // Nor is one of which the database knows nothing any more.
+  const gone = table.key(keys[0].name)!;
+  await world.database.query('DELETE FROM api_keys WHERE id = ?', [keys[0].id]);
+  await catchUp(table);
+  await announce(access.bus, { name: keys[0].name, version: gone.version, entry: gone });
+  expect(table.key(keys[0].name)?.active).toBe(false);
+});
+
+test('an answer larger than a message comes in parts', async () => {
+  const { world, table, company_id } = await openCopy();
+  await insertKeys(world, company_id, 6_000);
+  await catchUp(table);
+  const missing = Array.from({ length: 6_000 }, (_, at) => nameOf(at)).filter(
+    (name) => !table.key(name)?.active,
+  );
+  expect(missing).toEqual([]);
+});
+
+test('a copy is read from the bucket if access cannot read its database', async () => {
+  const world = await testWorld();
+  const db = world.openDb();
+  await world.startAccess({ checkIntervalMs: never, db });
+  const table = followKeyTable({ bus: await world.openBus('gateway'), log });
+  cleanUp(() => table.close());
+  await table.reload('start');
+  vi.spyOn(db, 'selectFrom').mockImplementation(() => {
+    throw new Error('the database is away');
+  });
+  await catchUp(table);
+});
+
+/** As `access` does, and waits until the announcement has arrived. */
+const announce = async ({ nc }: Bus, change: KeyTableChange): Promise<void> => {
+  nc.publish(keyRevokedSubject, JSON.stringify(change), { reply: '_INBOX_access.none' });
+  await nc.flush();
+  await sleep(100);
+};
+
+const hashOf = (at: number): string => hashKeyValue(`key ${at}`);
+const nameOf = (at: number): string => keyEntryName(hashOf(at));
+
+/** Inserts keys behind the back of `access`. */
+const insertKeys = async (
+  { database }: Awaited<ReturnType<typeof testWorld>>,
+  companyId: number,
+  count: number,
+  settings = 'version = 1',
+): Promise<void> => {
+  const rows = Array.from({ length: count }, (_, at) => [
+    ...[companyId, `key ${at}`, Buffer.from(hashOf(at), 'base64url')],
+    ...['crm', 'abcd', 'admin', new Date()],
+  ]);
+  await database.query(
+    'INSERT INTO api_keys (company_id, name, key_hash, prefix, last4, scopes, created_utc) VALUES ?',
+    [rows],
+  );
+  await database.query(`UPDATE api_keys SET ${settings} WHERE name LIKE 'key %'`);
+};

@@ -1,0 +1,146 @@
+import { type KeyChanges, type KeyChangesRequest, keyEntryPrefix, type TableEntry } from '@causeway/proto';
+import { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from '@causeway/runtime';
+import type { TableSource } from './lift-rows.ts';
+import { type RowTotals, rowTotals, tableEntries } from './rows.ts';
+import type { VersionedEntry } from './write.ts';
+
+/**
+ * The key table in memory, as the database holds it. It answers those whose connection to NATS was lost what they have
+ * missed, while the bucket cannot be read because servers elect a new leader.
+ *
+ * Before each answer, the number of rows and the sum of their versions are compared with the database: versions only
+ * grow, so any change that another replica made shows, and then the whole table is read again.
+ */
+export interface Journal {
+  /** Takes over a row that has just been committed. */
+  note(name: string, entry: VersionedEntry): void;
+  /** @throws if the database cannot be read. */
+  changes(request: KeyChangesRequest): Promise<KeyChanges>;
+}
+
+/**
+ * How long a refused key is told to everybody. A repeated announcement of an older version ends after five seconds
+ * (`gateways.ts`), so nobody can take it for news afterwards.
+ */
+const tellRefusedMs = 60_000;
+/** An answer is at most this long and one group. NATS takes 4 MiB. */
+const answerBytes = 512 * 1024;
+/** More than an entry takes. */
+const entryBytes = 300;
+
+export const createJournal = (source: TableSource): Journal => {
+  let table = emptyTable();
+  let totals: RowTotals | undefined;
+  /** When a key began to be refused, by the name of its entry. */
+  const refusedMs = new Map<string, number>();
+  /** Entries noted while the table is being read. */
+  let noted: Map<string, TableEntry> | undefined;
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  const note = (name: string, entry: TableEntry): void => {
+    noted?.set(name, entry);
+    const known = put(table, name, entry);
+    if (known === null) return;
+    if (isRefusal(entry) && !isRefusal(known)) refusedMs.set(name, performance.now());
+    if (totals) totals = withRow(totals, name, known?.version, entry.version);
+  };
+
+  const read = async (found: RowTotals): Promise<void> => {
+    const fresh = emptyTable();
+    noted = new Map();
+    for await (const page of tableEntries(source))
+      for (const [name, entry] of page) put(fresh, name, entry as TableEntry);
+    for (const [name, entry] of noted) put(fresh, name, entry);
+    noted = undefined;
+    const nowMs = performance.now();
+    for (const [group, entries] of fresh.groups.entries())
+      for (const [name, entry] of entries)
+        if (isRefusal(entry) && !isRefusal(table.groups[group]!.get(name))) refusedMs.set(name, nowMs);
+    table = fresh;
+    totals = found;
+  };
+  const check = async (): Promise<void> => {
+    const found = await rowTotals(source.db);
+    if (!totals || Object.entries(found).some(([name, value]) => totals?.[name as keyof RowTotals] !== value))
+      await read(found);
+  };
+  /** A check that started after the call; concurrent calls share one. */
+  const checkNow = (): Promise<void> => {
+    if (running) {
+      next ??= running
+        .catch(() => {})
+        .then(() => {
+          next = undefined;
+          return checkNow();
+        });
+      return next;
+    }
+    running = check().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  return {
+    note: (name, entry) => note(name, entry as TableEntry),
+    changes: async ({ from, digests: encoded }) => {
+      const digests = decodeDigests(encoded);
+      if (!digests || !Number.isSafeInteger(from) || from < 0) throw new Error('the request cannot be read');
+      await checkNow();
+      const groups: number[] = [];
+      const entries: [string, TableEntry][] = [];
+      if (from === 0) {
+        const sinceMs = performance.now() - tellRefusedMs;
+        for (const [name, atMs] of refusedMs) {
+          const entry = table.groups[groupOf(name)]!.get(name);
+          if (atMs < sinceMs || !entry) refusedMs.delete(name);
+          else if (isRefusal(entry)) entries.push([name, entry]);
+        }
+      }
+      let group = from;
+      for (; group < digestGroups && entries.length * entryBytes < answerBytes; group++) {
+        if (!groupDiffers(digests, table.digests, group)) continue;
+        groups.push(group);
+        for (const [name, entry] of table.groups[group]!) if (!isRefusal(entry)) entries.push([name, entry]);
+      }
+      return { groups, entries, next: group < digestGroups ? group : null };
+    },
+  };
+};
+
+interface Table {
+  readonly groups: readonly Map<string, TableEntry>[];
+  readonly digests: Uint32Array;
+}
+
+const emptyTable = (): Table => ({
+  groups: Array.from({ length: digestGroups }, () => new Map()),
+  digests: new Uint32Array(2 * digestGroups),
+});
+
+/** @returns the entry that it replaces, or null if the table holds a version at least as new. */
+const put = (table: Table, name: string, entry: TableEntry): TableEntry | undefined | null => {
+  const group = table.groups[groupOf(name)]!;
+  const known = group.get(name);
+  if (known && known.version >= entry.version) return null;
+  if (known) toggleEntry(table.digests, name, known);
+  toggleEntry(table.digests, name, entry);
+  group.set(name, entry);
+  return known;
+};
+
+const isRefusal = (entry: TableEntry | undefined): boolean =>
+  entry !== undefined && 'active' in entry && !entry.active;
+
+/** The totals after a row was added or changed. */
+const withRow = (totals: RowTotals, name: string, before: number | undefined, version: number): RowTotals => {
+  const [rows, versions] = name.startsWith(keyEntryPrefix)
+    ? (['keys', 'keyVersions'] as const)
+    : (['companies', 'companyVersions'] as const);
+  return {
+    ...totals,
+    [rows]: totals[rows] + (before === undefined ? 1 : 0),
+    [versions]: totals[versions] + version - (before ?? 0),
+  };
+};
