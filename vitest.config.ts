@@ -92,6 +92,16 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          // Of `npm run test:deploy` alone.
+          name: 'deploy',
+          include: ['deploy/rehearsal/*.deploy.test.ts'],
+          maxWorkers: 1,
+          fileParallelism: false,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           // Of `npm run screenshots` alone.
           name: 'screenshots',
           include: ['e2e/portal/screenshots/*.shots.ts'],

@@ -357,6 +357,8 @@ describe('scaling in production', () => {
     expect(fixed.map(({ metadata, spec }) => [metadata.name, spec.replicas])).toEqual([
       ['access', 2],
       ['admin-ui', 2],
+      // Nothing waits for it.
+      ['servers', 1],
     ]);
   });
 });
@@ -383,4 +385,18 @@ test("Prometheus's operator and Grafana's sidecar find what is for them", () => 
   const [{ metadata }] = ofKind(production, 'PodMonitor') as [Manifest];
   expect(`${metadata.namespace}/${metadata.name}`).toMatch(/^(.+\/)?causeway$/);
   expect(rulesText).toContain('job=~"(.+/)?causeway"');
+});
+
+test.each([
+  ['overlays/production', ''],
+  ['overlays/rotating', '-next'],
+] as const)('in %s, services connect to NATS as their users with the ending "%s"', (overlay, ending) => {
+  for (const pod of ownPods(rendered[overlay]).filter((one) => processOf(one) !== 'migrate')) {
+    const [container] = pod.spec.containers as [Container];
+    const user = `${processOf(pod)}${ending}`;
+    const { NATS_URL = '' } = environmentOf(container, secret);
+    expect(new URL(NATS_URL.split(',')[0]!).username).toBe(user);
+    const password = container.env?.find(({ name }) => name === 'NATS_PASSWORD');
+    expect(password?.valueFrom?.secretKeyRef).toEqual({ name: 'nats-users', key: user });
+  }
 });

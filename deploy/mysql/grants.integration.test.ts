@@ -147,6 +147,26 @@ test.each([
   }
 });
 
+test('a password is replaced while the old one still works, and the old one ends on demand', async () => {
+  const user = `${prefix}_rotated`;
+  const { hostname, port } = new URL(migrateUrl);
+  const opens = async (password: string): Promise<boolean> => {
+    try {
+      const connection = await createConnection({ host: hostname, port: Number(port), user, password });
+      await connection.end();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await admin.query("CREATE USER ?@'%' IDENTIFIED BY 'old'", [user]);
+  cleanUp(async () => void (await admin.query("DROP USER ?@'%'", [user])));
+  await admin.query("ALTER USER ?@'%' IDENTIFIED BY 'fresh' RETAIN CURRENT PASSWORD", [user]);
+  expect([await opens('old'), await opens('fresh')]).toEqual([true, true]);
+  await admin.query("ALTER USER ?@'%' DISCARD OLD PASSWORD", [user]);
+  expect([await opens('old'), await opens('fresh')]).toEqual([false, true]);
+});
+
 describe('a grant that is not in the table', () => {
   beforeAll(async () => {
     await admin.query("GRANT SELECT, DELETE ON ??.api_keys TO ?@'%'", [database.name, userOf('crm', prefix)]);

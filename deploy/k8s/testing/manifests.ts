@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
-import { parseAllDocuments } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { required } from '../../settings/readers.ts';
 
@@ -71,6 +71,8 @@ export const overlays = [
   'overlays/local/operator',
   'overlays/production',
   'overlays/production/operator',
+  // Made below: production while passwords of NATS are replaced.
+  'overlays/rotating',
 ] as const;
 export type Overlay = (typeof overlays)[number];
 
@@ -89,6 +91,16 @@ export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonl
     for (const part of ['k8s', 'monitoring'])
       cpSync(resolve(import.meta.dirname, '../..', part), join(copy, part), { recursive: true });
     execFileSync(join(copy, 'k8s/overlays/local/make-certificate.sh'), { stdio: 'pipe' });
+    mkdirSync(join(copy, 'k8s/overlays/rotating'));
+    writeFileSync(
+      join(copy, 'k8s/overlays/rotating/kustomization.yaml'),
+      stringify({
+        apiVersion: 'kustomize.config.k8s.io/v1beta1',
+        kind: 'Kustomization',
+        resources: ['../production'],
+        components: ['../../components/nats-next'],
+      }),
+    );
     return Object.fromEntries(overlays.map((overlay) => [overlay, render(overlay)])) as Readonly<
       Record<Overlay, readonly Manifest[]>
     >;

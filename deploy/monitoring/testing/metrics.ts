@@ -3,6 +3,7 @@ import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
 import { gatewayMetrics } from '../../../services/gateway/metrics.ts';
 import { webhooksMetrics } from '../../../services/webhooks/metrics.ts';
+import { serversMetrics } from '../servers/metrics.ts';
 
 /** Every metric that the processes declare. */
 export const declaredMetrics = [
@@ -11,6 +12,7 @@ export const declaredMetrics = [
   dispatcherMetrics,
   gatewayMetrics,
   webhooksMetrics,
+  serversMetrics,
 ].flatMap((room) => Object.values(room));
 
 /** What Prometheus adds to every series. */

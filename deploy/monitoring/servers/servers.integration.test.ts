@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createMetrics, readEnv } from '@causeway/runtime';
+import { cleanUp, provided, startProgram } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
+import { pino } from 'pino';
+import { expect, test, vi } from 'vitest';
+import { startMysql } from '../../local/mysql.ts';
+import { freePorts } from '../../local/ports.ts';
+import { readToolchain } from '../../local/toolchain.ts';
+import { watchServers } from './watch.ts';
+
+const temporary = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-servers-'));
+  cleanUp(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+};
+
+const watch = (asked: Partial<Parameters<typeof watchServers>[0]>) => {
+  const metrics = createMetrics();
+  const watching = watchServers({
+    natsUrls: [],
+    mysqlUrls: [],
+    backup: undefined,
+    paths: [],
+    pauseMs: 50,
+    nowMs: () => Date.now(),
+    log: pino({ level: 'silent' }),
+    metrics,
+    ...asked,
+  });
+  cleanUp(() => watching.stop());
+  return () => metrics.registry.metrics();
+};
+
+test('three NATS servers report their leader, missing peers and stores; a dead one is noticed by the leader', {
+  timeout: 120_000,
+}, async () => {
+  const ports = await freePorts(9);
+  const routes = [0, 1, 2].map((at) => `nats-route://127.0.0.1:${ports[at * 3 + 1]}`).join(',');
+  const ends = [0, 1, 2].map((at) => {
+    const folder = temporary();
+    const [client, route, monitor] = ports.slice(at * 3) as [number, number, number];
+    writeFileSync(
+      join(folder, 'nats.conf'),
+      `listen: "127.0.0.1:${client}"\nhttp: "127.0.0.1:${monitor}"\nserver_name: n${at}
+jetstream { store_dir: "${folder}/js", max_memory_store: 64MB, max_file_store: 64MB }
+cluster { name: c, listen: "127.0.0.1:${route}", routes: [${routes.split(',').map((url) => `"${url}"`)}] }\n`,
+    );
+    const { end } = startProgram(provided('natsServer'), ['--config', join(folder, 'nats.conf')], {
+      stdio: 'ignore',
+    });
+    cleanUp(async () => void (await end('SIGKILL')));
+    return end;
+  });
+  const read = watch({ natsUrls: [0, 1, 2].map((at) => `http://127.0.0.1:${ports[at * 3 + 2]}`) });
+  const values = async (name: string) =>
+    [...(await read()).matchAll(new RegExp(`^${name}\\{[^}]*\\} (.*)$`, 'gm'))].map(([, value]) =>
+      Number(value),
+    );
+  await vi.waitFor(async () => expect(await values('nats_peers_missing')).toEqual([0]), 60_000);
+  await vi.waitFor(async () => expect(await values('nats_leader_known')).toEqual([1, 1, 1]), 60_000);
+  expect(await values('server_up')).toEqual([1, 1, 1]);
+  expect(await values('nats_store_ratio')).toHaveLength(6);
+  await ends[2]!('SIGKILL');
+  await vi.waitFor(async () => expect(await values('nats_peers_missing')).toContain(1), 60_000);
+});
+
+const { mysqld } = readToolchain(readEnv());
+
+test.runIf(mysqld)(
+  'MySQL reports its certificate, a replica its state, and the copy of the binary log is compared',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const server = await startMysql({ home: temporary(), program: mysqld!, binaryLog: true });
+    cleanUp(() => server.stop());
+    const connection = await createConnection(server.url);
+    cleanUp(() => connection.end());
+    const backup = temporary();
+    let nowMs = Date.now();
+    const read = watch({ mysqlUrls: [server.url], backup, nowMs: () => nowMs });
+    const behind = async () =>
+      Number(/^backup_binlog_behind_seconds (.*)$/m.exec(await read())?.[1] ?? Number.NaN);
+    await vi.waitFor(async () => expect(await read()).toMatch(/^server_up\{[^}]*\} 1$/m), 30_000);
+    // The server made its own certificate, valid for ten years.
+    expect(await read()).toMatch(/^server_certificate_seconds\{[^}]*\} 31\d{7}/m);
+    expect(await read()).not.toMatch(/^mysql_replica_running\{/m);
+    expect(await read()).not.toMatch(/^backup_age_seconds /m);
+    nowMs += 600_000;
+    expect(await behind()).toBeGreaterThanOrEqual(600);
+
+    // A copy that has everything, and a dump of an hour ago.
+    const [[status]] = (await connection.query('SHOW BINARY LOG STATUS')) as unknown as [
+      [{ File: string; Position: number }],
+    ];
+    writeFileSync(join(backup, status.File), Buffer.alloc(status.Position));
+    const dump = join(backup, '20260301T000000Z.sql.gz');
+    writeFileSync(dump, '');
+    utimesSync(dump, new Date(), new Date(nowMs - 3_600_000));
+    await vi.waitFor(async () => expect(await behind()).toBeLessThan(1), 30_000);
+    await vi.waitFor(async () => expect(await read()).toMatch(/^backup_age_seconds 3600/m), 30_000);
+    await connection.query('CREATE TABLE causeway_test_more (id INT)');
+    await vi.waitFor(async () => {
+      nowMs += 1_000;
+      expect(await behind()).toBeGreaterThan(10);
+    }, 30_000);
+
+    // A replica of a server that does not exist.
+    await connection.query("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = 1");
+    await vi.waitFor(async () => expect(await read()).toMatch(/^mysql_replica_running\{[^}]*\} 0$/m), 30_000);
+  },
+);
+
+test('a disk reports its free share, and one that cannot be read disappears', async () => {
+  const read = watch({ paths: [tmpdir(), '/nonexistent'] });
+  await vi.waitFor(
+    async () => expect(await read()).toMatch(/^disk_free_ratio\{path="\/tmp[^}]*\} 0\.\d+$/m),
+    10_000,
+  );
+  expect(await read()).not.toContain('nonexistent');
+});
