@@ -8,7 +8,8 @@ await runProcess(
   () => parseConfig(dispatcherConfig, readEnv()),
   async (kit, config) => {
     const { log, metrics, tracer } = kit;
-    const db = await openDatabase<Tables>(kit, config, tenantTables);
+    // When another has to continue this one's work, its locks must not last longer than its leases.
+    const db = await openDatabase<Tables>(kit, config, tenantTables, { idleTimeoutS: 2 });
     const beatDb = connectDatabase<Tables>({ url: config.MYSQL_URL, poolSize: 1, tenantTables });
     kit.onStop('beats', () => beatDb.close());
     const bus = await openBus(kit, config);

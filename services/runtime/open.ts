@@ -1,5 +1,5 @@
 import { type Bus, connectBus } from './bus.ts';
-import { connectDatabase, type Database } from './database/connect.ts';
+import { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
 import { natsAddress } from './nats-address.ts';
 import type { CommonConfig, Kit } from './process.ts';
 
@@ -12,11 +12,13 @@ export const openDatabase = async <DB>(
   kit: Kit,
   config: { readonly MYSQL_URL: string; readonly MYSQL_POOL_SIZE: number },
   tenantTables: ReadonlySet<string>,
+  session?: DatabaseOptions['session'],
 ): Promise<Database<DB>> => {
   const db = connectDatabase<DB>({
     url: config.MYSQL_URL,
     poolSize: config.MYSQL_POOL_SIZE,
     tenantTables,
+    ...(session && { session }),
     log: kit.log,
     metrics: kit.metrics,
     tracer: kit.tracer,

@@ -3,6 +3,8 @@ import {
   acrossTenants,
   createMeasurement,
   type Database,
+  DatabaseUnavailable,
+  isConnectionLost,
   type Log,
   type Metrics,
   type Repeated,
@@ -23,14 +25,18 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
   const outbox = createMeasurement<{ readonly lateMs: number; readonly oldestMs: number }>(measuredForMs);
   metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => seconds(outbox.read()?.lateMs));
   metrics.gauge(dispatcherMetrics.dispatcher_events_oldest_seconds, () => seconds(outbox.read()?.oldestMs));
-  let failed = false;
+  let wasAway = false;
   let quietUntilMs = 0;
   const sweep = async (): Promise<number> => {
-    if (failed) quietUntilMs = performance.now() + quietMs;
-    failed = true;
-    const done = await sweepNow();
-    failed = false;
-    return done;
+    if (wasAway) quietUntilMs = performance.now() + quietMs;
+    try {
+      const done = await sweepNow();
+      wasAway = false;
+      return done;
+    } catch (error) {
+      wasAway = error instanceof DatabaseUnavailable || isConnectionLost(error);
+      throw error;
+    }
   };
   const sweepNow = async (): Promise<number> => {
     const all = acrossTenants(
