@@ -2,6 +2,7 @@ import type { World } from '../api/support/open.ts';
 import type { Bounds } from './bounds.ts';
 import type { Disks } from './disks.ts';
 import type { Links } from './links.ts';
+import type { Names } from './names/names.ts';
 import type { Clocks } from './skew/clocks.ts';
 
 /** A cluster under load. */
@@ -14,6 +15,7 @@ export interface Scene extends Place {
   readonly links: Links;
   readonly clocks: Clocks;
   readonly disks: Disks;
+  readonly names: Names;
   /** The name of the NATS server that leads a stream, such as `nats-2`. */
   leaderOf(stream: string): Promise<string>;
   /** Makes this server the leader of a stream. */

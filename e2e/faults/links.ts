@@ -11,6 +11,9 @@ export interface Link {
   cut(how: Cut): Promise<void>;
   /** Data that a silent cut held back arrives now, as on a network that recovers. */
   heal(): Promise<void>;
+  /** Opens another address that leads to the same part, on the same port. @returns the address. */
+  openSuccessor(): Promise<string>;
+  closeSuccessor(): Promise<void>;
 }
 
 export interface Links {
@@ -22,6 +25,7 @@ export interface Links {
 }
 
 const host = '127.0.0.1';
+const successorHost = '127.0.0.2';
 /** Below the ephemeral ports of the kernel, so that the port of a refused link is still free later. */
 const [firstPort, lastPort] = [20_000, 30_000];
 
@@ -67,6 +71,13 @@ const openLink = async (from: string, to: string, firstTarget: number): Promise<
     pairs.add(pair);
     void pair.ended.then(() => pairs.delete(pair));
   };
+  const successorPairs = new Set<Pair>();
+  let successor: Server | undefined;
+  const takeOver = (outer: Socket): void => {
+    const pair = joinPair(outer, () => connect(target, host), false);
+    successorPairs.add(pair);
+    void pair.ended.then(() => successorPairs.delete(pair));
+  };
   let server: Server | undefined = await listenSomewhere(take);
   const port = portOf(server);
 
@@ -74,10 +85,13 @@ const openLink = async (from: string, to: string, firstTarget: number): Promise<
     const closing = server;
     server = undefined;
     for (const pair of pairs) pair.reset();
-    if (!closing) return;
-    const closed = once(closing, 'close');
-    closing.close();
-    await closed;
+    await closeServer(closing);
+  };
+  const closeSuccessor = async (): Promise<void> => {
+    const closing = successor;
+    successor = undefined;
+    for (const pair of successorPairs) pair.reset();
+    await closeServer(closing);
   };
   return {
     from,
@@ -96,7 +110,14 @@ const openLink = async (from: string, to: string, firstTarget: number): Promise<
       for (const pair of pairs) pair.release();
       server ??= await listen(port, take);
     },
-    close: refuse,
+    openSuccessor: async () => {
+      successor ??= await listen(port, takeOver, successorHost);
+      return successorHost;
+    },
+    closeSuccessor,
+    close: async () => {
+      await Promise.all([refuse(), closeSuccessor()]);
+    },
   };
 };
 
@@ -165,10 +186,17 @@ const joinPair = (outer: Socket, reach: () => Socket, held: boolean): Pair => {
   };
 };
 
-const listen = async (port: number, take: (socket: Socket) => void): Promise<Server> => {
+const listen = async (port: number, take: (socket: Socket) => void, on = host): Promise<Server> => {
   const server = createServer(take);
-  await once(server.listen(port, host), 'listening');
+  await once(server.listen(port, on), 'listening');
   return server;
+};
+
+const closeServer = async (server: Server | undefined): Promise<void> => {
+  if (!server) return;
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
 };
 
 const listenSomewhere = async (take: (socket: Socket) => void): Promise<Server> => {

@@ -16,6 +16,7 @@ import { freezes } from './kinds/freeze.ts';
 import { attacks } from './kinds/hostile.ts';
 import { kills } from './kinds/kill.ts';
 import { restarts } from './kinds/restart.ts';
+import { vanishing } from './kinds/vanish.ts';
 import { tableOf } from './report.ts';
 import type { FaultResult } from './run.ts';
 import { runAttacks, runFaults } from './run-all.ts';
@@ -26,6 +27,7 @@ const faultKinds: Readonly<Record<string, readonly Fault[]>> = {
   kill: kills,
   freeze: freezes,
   cut: cuts,
+  vanish: vanishing,
   disk: disks,
   clock: clocks,
 };

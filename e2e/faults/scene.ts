@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectBus } from '@causeway/runtime';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -14,6 +15,7 @@ import { allReady, signal } from '../api/support/processes.ts';
 import { makeDisks } from './disks.ts';
 import type { Place, Scene } from './fault.ts';
 import { openLinks } from './links.ts';
+import { makeNames } from './names/names.ts';
 import { makeClocks } from './skew/clocks.ts';
 
 /**
@@ -22,17 +24,27 @@ import { makeClocks } from './skew/clocks.ts';
  */
 export const counts = '--nats 3 --gateways 2 --crm 2 --webhooks 2 --dispatchers 3'.split(' ');
 
+/** The name under which services reach MySQL. */
+export const mysqlName = 'mysql.fault';
+
 /** Starts the cluster in `home`, with a link of its own for every connection between its parts. */
 export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Promise<Scene> => {
   const links = openLinks();
   onEnd(() => links.close());
   const clocks = makeClocks();
   const disks = makeDisks();
+  mkdirSync(home, { recursive: true });
+  const names = makeNames(home);
+  names.set(mysqlName, '127.0.0.1');
+  const preloads = (...parts: readonly NodeJS.ProcessEnv[]): NodeJS.ProcessEnv => ({
+    ...Object.assign({}, ...parts),
+    NODE_OPTIONS: parts.flatMap(({ NODE_OPTIONS }) => NODE_OPTIONS ?? []).join(' '),
+  });
   const wiring: Wiring = {
     environment: async (name, given) => ({
       ...given,
       ...(await throughLinks(name, given)),
-      ...clocks.environment(name),
+      ...preloads(names.environment, clocks.environment(name)),
     }),
     routePort: (from, to, port) => links.port(from, to, port),
     natsProgram: disks.program,
@@ -40,12 +52,12 @@ export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Pro
   const throughLinks = async (name: string, given: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> => {
     const servers = (given.NATS_URL ?? '').split(',');
     const nats = await Promise.all(servers.map((url, at) => onLink(url, name, `nats-${at + 1}`)));
-    const mysql = given.MYSQL_URL && { MYSQL_URL: await onLink(given.MYSQL_URL, name, 'mysql') };
+    const mysql = given.MYSQL_URL && { MYSQL_URL: await onLink(given.MYSQL_URL, name, 'mysql', mysqlName) };
     return { NATS_URL: nats.join(','), ...mysql };
   };
-  const onLink = async (url: string, from: string, to: string): Promise<string> => {
+  const onLink = async (url: string, from: string, to: string, host = '127.0.0.1'): Promise<string> => {
     const [address = '', port] = /127\.0\.0\.1:(\d+)/.exec(url) ?? [];
-    return url.replace(address, `127.0.0.1:${await links.port(from, to, Number(port))}`);
+    return url.replace(address, `${host}:${await links.port(from, to, Number(port))}`);
   };
 
   const world = await startWorld({ home, env, report, onEnd }, counts, wiring);
@@ -63,6 +75,7 @@ export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Pro
     links,
     clocks,
     disks,
+    names,
     leaderOf,
     lead: async (stream, server) => {
       await until(

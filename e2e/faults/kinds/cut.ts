@@ -8,7 +8,7 @@ const cut = (
   what: string,
   how: Cut,
   choose: (scene: Scene) => Promise<readonly Link[]> | readonly Link[],
-  lastsMs: number = cutFor,
+  more: Partial<Fault> = {},
 ): Fault => {
   let links: readonly Link[] = [];
   return {
@@ -18,20 +18,31 @@ const cut = (
       await Promise.all(links.map((link) => link.cut(how)));
       return undefined;
     },
-    lastsMs,
+    lastsMs: cutFor,
     heal: async () => void (await Promise.all(links.map((link) => link.heal()))),
+    ...more,
   };
 };
 
 const anyNats = /nats-\d/;
 
 const cutsOf = (how: Cut): readonly Fault[] => [
-  cut('everyone from MySQL', how, ({ links }) => links.between(/.*/, /mysql/)),
-  cut('crm-1 from MySQL', how, ({ links }) => links.between(/crm-1/, /mysql/)),
-  cut('dispatcher-1 from MySQL', how, ({ links }) => links.between(/dispatcher-1/, /mysql/)),
-  ...['gateway-1', 'crm-1', 'webhooks-1', 'dispatcher-1'].map((name) =>
+  // Nothing can be done without it.
+  cut('everyone from MySQL', how, ({ links }) => links.between(/.*/, /mysql/), {
+    bounds: { failingForMs: cutFor + 1_000 },
+  }),
+  cut('crm-1 from MySQL', how, ({ links }) => links.between(/crm-1/, /mysql/), {
+    bounds: { failingForMs: 1_000 },
+  }),
+  cut('dispatcher-1 from MySQL', how, ({ links }) => links.between(/dispatcher-1/, /mysql/), {
+    bounds: { failedAtMost: 0, latestDeliveryMs: 3_000 },
+  }),
+  ...['gateway-1', 'crm-1', 'webhooks-1'].map((name) =>
     cut(`${name} from NATS`, how, ({ links }) => links.between(new RegExp(name), anyNats)),
   ),
+  cut('dispatcher-1 from NATS', how, ({ links }) => links.between(/dispatcher-1/, anyNats), {
+    bounds: { failedAtMost: 0, latestDeliveryMs: 3_000 },
+  }),
   cut('a NATS server from the others', how, async ({ links, leaderOf }) => {
     const leader = new RegExp(await leaderOf(limitStream));
     return [...links.between(leader, anyNats), ...links.between(anyNats, leader)];
@@ -40,7 +51,9 @@ const cutsOf = (how: Cut): readonly Fault[] => [
     links.between(/(?!nats).*/, new RegExp(await leaderOf(limitStream))),
   ),
   // The longest restart of a receiver that does not disable its subscription.
-  cut('dispatchers from the receiver', how, ({ links }) => links.between(/dispatchers/, /receiver/), 10_000),
+  cut('dispatchers from the receiver', how, ({ links }) => links.between(/dispatchers/, /receiver/), {
+    lastsMs: 10_000,
+  }),
 ];
 
 /** The network between two parts fails for a while. */

@@ -33,6 +33,7 @@ export const freezes: readonly Fault[] = [
   freezeThe('access-1'),
   freezeThe('crm-1'),
   freezeThe('webhooks-1'),
-  freezeThe('dispatcher-1'),
-  freezeThe('mysql'),
+  freezeThe('dispatcher-1', { bounds: { failedAtMost: 0, latestDeliveryMs: 3_000, repeatedAtMost: 8 } }),
+  // Nothing can be done without it.
+  freezeThe('mysql', { bounds: { failingForMs: freezeFor + 500 } }),
 ];

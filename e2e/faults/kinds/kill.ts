@@ -31,6 +31,7 @@ export const kills: readonly Fault[] = [
   kill('access-1'),
   kill('crm-1'),
   kill('webhooks-1'),
-  kill('dispatcher-1'),
-  kill('mysql'),
+  kill('dispatcher-1', { bounds: { failedAtMost: 0, latestDeliveryMs: 2_000, repeatedAtMost: 8 } }),
+  // Until it has restarted, and half a second.
+  kill('mysql', { bounds: { failingForMs: 2_500, latestDeliveryMs: 4_000 } }),
 ];
