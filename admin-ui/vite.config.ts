@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type IndexHtmlTransformContext, type Plugin } from 'vite';
 import { memberOperations } from '../proto/operations.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -18,6 +18,40 @@ const operationTable = (): Plugin => {
     load: (id) => (id === `\0${name}` ? `export default ${JSON.stringify(table)};` : undefined),
   };
 };
+
+/** The chunks that a chunk imports, itself included. */
+const importsOf = (bundle: Bundle, file: string, seen = new Set<string>()): Set<string> => {
+  const chunk = bundle[file];
+  if (seen.has(file) || chunk?.type !== 'chunk') return seen;
+  seen.add(file);
+  for (const imported of chunk.imports) importsOf(bundle, imported, seen);
+  return seen;
+};
+type Bundle = NonNullable<IndexHtmlTransformContext['bundle']>;
+
+/**
+ * Names the files of the frame and of the overview in the page, so that `theme-init.js` can ask for them at once
+ * instead of after the files that import them.
+ */
+const filesAhead = (): Plugin => ({
+  name: 'files-ahead',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_, { bundle }) => {
+      if (!bundle) return [];
+      const fileOf = (name: string): string =>
+        Object.values(bundle).find((one) => one.type === 'chunk' && one.name === name)?.fileName ?? name;
+      const entry = importsOf(bundle, fileOf('index'));
+      const shell = importsOf(bundle, fileOf('shell')).difference(entry);
+      const overview = importsOf(bundle, fileOf('overview-page')).difference(entry).difference(shell);
+      return Object.entries({ shell, overview }).map(([name, files]) => ({
+        tag: 'meta',
+        attrs: { name: `ahead-${name}`, content: [...files].map((file) => `/portal/${file}`).join(' ') },
+        injectTo: 'head-prepend' as const,
+      }));
+    },
+  },
+});
 
 /**
  * Few large files compress better than many small ones: `base` is what the sign-in page needs, `frame` what every
@@ -48,7 +82,7 @@ export default defineConfig({
   root,
   base: '/portal/',
   publicDir: 'static',
-  plugins: [react(), operationTable()],
+  plugins: [react(), operationTable(), filesAhead()],
   server: { proxy: { '/portal/api': gateway, '/api': gateway } },
   css: { modules: { generateScopedName: '[hash:base64:6]' } },
   build: {

@@ -13,8 +13,11 @@ export interface Column<Row> {
   readonly grow?: boolean;
   /** Holds texts of any length, which are cut off beyond a maximum. */
   readonly bounded?: boolean;
-  /** Its place in the two lines of a row of a dense table on narrow screens; without one, it is not shown there. */
-  readonly phone?: 'title' | 'badge' | 'detail' | 'time';
+  /**
+   * Its place on narrow screens, where a row is a title with a badge, a detail with a time, and a menu. Other columns of
+   * such a table are not shown there.
+   */
+  readonly phone?: 'title' | 'badge' | 'detail' | 'time' | 'menu';
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -27,7 +30,7 @@ interface TableProps<Row> {
   readonly emptyState: ReactNode;
   readonly selected?: ((row: Row) => boolean) | undefined;
   readonly skeletonRows?: number;
-  /** Rows of one line; of two lines on narrow screens. For logs. */
+  /** Low rows of one line, for logs. */
   readonly dense?: boolean;
 }
 
@@ -39,7 +42,7 @@ export function Table<Row>(props: TableProps<Row>) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={s.scroll} aria-label={label} tabIndex={0}>
       <table
-        className={clsx(s.table, dense && s.dense)}
+        className={clsx(s.table, dense && s.dense, columns.some(({ phone }) => phone) && s.brief)}
         aria-busy={rows === undefined}
         aria-label={label}
         // biome-ignore lint/a11y/noRedundantRoles: display: block takes a table's meaning away

@@ -17,7 +17,7 @@ import { observeVitals, readVitals, type Vitals } from './vitals.ts';
 const cpuSlowdown = 4;
 /** "Slow 4G": 1.6 Mbit/s, 150 ms. */
 const slowNetwork = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
-const goals = { lcpMs: 2500, cls: 0.02, inpMs: 100 };
+const goals = { fcpMs: 900, lcpMs: 1800, cls: 0.01, inpMs: 80 };
 
 /**
  * Measures the first page after sign-in with an empty cache, and work in the portal from there, in a slowed-down
@@ -58,9 +58,9 @@ export const benchPortal = async (context: BenchContext): Promise<void> => {
       await page.goto(`${stack.portalUrl}/`);
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       await page.waitForLoadState('networkidle');
-      const { lcpMs } = await readVitals(page);
+      const { fcpMs, lcpMs } = await readVitals(page);
       await work(page);
-      const vitals = { ...(await readVitals(page)), lcpMs };
+      const vitals = { ...(await readVitals(page)), fcpMs, lcpMs };
       if (round > 0) measured.push(vitals);
       say(`${round === 0 ? 'warm-up' : `round ${round}`}, ${name}: ${inWords(vitals)}`);
       await cold.close();
@@ -139,8 +139,8 @@ const settleMs = 600;
 /** A hundred words a minute. */
 const typingMs = 120;
 
-const inWords = ({ lcpMs, cls, inpMs, slowest }: Vitals): string =>
-  `LCP ${whole(lcpMs)} ms, CLS ${cls.toFixed(3)}, INP ${whole(inpMs)} ms (${slowest})`;
+const inWords = ({ fcpMs, lcpMs, cls, inpMs, slowest }: Vitals): string =>
+  `FCP ${whole(fcpMs)} ms, LCP ${whole(lcpMs)} ms, CLS ${cls.toFixed(3)}, INP ${whole(inpMs)} ms (${slowest})`;
 
 const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
   const row = (measure: string, key: keyof typeof goals, text: (value: number) => string): string[] => {
@@ -148,6 +148,7 @@ const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
     return [name, measure, text(percentile(values, 0.5)), text(Math.max(...values)), `≤ ${text(goals[key])}`];
   };
   return [
+    row('FCP of the first page, empty cache', 'fcpMs', (ms) => `${whole(ms)} ms`),
     row('LCP of the first page, empty cache', 'lcpMs', (ms) => `${whole(ms)} ms`),
     row('INP of all interactions', 'inpMs', (ms) => `${whole(ms)} ms`),
     row('CLS of all pages', 'cls', (shift) => shift.toFixed(3)),
@@ -156,5 +157,5 @@ const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
 
 const howMeasured = (rounds: number): string => `
 Chromium with an empty cache and a session opens the overview at ${cpuSlowdown}× CPU slow-down, and is then used: another
-period, four pages, typing into a dialog, the command menu, with pauses as a person makes them. ${rounds} rounds after a warm-up. The goals hold for the
-slow CPU; slow 4G (1.6 Mbit/s, 150 ms) is for comparison.`;
+period, four pages, typing into a dialog, the command menu, with pauses as a person makes them. ${rounds} rounds after a warm-up. Slow 4G is
+1.6 Mbit/s and 150 ms.`;

@@ -2,6 +2,8 @@ import type { Page } from '@playwright/test';
 
 /** What a person notices of a page, as browsers measure it (Web Vitals). */
 export interface Vitals {
+  /** First contentful paint, ms after the navigation began. */
+  readonly fcpMs: number;
   /** Largest contentful paint, ms after the navigation began. */
   readonly lcpMs: number;
   /** Cumulative layout shift: the worst burst of shifts without user input. */
@@ -14,9 +16,10 @@ export interface Vitals {
 
 /** Runs in the page before other scripts. A burst of shifts lasts at most 5 s and has no pause of 1 s. */
 const observer = `
-  window.vitals = { lcpMs: 0, cls: 0, inpMs: 0, slowest: '' };
+  window.vitals = { fcpMs: 0, lcpMs: 0, cls: 0, inpMs: 0, slowest: '' };
   const observe = (type, take, more) => new PerformanceObserver((list) => list.getEntries().forEach(take))
     .observe({ type, buffered: true, ...more });
+  observe('paint', (entry) => { if (entry.name === 'first-contentful-paint') vitals.fcpMs = entry.startTime; });
   observe('largest-contentful-paint', (entry) => { vitals.lcpMs = entry.startTime; });
   observe('event', (entry) => {
     if (entry.interactionId === 0 || entry.duration <= vitals.inpMs) return;

@@ -23,6 +23,7 @@ export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTab
     {
       id: 'name',
       header: 'Name',
+      phone: 'title',
       grow: true,
       cell: (key) => (
         <Stack gap="xs">
@@ -36,6 +37,7 @@ export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTab
     {
       id: 'scopes',
       header: 'Permissions',
+      phone: 'detail',
       grow: true,
       cell: (key) => (
         <Row gap="xs">
@@ -47,11 +49,12 @@ export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTab
         </Row>
       ),
     },
-    { id: 'used', header: 'Last used', cell: (key) => <LastUsed apiKey={key} /> },
-    { id: 'created', header: 'Created', cell: (key) => <TimeAgo time={key.createdUtc} /> },
+    { id: 'used', header: 'Last used', phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
+    { id: 'created', header: 'Created', phone: 'time', cell: (key) => <TimeAgo time={key.createdUtc} /> },
     {
       id: 'actions',
       header: 'Actions',
+      phone: 'menu',
       hideHeader: true,
       align: 'end',
       cell: (key) => (

@@ -55,6 +55,7 @@ const columns: readonly Column<Endpoint>[] = [
   {
     id: 'name',
     header: 'Subscription',
+    phone: 'title',
     grow: true,
     cell: (one) =>
       one.url === null ? (
@@ -65,15 +66,16 @@ const columns: readonly Column<Endpoint>[] = [
         </Link>
       ),
   },
-  { id: 'state', header: 'State', cell: (one) => <State endpoint={one} /> },
+  { id: 'state', header: 'State', phone: 'badge', cell: (one) => <State endpoint={one} /> },
   {
     id: 'share',
     header: 'Delivered',
+    phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
   { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
   { id: 'p50', header: 'p50', align: 'end', cell: (one) => time(one.p50Ms) },
-  { id: 'p95', header: 'p95', align: 'end', cell: (one) => time(one.p95Ms) },
+  { id: 'p95', header: 'p95', phone: 'time', align: 'end', cell: (one) => time(one.p95Ms) },
   { id: 'p99', header: 'p99', align: 'end', cell: (one) => time(one.p99Ms) },
 ];
 

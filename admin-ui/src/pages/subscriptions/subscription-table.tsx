@@ -33,6 +33,7 @@ const columns: readonly Column<Subscription>[] = [
   {
     id: 'name',
     header: 'Subscription',
+    phone: 'title',
     grow: true,
     cell: (one) => (
       <Stack gap="xs">
@@ -57,6 +58,7 @@ const columns: readonly Column<Subscription>[] = [
   {
     id: 'state',
     header: 'State',
+    phone: 'badge',
     cell: (one) => {
       const { tone, label } = stateOf(one);
       return (
@@ -74,11 +76,13 @@ const columns: readonly Column<Subscription>[] = [
   {
     id: 'health',
     header: 'Last 24 hours',
+    phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.health.succeeded24h} failed={one.health.failed24h} />,
   },
   {
     id: 'last',
     header: 'Last success',
+    phone: 'time',
     cell: (one) =>
       one.health.lastSuccessUtc === null ? (
         <Quiet>None yet</Quiet>
@@ -89,6 +93,7 @@ const columns: readonly Column<Subscription>[] = [
   {
     id: 'actions',
     header: 'Actions',
+    phone: 'menu',
     hideHeader: true,
     align: 'end',
     cell: (one) => <Actions subscription={one} />,

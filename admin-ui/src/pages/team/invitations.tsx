@@ -5,6 +5,7 @@ import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -35,8 +36,10 @@ const columns: readonly Column<Invitation>[] = [
     grow: true,
     cell: (invitation) => (
       <Stack gap="xs">
-        <strong>{invitation.email}</strong>
-        <Quiet small>Invited by {invitation.invitedBy}</Quiet>
+        <Cut strong text={invitation.email} />
+        <Quiet small>
+          <Cut text={`Invited by ${invitation.invitedBy}`} />
+        </Quiet>
       </Stack>
     ),
   },

@@ -42,6 +42,7 @@ export function MemberTable(props: MemberTableProps) {
     {
       id: 'name',
       header: 'Name',
+      phone: 'title',
       grow: true,
       cell: (member) => (
         <Stack gap="xs">
@@ -60,11 +61,13 @@ export function MemberTable(props: MemberTableProps) {
     {
       id: 'role',
       header: 'Role',
+      phone: 'badge',
       cell: (member) => <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{member.role}</Badge>,
     },
     {
       id: 'totp',
       header: 'Two-factor',
+      phone: 'detail',
       cell: (member) =>
         member.totpEnabled ? (
           <Badge tone="good" dot>
@@ -79,12 +82,14 @@ export function MemberTable(props: MemberTableProps) {
     {
       id: 'seen',
       header: 'Last sign-in',
+      phone: 'time',
       cell: (member) =>
         member.lastSignInUtc === null ? <Quiet>Never</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
     },
     {
       id: 'actions',
       header: 'Actions',
+      phone: 'menu',
       hideHeader: true,
       align: 'end',
       cell: (member) => (
