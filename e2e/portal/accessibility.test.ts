@@ -181,7 +181,9 @@ describe('A page', () => {
     const page = await portal.open(team.owner);
     await visit(page, '', 'Overview');
     const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
-    const names = (await links.allTextContents()).slice(1);
+    const names = (await links.allTextContents())
+      .slice(1)
+      .map((text) => text.replace(/\d+ need attention$/, ''));
     expect(names.length).toBeGreaterThan(8);
     for (const name of names) {
       await links.filter({ hasText: name }).click();

@@ -37,8 +37,6 @@ export function Menu({ trigger, heading, actions, align = 'end', defaultOpen = f
                   key={action.label}
                   className={clsx(s.item, action.danger && s.danger)}
                   disabled={action.disabledReason !== undefined}
-                  aria-label={action.label}
-                  aria-description={action.disabledReason}
                   onClick={action.onSelect}
                 >
                   {action.icon}
