@@ -74,6 +74,7 @@ export const createTestEvent = defineOperation({
   ...events,
   id: 'createTestEvent',
   method: 'POST',
+  repeat: 'once',
   path: '/events/test',
   scope: 'admin',
   bucket: 'admin',

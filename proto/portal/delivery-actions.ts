@@ -17,6 +17,7 @@ export const resendDelivery = defineOperation({
   audience: 'member',
   ...actions,
   id: 'resendDelivery',
+  repeat: 'once',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
   summary: 'Deliver an event again, to the subscription’s current URL with its current secret',
   answers: {

@@ -54,6 +54,7 @@ export const createPortalTestEvent = defineOperation({
   ...events,
   id: 'createPortalTestEvent',
   method: 'POST',
+  repeat: 'once',
   path: '/events/test',
   role: 'developer',
   summary: 'Create a real event, delivered to all subscriptions of its type',

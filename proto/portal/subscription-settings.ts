@@ -38,6 +38,7 @@ export const updateSubscriptionSettings = defineOperation({
   ...settings,
   id: 'updateSubscriptionSettings',
   method: 'PATCH',
+  repeat: 'once',
   role: 'admin',
   summary:
     'Turn endpoint verification on or off; when off, subscriptions that wait for it stay disabled but no longer need it',

@@ -154,6 +154,7 @@ export const createPortalSubscription = defineOperation({
   ...subscriptions,
   id: 'createPortalSubscription',
   method: 'POST',
+  repeat: 'once',
   path: '/subscriptions',
   summary: 'Subscribe a URL to event types',
   body: z.strictObject({
@@ -172,6 +173,7 @@ export const updatePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'updatePortalSubscription',
   method: 'PATCH',
+  repeat: 'once',
   path: '/subscriptions/{id}',
   params: one,
   deadlineMs: enablingDeadlineMs,
@@ -186,6 +188,7 @@ export const enablePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'enablePortalSubscription',
   method: 'POST',
+  repeat: 'once',
   path: '/subscriptions/{id}/enable',
   params: one,
   deadlineMs: enablingDeadlineMs,
@@ -201,6 +204,7 @@ export const disablePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'disablePortalSubscription',
   method: 'POST',
+  repeat: 'once',
   path: '/subscriptions/{id}/disable',
   params: one,
   summary: 'Disable a subscription, including one managed by a tool; its waiting deliveries are held',
@@ -214,6 +218,7 @@ export const rotatePortalSubscriptionSecret = defineOperation({
   ...subscriptions,
   id: 'rotatePortalSubscriptionSecret',
   method: 'POST',
+  repeat: 'once',
   path: '/subscriptions/{id}/rotate-secret',
   params: one,
   summary:
@@ -233,6 +238,7 @@ export const deletePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'deletePortalSubscription',
   method: 'DELETE',
+  repeat: 'once',
   path: '/subscriptions/{id}',
   params: one,
   summary:

@@ -9,7 +9,7 @@ export const startCleanup = ({ db, log, now }: CleanupOptions): Repeated =>
   });
 
 /** @returns 0 unless there may be more. */
-const deleteExpired = async (db: Database<Tables>, now: Date): Promise<number> => {
+export const deleteExpired = async (db: Database<Tables>, now: Date): Promise<number> => {
   const { numDeletedRows } = await acrossTenants(
     db,
     'cleanup deletes expired idempotency keys of all companies',

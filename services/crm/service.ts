@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   type Bus,
+  createOnce,
   type Database,
   followCallers,
   type Log,
@@ -59,6 +60,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     handlers,
     context: { db, runner, store: createStore(), random },
     guard: callers.guard,
+    once: createOnce({ db, now }),
     bus,
     instance,
     well: () => db.isUp() && callers.ready(),

@@ -47,6 +47,7 @@ export { findReplayCandidates, type ReplayCandidate } from './deliveries/replay-
 export { type ReplaySelection, replayFilterOf, replaySelectionOf } from './deliveries/replay-selection.ts';
 export { type Identity, identify } from './idempotency/identity.ts';
 export { type CarriedOut, createLedger, type IdempotencyTables, type Ledger } from './idempotency/ledger.ts';
+export { createOnce, type Once } from './idempotency/once.ts';
 export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from './key-table/digest.ts';
 export { followKeyTable, type KeyTable } from './key-table/follow.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';

@@ -1,5 +1,5 @@
 import { type DeliveryPorts, type KeyRing, waitingDeliveriesQuota } from '@causeway/proto';
-import type { Bus, Database, Log, Tracer } from '@causeway/runtime';
+import type { Bus, Database, Log, Once, Tracer } from '@causeway/runtime';
 import type { WebhooksCursors } from './cursors.ts';
 import type { Tables } from './tables.ts';
 import type { Challenges } from './verification/challenges.ts';
@@ -8,6 +8,8 @@ import type { Challenges } from './verification/challenges.ts';
 export interface WebhooksContext {
   readonly bus: Bus;
   readonly db: Database<Tables>;
+  /** Carries out writes. */
+  readonly once: Once<Tables>;
   readonly log: Log;
   readonly tracer: Tracer | undefined;
   readonly keyRing: KeyRing;

@@ -18,6 +18,7 @@ import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } fr
 import { openCursors } from './cursors.ts';
 import { handlers } from './handlers.ts';
 import { webhooksMetrics } from './metrics.ts';
+import { openOnce } from './once.ts';
 import { forViewers } from './portal/for-viewers.ts';
 import type { Tables } from './tables.ts';
 import { startChallenges } from './verification/challenges.ts';
@@ -67,6 +68,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const context: WebhooksContext = {
     bus,
     db,
+    once: openOnce({ db, keyRing, now }),
     log,
     tracer,
     keyRing,
@@ -81,6 +83,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     service: 'webhooks',
     handlers,
     context,
+    once: context.once,
     guard: guarded(callers),
     bus,
     instance,

@@ -10,13 +10,14 @@ import type {
   SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/proto';
+import type { IdempotencyTables } from '@causeway/runtime';
 import type { ColumnType, Generated } from 'kysely';
 
 /**
  * The tables that this service reads and writes: its own (`migrations/`); crm's event log, which it reads, and outbox,
- * which it empties; and access's audit log, which it adds to.
+ * which it empties; access's audit log, which it adds to; and the idempotency keys that it shares with crm.
  */
-export interface Tables {
+export interface Tables extends IdempotencyTables {
   subscriptions: WithJson<
     WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled' | 'auto_disabled'>,
     'event_types'
@@ -69,6 +70,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_sequences',
   'event_outbox',
   'audit_log',
+  'idempotency_keys',
 ] as const);
 
 type WithDefaults<Row, Name extends keyof Row> = {

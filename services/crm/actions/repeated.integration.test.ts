@@ -1,11 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OperationId } from '@causeway/proto';
-import { type LaneCall, randomHex } from '@causeway/runtime';
+import {
+  connectDatabase,
+  identify,
+  type LaneCall,
+  noMetrics,
+  parseMysqlUrl,
+  randomHex,
+  transaction,
+} from '@causeway/runtime';
 import { type TestLane, testLane } from '@causeway/runtime/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startProxy } from '../../runtime/database/fixtures/proxy.ts';
+import { deleteExpired } from '../cleanup.ts';
+import { createEventLog } from '../events/event-log.ts';
+import { createStore } from '../store/store.ts';
+import { type Tables, tenantTables } from '../tables.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
+import { createPerson } from './create-person.ts';
+import { createRunner } from './runner.ts';
 
 // Calls that are sent again, and requests with an Idempotency-Key, on two replicas.
 
@@ -149,4 +164,174 @@ describe('a call that is sent again', () => {
     );
     expect(await rowsOf(companyId)).toEqual([]);
   });
+});
+
+describe('a request with an Idempotency-Key', () => {
+  const keyed = (idempotencyKey = 'order-7') => ({ idempotencyKey });
+
+  test('that comes again gets the first answer, byte for byte, marked as replayed', async () => {
+    const companyId = newCompany();
+    const first = await act('createLead', companyId, person, keyed());
+    expect([first.status, first.isReplayed]).toEqual([201, false]);
+    for (let times = 0; times < 3; times++)
+      expect(await act('createLead', companyId, person, keyed())).toEqual({ ...first, isReplayed: true });
+    expect(await clientsOf(companyId)).toHaveLength(1);
+    expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
+    const [row, ...more] = await rowsOf(companyId);
+    expect(more).toEqual([]);
+    expect(row?.idempotency_key.includes('order-7')).toBe(false);
+  });
+
+  test('that differs is a 422 and changes nothing', async () => {
+    const companyId = newCompany();
+    const id = await makeClient(crm.db, companyId);
+    await act('createLead', companyId, person, keyed());
+    for (const refused of [
+      await act('createLead', companyId, { ...person, city: 'Graz' }, keyed()),
+      await act('createClient', companyId, person, keyed()),
+      await act('addClientNote', companyId, { text: 'Called.' }, { ...keyed(), recordId: id }),
+    ])
+      expect([refused.status, refused.body.reason]).toEqual([422, 'idempotency_key_reused']);
+    expect(await clientsOf(companyId)).toHaveLength(2);
+    expect(await notesOf(companyId)).toEqual([]);
+  });
+
+  test('of another company, or with another key, is a request of its own', async () => {
+    const [companyId, other] = [newCompany(), newCompany()];
+    const first = await act('createLead', companyId, person, keyed());
+    for (const fresh of [
+      await act('createLead', other, person, keyed()),
+      await act('createLead', companyId, person, keyed('order-8')),
+    ]) {
+      expect([fresh.status, fresh.isReplayed]).toEqual([201, false]);
+      expect(fresh.body.client_id).not.toBe(first.body.client_id);
+    }
+  });
+
+  test('that was refused leaves its key free', async () => {
+    const companyId = newCompany();
+    for (const wrong of [{ first_name: 'Ada' }, { ...person, affiliate_id: 5 }])
+      expect((await act('createLead', companyId, wrong, keyed())).status).toBe(400);
+    expect(
+      (await act('addClientNote', companyId, { text: 'x' }, { ...keyed(), recordId: 987_654 })).status,
+    ).toBe(404);
+    expect(await rowsOf(companyId)).toEqual([]);
+    expect((await act('createLead', companyId, person, keyed())).status).toBe(201);
+  });
+
+  test('is a 409 while the first is carried out by another replica', async () => {
+    const companyId = newCompany();
+    // The events of the company wait behind this row: its requests stop before their commit.
+    await act('createLead', companyId, person);
+    const answers: Got[] = [];
+    let first: Promise<Got> | undefined;
+    await transaction(crm.db, async (trx) => {
+      await trx
+        .updateTable('event_sequences')
+        .set(({ eb }) => ({ last_sequence: eb('last_sequence', '+', 0) }))
+        .where('company_id', '=', companyId)
+        .execute();
+      first = act('createLead', companyId, person, keyed());
+      await sleep(300);
+      // Of several, some reach the other replica.
+      for (let at = 0; at < 6; at++) answers.push(await act('createLead', companyId, person, keyed()));
+    });
+    for (const { status, body } of answers)
+      expect([status, body.reason]).toEqual([409, 'idempotency_in_progress']);
+    expect((await first)?.status).toBe(201);
+    expect(await act('createLead', companyId, person, keyed())).toEqual({
+      ...(await first),
+      isReplayed: true,
+    });
+    expect(await clientsOf(companyId)).toHaveLength(2);
+  });
+
+  test('sent 50 times at once to two replicas creates one record and one event', async () => {
+    const companyId = newCompany();
+    const answers = await spread(50, () => act('createClient', companyId, person, keyed()));
+    expect(Object.keys(countBy(answers)).filter((status) => status !== '409')).toEqual(['201']);
+    const given = answers.filter(({ status }) => status === 201);
+    expect(new Set(given.map(({ text }) => text)).size).toBe(1);
+    expect(given.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
+    expect(await clientsOf(companyId)).toHaveLength(1);
+    expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
+  });
+
+  test('50 keys, three requests each, beside requests without a key', async () => {
+    const companyId = newCompany();
+    const answers = await spread(200, (at) =>
+      act('createLead', companyId, person, at % 4 === 3 ? {} : keyed(`k${at % 50}`)),
+    );
+    for (const { status } of answers) expect([201, 409]).toContain(status);
+    const without = answers.filter((_, at) => at % 4 === 3);
+    expect(countBy(without)).toEqual({ 201: 50 });
+    const made = new Set(answers.flatMap(({ status, body }) => (status === 201 ? [body.client_id] : [])));
+    expect((await clientsOf(companyId)).length).toBe(made.size);
+    expect((await eventsOf(crm.db, companyId)).length).toBe(made.size);
+  });
+
+  test('is carried out anew after 24 hours, and expired rows are deleted', async () => {
+    const companyId = newCompany();
+    const first = await act('createLead', companyId, person, keyed());
+    const [row] = await rowsOf(companyId);
+    const hoursLeft = (row!.expires_utc.getTime() - Date.now()) / 3_600_000;
+    expect(hoursLeft).toBeGreaterThan(23.9);
+    expect(hoursLeft).toBeLessThanOrEqual(24);
+    await crm.db
+      .updateTable('idempotency_keys')
+      .set({ expires_utc: new Date(Date.now() - 1000) })
+      .where('company_id', '=', companyId)
+      .execute();
+    const anew = await act('createLead', companyId, { ...person, city: 'Graz' }, keyed());
+    expect([anew.status, anew.isReplayed]).toEqual([201, false]);
+    expect(anew.body.client_id).not.toBe(first.body.client_id);
+
+    const [old, fresh] = [newCompany(), newCompany()];
+    for (const id of [old, fresh]) await act('createLead', id, person);
+    await crm.db
+      .updateTable('idempotency_keys')
+      .set({ expires_utc: new Date(Date.now() - 1000) })
+      .where('company_id', '=', old)
+      .execute();
+    await deleteExpired(crm.db, new Date());
+    expect(await rowsOf(old)).toEqual([]);
+    expect(await rowsOf(fresh)).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['MySQL has committed', 'pass, then hang up'],
+  ['COMMIT was lost', 'drop'],
+] as const)('a connection that ends during COMMIT: %s; one record, and its answer', async (_, verdict) => {
+  const companyId = newCompany();
+  let cuts = 0;
+  const proxy = await startProxy(parseMysqlUrl(crm.database.url), (request) =>
+    /; commit$/.test(request.toString('latin1')) && cuts++ === 0 ? verdict : 'pass',
+  );
+  const url = new URL(crm.database.url);
+  url.port = String(proxy.port);
+  const db = connectDatabase<Tables>({ url: url.href, poolSize: 2, tenantTables });
+  onTestFinished(() => db.close());
+  const events = createEventLog({ publish: () => {} });
+  const runner = createRunner({ db, events, now: () => new Date(), metrics: noMetrics });
+  const identity = identify({
+    operation: 'createLead',
+    tenant: companyId,
+    caller: 1,
+    requestId: '',
+    traceparent: '',
+    budgetMs: 5_000,
+    params: [],
+    query: '',
+    body: Buffer.alloc(0),
+    callId: newCallId(),
+  });
+  const submission = { companyId, body: person, recordId: 0 };
+  const lead = createPerson(createStore(), 'lead');
+  const answer = await runner.submit(lead, submission, performance.now() + 10_000, identity);
+  expect([answer.status, cuts]).toEqual([201, verdict === 'drop' ? 2 : 1]);
+  const [client, ...more] = await clientsOf(companyId);
+  expect(more).toEqual([]);
+  expect(JSON.parse(String(answer.body)).client_id).toBe(client?.client_id);
+  expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
 });

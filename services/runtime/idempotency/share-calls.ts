@@ -1,13 +1,20 @@
-import { problem } from '@causeway/proto';
+import { Problem, problem } from '@causeway/proto';
 import type { Answer } from '../lanes/call.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';
+import { identify } from './identity.ts';
+import type { Once } from './once.ts';
 
 /**
  * Makes handlers of which each call is carried out once in this process: a call that is sent again while it is carried
  * out gets the answer of its first sending. A client's request with an `Idempotency-Key` that another request holds is
  * refused. Other processes are held off by the rows of the ledger.
+ *
+ * A call that is sent again and refused may have been carried out while it was checked: a subscription that is to be
+ * deleted is not there any more. So its row is looked for once more.
  */
-export const createCallSharing = (): ((handler: LaneHandler) => LaneHandler) => {
+export const createCallSharing = ({
+  find,
+}: Pick<Once<unknown>, 'find'>): ((handler: LaneHandler) => LaneHandler) => {
   const underWay = new Map<string, Promise<Answer>>();
 
   const share = (call: Call, carryOut: () => Promise<Answer>): Promise<Answer> => {
@@ -18,10 +25,16 @@ export const createCallSharing = (): ((handler: LaneHandler) => LaneHandler) => 
     if (first) return first;
     const key = idempotencyKey === undefined ? undefined : `${tenant}:key:${idempotencyKey}`;
     if (key !== undefined && underWay.has(key)) return Promise.reject(problem('idempotency_in_progress'));
-    const answer = carryOut().finally(() => {
-      underWay.delete(name);
-      if (key !== undefined) underWay.delete(key);
-    });
+    const answer = carryOut()
+      .catch(async (error: unknown) => {
+        const earlier = call.again && error instanceof Problem ? await find(identify(call)) : undefined;
+        if (earlier) return earlier;
+        throw error;
+      })
+      .finally(() => {
+        underWay.delete(name);
+        if (key !== undefined) underWay.delete(key);
+      });
     underWay.set(name, answer);
     if (key !== undefined) underWay.set(key, answer);
     return answer;

@@ -108,9 +108,15 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     pendingCall.held = false;
     batch.add({ id, call: { ...pendingCall.call, budgetMs, again: pendingCall.maybeExecuted } });
   };
+  /** So that no earlier sending of a write answers: it may be refused because a later one was carried out. */
+  const renumber = (id: number, call: PendingCall): number => {
+    pending.delete(id);
+    pending.set(++lastId, call);
+    return lastId;
+  };
   const resend = (id: number, call: PendingCall, reason: Reason): void => {
     resends.cell(lane, reason).value++;
-    sendAgain(id, call);
+    sendAgain(mayBeDone(id) ? renumber(id, call) : id, call);
   };
   const resendRepeatable = (reason: Reason, isLost: (call: PendingCall) => boolean): void => {
     for (const [id, call] of pending)

@@ -14,6 +14,7 @@ import {
   roleRequired,
   type ServiceName,
 } from '@causeway/proto';
+import { type Identity, identify } from '../idempotency/identity.ts';
 import type { Answer } from '../lanes/call.ts';
 import { type Call, each, type LaneHandler } from '../lanes/server.ts';
 
@@ -39,6 +40,8 @@ interface ParsedCall<O extends Operation> {
   readonly deadlineMs: number;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
+  /** By it, the call is carried out once (`Once`). */
+  readonly identity: Identity | undefined;
   /** The path parameters as sent. */
   readonly params: readonly string[];
   /** The first parameter of the path, as an id. @throws Problem `not_found` if it is not one. */
@@ -78,6 +81,7 @@ export const handler = <const O extends Operation>(
         query,
         body,
         params,
+        identity: identify(call),
         id: (what: string) => parseId(params[0], what),
       };
       return handle(parsed as unknown as OperationCall<O>);

@@ -14,6 +14,7 @@ import {
 } from '@causeway/proto';
 import type { Bus } from '../bus.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from '../database/errors.ts';
+import type { Once } from '../idempotency/once.ts';
 import { createCallSharing } from '../idempotency/share-calls.ts';
 import type { Answer } from '../lanes/call.ts';
 import { type Call, type LaneHandler, type LaneServer, serveLane } from '../lanes/server.ts';
@@ -35,10 +36,11 @@ export const serveOperations = async <Service extends ServiceName, Context>({
   context,
   guard = ({ answer }) => answer,
   gatewayHandlers = {},
+  once = neverAgain,
   ...rest
 }: ServeOptions<Service, Context>): Promise<LaneServer> => {
   const creators = Object.values(handlers) as ((context: Context) => Handler)[];
-  const shared = createCallSharing();
+  const shared = createCallSharing(once);
   const byLane = Map.groupBy(
     creators.map((create) => {
       const handler = create(context);
@@ -108,9 +110,13 @@ export interface ServeOptions<Service extends ServiceName, Context> extends Comm
   readonly context: Context;
   /** Wraps a handler with checks before it or work after it. */
   readonly guard?: (handler: Handler) => LaneHandler;
+  /** For a service with operations that are carried out `once`. */
+  readonly once?: Pick<Once<unknown>, 'find'>;
   /** Handlers, by name, for the gateways' own calls, which are not operations. */
   readonly gatewayHandlers?: Readonly<Record<string, LaneHandler>>;
 }
+
+const neverAgain: Pick<Once<unknown>, 'find'> = { find: async () => undefined };
 
 const explain = (log: Log, call: Call, error: unknown): Problem => {
   if (error instanceof Problem) return error;

@@ -7,14 +7,16 @@ import { startHeldReplay } from './start-held-replay.ts';
 
 export const discardHeld = (context: WebhooksContext) =>
   handler(contract.discardHeld, async (call) => {
-    const { companyId } = call;
-    const id = call.id('subscription');
-    const replay = await startHeldReplay(context, throughPortal(call), {
+    const { companyId, identity } = call;
+    const wanted = {
       companyId,
-      id,
+      id: call.id('subscription'),
+      identity,
       kind: 'drop',
       refuse: conflict,
+    } as const;
+    return startHeldReplay(context, throughPortal(call), wanted, (replay) => {
+      if (!replay) throw conflict('nothing is held');
+      return json(201, replayAnswer(replay));
     });
-    if (!replay) throw conflict('nothing is held');
-    return json(201, replayAnswer(replay));
   });

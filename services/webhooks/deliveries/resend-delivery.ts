@@ -1,5 +1,12 @@
-import { byMember, conflict, contract, type StoredEvent, type SubscriptionRow } from '@causeway/proto';
-import { handler, hasRoomForWaiting, json, type Trx, transaction } from '@causeway/runtime';
+import {
+  byMember,
+  conflict,
+  contract,
+  type ReplayRow,
+  type StoredEvent,
+  type SubscriptionRow,
+} from '@causeway/proto';
+import { type Answer, handler, hasRoomForWaiting, json, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read-event.ts';
@@ -22,10 +29,11 @@ import {
  */
 export const resendDelivery = (context: WebhooksContext) =>
   handler(contract.resendDelivery, async (call) => {
-    const { db, now, quotas } = context;
-    const { companyId } = call;
+    const { db, now, once, quotas } = context;
+    const { companyId, identity } = call;
     const name = deliveryIdsOf(call.params);
-    const { replayId, resent } = await transaction(db, async (trx) => {
+    let resent: { readonly replayId: number; readonly answer: Answer } | undefined;
+    const answer = await once.carryOut(identity, async (trx) => {
       const original = oneOf(await readSiblings(trx, companyId, name), name);
       if (original.url === null) throw conflict('the subscription was deleted');
       const subscription = await lockSubscription(trx, companyId, name.subscriptionId);
@@ -42,17 +50,21 @@ export const resendDelivery = (context: WebhooksContext) =>
       const filter = JSON.stringify({ eventId: name.eventId });
       const start = { by: byMember(call), now: at };
       const replay = await beginReplay(trx, subscription, { kind: 'resend', filter, total: 1 }, start);
-      return {
-        replayId: replay.replay_id,
-        resent: pendingDelivery(subscription, event, replay.replay_id, at),
-      };
+      const replayId = replay.replay_id;
+      resent = { replayId, answer: answerOf(replay, pendingDelivery(subscription, event, replayId, at)) };
+      return resent.answer;
     });
+    // Otherwise an earlier sending has resent it.
+    if (resent?.answer !== answer) return answer;
+    const { replayId } = resent;
     await askDispatcher(context, { companyId, replayId });
     const siblings = await readSiblings(db, companyId, name);
-    const delivery = siblings.find(({ replay_id }) => replay_id === replayId) ?? resent;
-    const replay = await readReplay(db, companyId, replayId);
-    return json(201, { replay: replayAnswer(replay), delivery: deliveryAnswer(delivery) });
+    const delivery = siblings.find(({ replay_id }) => replay_id === replayId);
+    return delivery ? answerOf(await readReplay(db, companyId, replayId), delivery) : answer;
   });
+
+const answerOf = (replay: ReplayRow, delivery: DeliveryRecord): Answer =>
+  json(201, { replay: replayAnswer(replay), delivery: deliveryAnswer(delivery) });
 
 /** The delivery as the dispatcher writes it. */
 const pendingDelivery = (

@@ -1,5 +1,5 @@
 import type { Problem, ReplayRow } from '@causeway/proto';
-import { transaction } from '@causeway/runtime';
+import type { Answer, Identity } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { assertNoOther, assertOn, beginReplay } from '../replays/begin.ts';
@@ -9,30 +9,32 @@ import { countHeldRows } from './count-held-rows.ts';
 
 /**
  * Starts releasing or dropping the held deliveries of a subscription; the dispatchers do it page by page.
- * @returns undefined if nothing is held.
+ * @param answerOf makes the answer, in the transaction; its argument is undefined if nothing is held
  * @throws Problem `not_found`, or the one that `refuse` makes
  */
-export const startHeldReplay = async (
+export const startHeldReplay = (
   context: WebhooksContext,
   { by }: Editor,
-  { companyId, id, kind, refuse }: Wanted,
-): Promise<ReplayRow | undefined> => {
-  const replay = await transaction(context.db, async (trx) => {
+  { companyId, id, identity, kind, refuse }: Wanted,
+  answerOf: (replay: ReplayRow | undefined) => Answer,
+): Promise<Answer> =>
+  context.once.carryOut(identity, async (trx) => {
     const subscription = await lockSubscription(trx, companyId, id);
     // Deliveries released while the subscription is disabled would be held again.
     if (kind === 'release') assertOn(subscription, refuse);
     await assertNoOther(trx, subscription, kind, refuse);
     const total = await countHeldRows(trx, companyId, id);
-    if (total === 0) return undefined;
-    return beginReplay(trx, subscription, { kind, filter: '{}', total }, { by, now: context.now() });
+    if (total === 0) return answerOf(undefined);
+    const start = { by, now: context.now() };
+    const replay = await beginReplay(trx, subscription, { kind, filter: '{}', total }, start);
+    trx.onCommit(() => askDispatcher(context, { companyId, replayId: replay.replay_id }));
+    return answerOf(replay);
   });
-  if (replay) void askDispatcher(context, { companyId, replayId: replay.replay_id });
-  return replay;
-};
 
 interface Wanted {
   readonly companyId: number;
   readonly id: number;
+  readonly identity: Identity | undefined;
   readonly kind: 'release' | 'drop';
   /** Makes the 409 in the calling interface's form. */
   readonly refuse: (message: string) => Problem;

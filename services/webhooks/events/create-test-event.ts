@@ -1,5 +1,4 @@
 import {
-  type BodyOf,
   contract,
   type EventType,
   encodeEnvelope,
@@ -10,7 +9,7 @@ import {
   problem,
   samplePayload,
 } from '@causeway/proto';
-import { type Answer, handler } from '@causeway/runtime';
+import { type Answer, handler, type Identity, type OperationCall } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { askService } from '../ask-service.ts';
 import type { WebhooksContext } from '../context.ts';
@@ -20,24 +19,30 @@ import { readEvent } from './read-event.ts';
 /** Makes a real event by the way that the CRM's other modules take, and answers its envelope. */
 export const createTestEvent = (context: WebhooksContext) =>
   handler(contract.createTestEvent, async (call) => {
-    const { companyId, body } = call;
-    return (await makeTestEvent(context, companyId, body, call.deadlineMs)).answer;
+    const { once } = context;
+    const earlier = await once.find(call.identity);
+    if (earlier) return earlier;
+    const { answer } = await makeTestEvent(context, call);
+    return once.carryOut(call.identity, async () => answer);
   });
 
 /**
- * @param deadlineMs `performance.now()` after which nobody waits any more.
+ * Makes the event once; the caller stores the answer.
  * @returns the event's id, and the answer.
  * @throws Problem
  */
 export const makeTestEvent = async (
   context: WebhooksContext,
-  companyId: number,
-  body: BodyOf<(typeof contract)['createTestEvent']>,
-  deadlineMs: number,
+  {
+    companyId,
+    body,
+    identity,
+    deadlineMs,
+  }: OperationCall<(typeof contract)['createTestEvent' | 'createPortalTestEvent']>,
 ): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
   const { db, now } = context;
   const { type, payload = samplePayload(type, now()) } = body;
-  const asked = { companyId, type, payload, isTest: true };
+  const asked = { companyId, type, payload, isTest: true, dedupeKey: identity && dedupeKeyOf(identity) };
   const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
   if ('error' in answer) {
     const cause = new Error(`the event was not taken: ${answer.error}`);
@@ -55,6 +60,10 @@ export const makeTestEvent = async (
     },
   };
 };
+
+/** Contains the fingerprint, so that a key that is used for another body never finds this event. */
+const dedupeKeyOf = ({ key, fingerprint }: Identity): string =>
+  `call:${key.toString('hex')}:${fingerprint?.toString('hex') ?? ''}`;
 
 const countSubscriptions = async (
   db: Kysely<Tables>,

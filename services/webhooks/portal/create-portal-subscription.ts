@@ -6,9 +6,11 @@ import { throughPortal } from '../subscriptions/editor.ts';
 import { portalSubscription } from './record.ts';
 
 export const createPortalSubscription = (context: WebhooksContext) =>
-  handler(contract.createPortalSubscription, async (call) => {
-    const { companyId, body } = call;
-    const given = { ...body, managedBy: null };
-    const { record, secret } = await addSubscription(context, throughPortal(call), companyId, given);
-    return json(201, { ...(await portalSubscription(context, companyId, record)), signingSecret: secret });
+  handler(contract.createPortalSubscription, (call) => {
+    const { companyId, identity } = call;
+    const wanted = { companyId, identity, body: { ...call.body, managedBy: null } };
+    return addSubscription(context, throughPortal(call), wanted, async ({ record, secret }, trx) => {
+      const shown = await portalSubscription({ db: trx, now: context.now }, companyId, record);
+      return json(201, { ...shown, signingSecret: secret });
+    });
   });

@@ -6,15 +6,17 @@ import { writeAudit } from '../write-audit.ts';
 
 export const createPortalTestEvent = (context: WebhooksContext) =>
   handler(contract.createPortalTestEvent, async (call) => {
-    const { companyId, body, deadlineMs } = call;
-    const { eventId, answer } = await makeTestEvent(context, companyId, body, deadlineMs);
-    await writeAudit(context.db, {
-      companyId,
-      by: byMember(call),
-      action: 'event.test_created',
-      target: { kind: 'event', id: eventId, name: body.type },
-      after: { type: body.type, ownPayload: body.payload !== undefined },
-      at: context.now(),
+    const { companyId, body, identity } = call;
+    const { eventId, answer } = await makeTestEvent(context, call);
+    return context.once.carryOut(identity, async (trx) => {
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'event.test_created',
+        target: { kind: 'event', id: eventId, name: body.type },
+        after: { type: body.type, ownPayload: body.payload !== undefined },
+        at: context.now(),
+      });
+      return answer;
     });
-    return answer;
   });

@@ -1,10 +1,15 @@
 import type { AnswerTo } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
-import type { WebhooksContext } from '../context.ts';
 import { type SubscriptionRecord, subscriptionAnswer } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
 
 export type PortalSubscription = AnswerTo<'listPortalSubscriptions'>['subscriptions'][number];
+
+interface Reading {
+  /** Also a transaction. */
+  readonly db: Kysely<Tables>;
+  readonly now: () => Date;
+}
 
 const hourMs = 3_600_000;
 /** How far back to search for the last success and failure. */
@@ -12,7 +17,7 @@ const lookBackMs = 7 * 24 * hourMs;
 
 /** Subscriptions as the portal shows them, with their health, which is read for all of them together. */
 export const portalSubscriptions = async (
-  { db, now }: WebhooksContext,
+  { db, now }: Reading,
   companyId: number,
   records: readonly SubscriptionRecord[],
 ): Promise<PortalSubscription[]> => {
@@ -56,7 +61,7 @@ export const portalSubscriptions = async (
 };
 
 export const portalSubscription = async (
-  context: WebhooksContext,
+  context: Reading,
   companyId: number,
   record: SubscriptionRecord,
 ): Promise<PortalSubscription> => (await portalSubscriptions(context, companyId, [record]))[0]!;

@@ -6,9 +6,9 @@ import { rotateSecret } from '../subscriptions/rotate-subscription-secret.ts';
 import { portalSubscription } from './record.ts';
 
 export const rotatePortalSubscriptionSecret = (context: WebhooksContext) =>
-  handler(contract.rotatePortalSubscriptionSecret, async (call) => {
-    const { companyId, body } = call;
-    const id = call.id('subscription');
-    const { record, secret } = await rotateSecret(context, throughPortal(call), companyId, id, body);
-    return json(200, { ...(await portalSubscription(context, companyId, record)), signingSecret: secret });
-  });
+  handler(contract.rotatePortalSubscriptionSecret, (call) =>
+    rotateSecret(context, throughPortal(call), call, async ({ record, secret }, trx) => {
+      const shown = await portalSubscription({ db: trx, now: context.now }, call.companyId, record);
+      return json(200, { ...shown, signingSecret: secret });
+    }),
+  );

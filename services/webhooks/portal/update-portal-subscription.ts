@@ -2,13 +2,12 @@ import { contract } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { throughPortal } from '../subscriptions/editor.ts';
-import { changeSubscription } from '../subscriptions/update-subscription.ts';
+import { change, changeSubscription } from '../subscriptions/update-subscription.ts';
 import { portalSubscription } from './record.ts';
 
 export const updatePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.updatePortalSubscription, async (call) => {
-    const { companyId, body, deadlineMs } = call;
-    const id = call.id('subscription');
-    const record = await changeSubscription(context, throughPortal(call), companyId, id, body, deadlineMs);
-    return json(200, await portalSubscription(context, companyId, record));
-  });
+  handler(contract.updatePortalSubscription, (call) =>
+    changeSubscription(context, throughPortal(call), change(call, call.body), async (record, db) =>
+      json(200, await portalSubscription({ db, now: context.now }, call.companyId, record)),
+    ),
+  );

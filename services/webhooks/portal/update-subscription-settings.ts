@@ -1,5 +1,5 @@
 import { byMember, contract } from '@causeway/proto';
-import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import { handler, json, type Trx } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { verifiesEndpoints } from '../verification/verifies-endpoints.ts';
@@ -9,12 +9,13 @@ import { writeAudit } from '../write-audit.ts';
  * Turns endpoint verification on or off. Once on, it applies to new subscriptions and to URL changes. Once off, no
  * subscription needs it, and those that were waiting for it stay disabled.
  */
-export const updateSubscriptionSettings = ({ db, now }: WebhooksContext) =>
+export const updateSubscriptionSettings = ({ once, now }: WebhooksContext) =>
   handler(contract.updateSubscriptionSettings, async (call) => {
-    const { companyId, body } = call;
+    const { companyId, body, identity } = call;
     const { verifyEndpoints } = body;
-    await transaction(db, async (trx) => {
-      if ((await verifiesEndpoints(trx, companyId)) === verifyEndpoints) return;
+    return once.carryOut(identity, async (trx) => {
+      const answer = json(200, { verifyEndpoints });
+      if ((await verifiesEndpoints(trx, companyId)) === verifyEndpoints) return answer;
       const verify_endpoints = verifyEndpoints ? 1 : 0;
       await trx
         .insertInto('webhook_companies')
@@ -29,8 +30,8 @@ export const updateSubscriptionSettings = ({ db, now }: WebhooksContext) =>
         target: { kind: 'company', id: companyId, name: 'endpoint verification' },
         at: now(),
       });
+      return answer;
     });
-    return json(200, { verifyEndpoints });
   });
 
 /** Clears the verification state of all subscriptions, and stores why the pending ones are disabled. */

@@ -1,5 +1,5 @@
 import { byMember, conflict, contract, notFound } from '@causeway/proto';
-import { handler, json, transaction } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { writeAudit } from '../write-audit.ts';
@@ -8,10 +8,10 @@ import { readReplay, replayAnswer, selectReplays } from './record.ts';
 /** Cancels a replay. The dispatchers drop its waiting deliveries, chunk by chunk; the answer waits for the first one. */
 export const cancelReplay = (context: WebhooksContext) =>
   handler(contract.cancelReplay, async (call) => {
-    const { db, now } = context;
-    const { companyId } = call;
+    const { now, once } = context;
+    const { companyId, identity } = call;
     const id = call.id('replay');
-    const replay = await transaction(db, async (trx) => {
+    const answer = await once.carryOut(identity, async (trx) => {
       const row = await selectReplays(trx, companyId)
         .where('replay_id', '=', id)
         .forUpdate()
@@ -33,8 +33,8 @@ export const cancelReplay = (context: WebhooksContext) =>
         after: { made: row.made, total: row.total },
         at,
       });
-      return readReplay(trx, companyId, id);
+      return json(200, replayAnswer(await readReplay(trx, companyId, id)));
     });
     await askDispatcher(context, { companyId, replayId: id });
-    return json(200, replayAnswer(replay));
+    return answer;
   });

@@ -1,5 +1,5 @@
 import { byMember, conflict, contract } from '@causeway/proto';
-import { handler, json, replayFilterOf, transaction } from '@causeway/runtime';
+import { handler, json, replayFilterOf } from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
@@ -11,8 +11,10 @@ import { selectionOf } from './selection.ts';
 
 export const createReplay = (context: WebhooksContext) =>
   handler(contract.createReplay, async (call) => {
-    const { db, now } = context;
-    const { companyId, body } = call;
+    const { db, now, once } = context;
+    const { companyId, body, identity } = call;
+    const earlier = await once.find(identity);
+    if (earlier) return earlier;
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
     const select = (at: Date) => selectionOf(companyId, body, event_types, at);
     const selection = select(now());
@@ -23,7 +25,7 @@ export const createReplay = (context: WebhooksContext) =>
       if (coversMissed) await resetMissed(db, selection);
       throw conflict('there is nothing to replay');
     }
-    const replay = await transaction(db, async (trx) => {
+    return once.carryOut(identity, async (trx) => {
       const subscription = await lockSubscription(trx, companyId, body.subscriptionId);
       assertOn(subscription);
       await assertNoOther(trx, subscription, body.kind);
@@ -31,8 +33,8 @@ export const createReplay = (context: WebhooksContext) =>
       // After the reset: the replay makes all events whose count it has reset.
       const at = now();
       const newReplay = { kind: body.kind, filter: replayFilterOf(select(at)), total };
-      return beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
+      const replay = await beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
+      trx.onCommit(() => askDispatcher(context, { companyId, replayId: replay.replay_id }));
+      return json(201, replayAnswer(replay));
     });
-    void askDispatcher(context, { companyId, replayId: replay.replay_id });
-    return json(201, replayAnswer(replay));
   });

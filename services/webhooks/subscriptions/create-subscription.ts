@@ -1,5 +1,12 @@
-import { type BodyOf, contract, quotaExceeded, unverifiedReason } from '@causeway/proto';
-import { handler, json, raiseSubscriptionsVersion, type Trx, transaction } from '@causeway/runtime';
+import { contract, quotaExceeded, unverifiedReason } from '@causeway/proto';
+import {
+  type Answer,
+  handler,
+  json,
+  type OperationCall,
+  raiseSubscriptionsVersion,
+  type Trx,
+} from '@causeway/runtime';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
@@ -14,30 +21,29 @@ import { assertTarget, targetProblems } from './target.ts';
 export const createSubscription = (context: WebhooksContext) =>
   handler(
     contract.createSubscription,
-    async (call) => {
-      const { companyId, body } = call;
-      const { record, secret } = await addSubscription(context, throughApi(call), companyId, body);
-      return json(201, { ...subscriptionAnswer(record), signingSecret: secret });
-    },
+    (call) =>
+      addSubscription(context, throughApi(call), call, async ({ record, secret }) =>
+        json(201, { ...subscriptionAnswer(record), signingSecret: secret }),
+      ),
     targetProblems(context.targets),
   );
 
 /**
  * Creates a subscription; a dispatcher makes its queue. If the company requires endpoint verification, the subscription is
  * disabled until its receiver echoes a challenge, which is sent after the commit: the create does not wait for it.
- * @returns its record, and the secret, which is shown only this once.
+ * @param answerOf makes the answer, in the transaction. The secret is shown nowhere else.
  * @throws Problem
  */
 export const addSubscription = async (
   context: WebhooksContext,
   editor: Editor,
-  companyId: number,
-  body: BodyOf<(typeof contract)['createSubscription']>,
-): Promise<{ readonly record: SubscriptionRecord; readonly secret: string }> => {
+  { companyId, body, identity }: NewSubscription,
+  answerOf: (made: SubscriptionWithSecret, trx: Trx<Tables>) => Promise<Answer>,
+): Promise<Answer> => {
   assertTarget(context.targets, body.url);
   const secret = makeSecret(context, companyId);
   const now = context.now();
-  const made = await transaction(context.db, async (trx) => {
+  return context.once.carryOut(identity, async (trx) => {
     await assertRoom(trx, companyId, context.quotas.subscriptions);
     const unverified = await verifiesEndpoints(trx, companyId);
     const enabled = body.enabled && !unverified;
@@ -66,13 +72,25 @@ export const addSubscription = async (
     await noteChange(trx, key, 'created', now);
     const record = await readSubscription(trx, companyId, subscriptionId);
     await auditChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
+    const answer = await answerOf({ record, secret: secret.shown }, trx);
+    trx.onCommit(() => {
+      if (record.verification === 'pending') context.challenges.send(editor, record);
+      return askDispatcher(context, { companyId, subscriptionId });
+    });
     await raiseSubscriptionsVersion(trx, [companyId]);
-    return { record, secret: secret.shown };
+    return answer;
   });
-  void askDispatcher(context, { companyId, subscriptionId: made.record.subscription_id });
-  if (made.record.verification === 'pending') context.challenges.send(editor, made.record);
-  return made;
 };
+
+type NewSubscription = Pick<
+  OperationCall<(typeof contract)['createSubscription']>,
+  'companyId' | 'body' | 'identity'
+>;
+
+export interface SubscriptionWithSecret {
+  readonly record: SubscriptionRecord;
+  readonly secret: string;
+}
 
 export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;
 

@@ -16,9 +16,9 @@ const decide = <const O extends Contract['releaseHeldDeliveries' | 'discardHeldD
   kind: 'release' | 'drop',
 ) =>
   handler(operation, async (call) => {
-    const { companyId } = call;
-    const id = call.id('subscription');
-    const wanted = { companyId, id, kind, refuse: stateConflict };
-    const replay = await startHeldReplay(context, throughApi(call), wanted);
-    return json(202, { count: replay?.total ?? 0 });
+    const { companyId, identity } = call;
+    const wanted = { companyId, id: call.id('subscription'), identity, kind, refuse: stateConflict };
+    return startHeldReplay(context, throughApi(call), wanted, (replay) =>
+      json(202, { count: replay?.total ?? 0 }),
+    );
   });

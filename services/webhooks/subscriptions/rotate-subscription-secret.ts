@@ -1,34 +1,45 @@
-import { type BodyOf, contract, type SubscriptionRow, stateConflict } from '@causeway/proto';
-import { handler, json, raiseSubscriptionsVersion, transaction } from '@causeway/runtime';
+import { contract, type SubscriptionRow, stateConflict } from '@causeway/proto';
+import {
+  type Answer,
+  handler,
+  json,
+  type OperationCall,
+  raiseSubscriptionsVersion,
+  type Trx,
+} from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
 import { auditChange } from './audit-change.ts';
+import type { SubscriptionWithSecret } from './create-subscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
-import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
+import { lockSubscription, readSubscription, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secret.ts';
 
 export const rotateSubscriptionSecret = (context: WebhooksContext) =>
-  handler(contract.rotateSubscriptionSecret, async (call) => {
-    const { companyId, body } = call;
-    const id = call.id('subscription');
-    const { record, secret } = await rotateSecret(context, throughApi(call), companyId, id, body);
-    return json(200, { ...subscriptionAnswer(record), signingSecret: secret });
-  });
+  handler(contract.rotateSubscriptionSecret, (call) =>
+    rotateSecret(context, throughApi(call), call, async ({ record, secret }) =>
+      json(200, { ...subscriptionAnswer(record), signingSecret: secret }),
+    ),
+  );
 
 /**
  * Replaces the secret. During an overlap, the previous secret signs too; without one, only the new secret signs.
  * A subscription has at most one previous secret, so a rotation within an overlap is refused unless `overlapHours`
  * is 0, which ends every earlier secret (contract, "Subscriptions").
+ * @param answerOf makes the answer, in the transaction
  * @throws Problem `state_conflict` with `previousSecretUntil`
  */
 export const rotateSecret = (
   context: WebhooksContext,
   editor: Editor,
-  companyId: number,
-  subscriptionId: number,
-  { overlapHours }: BodyOf<(typeof contract)['rotateSubscriptionSecret']>,
-): Promise<{ readonly record: SubscriptionRecord; readonly secret: string }> => {
+  call: OperationCall<(typeof contract)['rotateSubscriptionSecret' | 'rotatePortalSubscriptionSecret']>,
+  answerOf: (rotated: SubscriptionWithSecret, trx: Trx<Tables>) => Promise<Answer>,
+): Promise<Answer> => {
+  const { companyId, identity } = call;
+  const { overlapHours } = call.body;
+  const subscriptionId = call.id('subscription');
   const secret = makeSecret(context, companyId);
-  return transaction(context.db, async (trx) => {
+  return context.once.carryOut(identity, async (trx) => {
     const before = await lockSubscription(trx, companyId, subscriptionId);
     assertEditable(before, editor, ['secret']);
     const now = context.now();
@@ -49,8 +60,9 @@ export const rotateSecret = (
       at: now,
     });
     const record = await readSubscription(trx, companyId, subscriptionId);
+    const answer = await answerOf({ record, secret: secret.shown }, trx);
     await raiseSubscriptionsVersion(trx, [companyId]);
-    return { record, secret: secret.shown };
+    return answer;
   });
 };
 

@@ -1,13 +1,16 @@
-import { openSecret, sealedWith, type TestDelivery, testDeliverySubject } from '@causeway/proto';
+import {
+  type OperationId,
+  openSecret,
+  sealedWith,
+  type TestDelivery,
+  testDeliverySubject,
+} from '@causeway/proto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
 import { makeDelivery } from '../testing/make.ts';
-import { throughPortal as portalEditor } from './editor.ts';
-import { rotateSecret } from './rotate-subscription-secret.ts';
-import { changeSubscription } from './update-subscription.ts';
 
 const booted = await bootWebhooks({ services: 2 });
-const { ask, bus, context, db, keyRing } = booted;
+const { ask, bus, db, keyRing } = booted;
 let lastCompany = 1000;
 const newCompany = (): number => ++lastCompany;
 
@@ -33,15 +36,6 @@ const queueOf = (company: number, id: number) =>
     .where('company_id', '=', company)
     .where('subscription_id', '=', id)
     .executeTakeFirst();
-
-const throughPortal = portalEditor({
-  actor: {
-    user: { id: 1, sessionId: 1, email: 'ada@example.com', name: 'Ada', role: 'developer' },
-    address: '127.0.0.1',
-    userAgent: 'test',
-  },
-  requestId: 'test',
-});
 
 describe('A subscription', () => {
   test('is returned with its secret once, listed and read without it, and has a queue', async () => {
@@ -437,17 +431,21 @@ describe('A subscription that a tool manages', () => {
   test('can only be disabled and enabled through the portal', async () => {
     const company = newCompany();
     const { id } = await make(company, { managedBy: 'zapier' });
-    const change = (changes: Parameters<typeof changeSubscription>[4]) =>
-      changeSubscription(context, throughPortal, company, id, changes, performance.now() + 5_000);
-    expect(await change({ enabled: false })).toMatchObject({
-      enabled: 0,
-      disabled_reason: 'disabled through the portal',
+    const through = (operation: OperationId, body?: object) =>
+      ask(operation, company, { params: [id], role: 'admin', ...(body && { body }) });
+    expect((await through('disablePortalSubscription')).body).toMatchObject({
+      enabled: false,
+      disabledReason: 'disabled through the portal',
     });
-    expect(await change({ enabled: true })).toMatchObject({ enabled: 1, disabled_reason: null });
-    await expect(change({ enabled: false, name: 'x' })).rejects.toMatchObject({ code: 'tool_managed' });
-    await expect(rotateSecret(context, throughPortal, company, id, {})).rejects.toMatchObject({
-      code: 'tool_managed',
+    expect((await through('enablePortalSubscription')).body).toMatchObject({
+      enabled: true,
+      disabledReason: null,
     });
+    for (const refused of [
+      await through('updatePortalSubscription', { name: 'x' }),
+      await through('rotatePortalSubscriptionSecret', {}),
+    ])
+      expect(refused).toMatchObject({ status: 403, body: { managed_by: 'zapier' } });
   });
 });
 

@@ -6,10 +6,12 @@ import { type SentTest, sendNow } from './send-now.ts';
 
 export const testSubscription = (context: WebhooksContext) =>
   handler(contract.testSubscription, async (call) => {
-    const { companyId, body } = call;
+    const { companyId, body, identity } = call;
     const id = call.id('subscription');
+    const earlier = await context.once.find(identity);
+    if (earlier) return earlier;
     const { attempt } = await sendTest(context, companyId, id, body, call.deadlineMs);
-    return json(200, {
+    const answer = json(200, {
       success: attempt.error_class === null,
       statusCode: attempt.status_code,
       elapsedMs: attempt.elapsed_ms,
@@ -19,6 +21,7 @@ export const testSubscription = (context: WebhooksContext) =>
       error: attempt.error_class,
       message: attempt.error,
     });
+    return context.once.carryOut(identity, async () => answer);
   });
 
 /** The URL as it is requested: normalised, without the fragment, which is never sent. */

@@ -4,12 +4,22 @@ import {
   changes as differences,
   hasReadOnly,
   invalid,
+  type Operation,
   readOnlyProblems,
   type SubscriptionRow,
   stateConflict,
   unverifiedReason,
 } from '@causeway/proto';
-import { handler, json, raiseSubscriptionsVersion, type Trx, transaction } from '@causeway/runtime';
+import {
+  type Answer,
+  handler,
+  type Identity,
+  json,
+  type OperationCall,
+  raiseSubscriptionsVersion,
+  type Trx,
+} from '@causeway/runtime';
+import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask-dispatcher.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
@@ -31,14 +41,33 @@ import { assertTarget, targetProblems } from './target.ts';
 export const updateSubscription = (context: WebhooksContext) =>
   handler(
     contract.updateSubscription,
-    async (call) => {
-      const { companyId, body, deadlineMs } = call;
-      const id = call.id('subscription');
-      const record = await changeSubscription(context, throughApi(call), companyId, id, body, deadlineMs);
-      return json(200, subscriptionAnswer(record));
-    },
+    (call) =>
+      changeSubscription(context, throughApi(call), change(call, call.body), async (record) =>
+        json(200, subscriptionAnswer(record)),
+      ),
     targetProblems(context.targets),
   );
+
+/** A change that a call asks for. */
+export const change = (
+  { companyId, identity, deadlineMs, id }: OperationCall<Operation>,
+  changes: Changes,
+): Change => ({
+  companyId,
+  subscriptionId: id('subscription'),
+  changes,
+  identity,
+  deadlineMs,
+});
+
+interface Change {
+  readonly companyId: number;
+  readonly subscriptionId: number;
+  readonly changes: Changes;
+  readonly identity: Identity | undefined;
+  /** `performance.now()` after which the caller no longer waits. */
+  readonly deadlineMs: number;
+}
 
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 
@@ -47,22 +76,23 @@ type Changes = BodyOf<(typeof contract)['updateSubscription']>;
  * resets the consecutive failures. Held deliveries stay held until they are released or dropped. If the receiver must be
  * verified, it gets a challenge: before a change that enables the subscription, after one that changes its URL
  * (contract, "Endpoint verification").
- * @param deadlineMs `performance.now()` after which the caller no longer waits.
+ * @param answerOf makes the answer; in the transaction, and again once a dispatcher has applied the change
  * @throws Problem
  */
 export const changeSubscription = async (
   context: WebhooksContext,
   editor: Editor,
-  companyId: number,
-  subscriptionId: number,
-  changes: Changes,
-  deadlineMs: number,
-): Promise<SubscriptionRecord> => {
+  { companyId, subscriptionId, changes, identity, deadlineMs }: Change,
+  answerOf: (record: SubscriptionRecord, db: Kysely<Tables>) => Promise<Answer>,
+): Promise<Answer> => {
+  const earlier = await context.once.find(identity);
+  if (earlier) return earlier;
   if (changes.url !== undefined) assertTarget(context.targets, changes.url);
   const isVerified =
     changes.enabled === true &&
     (await verifyIfNeeded(context, editor, { companyId, subscriptionId, changes, deadlineMs }));
-  const changed = await transaction(context.db, async (trx) => {
+  let changed: Changed | undefined;
+  const answer = await context.once.carryOut(identity, async (trx) => {
     const before = await lockSubscription(trx, companyId, subscriptionId);
     // The precondition was checked before verification, which has changed the record.
     if (!isVerified) assertAllowed(await readSubscription(trx, companyId, subscriptionId), editor, changes);
@@ -88,17 +118,28 @@ export const changeSubscription = async (
     if (isSwitched) await noteChange(trx, before, switches.enabled === 1 ? 'enabled' : 'disabled', now);
     const after = await readSubscription(trx, companyId, subscriptionId);
     await note(trx, editor, before, after, now);
+    changed = { after, isUnverified, isSwitched, answer: await answerOf(after, trx) };
     await raiseSubscriptionsVersion(trx, [companyId]);
-    return { after, isUnverified, isSwitched };
+    return changed.answer;
   });
+  // Otherwise an earlier sending has made the change.
+  if (changed?.answer !== answer) return answer;
   if (changed.isUnverified && changed.after.verification === 'pending')
     context.challenges.send(editor, changed.after);
-  if (!changed.isSwitched) return changed.after;
+  if (!changed.isSwitched) return answer;
   await askDispatcher(context, { companyId, subscriptionId });
   // The record as this change left it, since an echo may have enabled it meanwhile, with what the dispatcher has held.
   const now = await findSubscription(context.db, companyId, subscriptionId);
-  return now ? { ...changed.after, held_deliveries: now.held_deliveries } : changed.after;
+  if (!now) return answer;
+  return answerOf({ ...changed.after, held_deliveries: now.held_deliveries }, context.db);
 };
+
+interface Changed {
+  readonly after: SubscriptionRecord;
+  readonly isUnverified: boolean;
+  readonly isSwitched: boolean;
+  readonly answer: Answer;
+}
 
 /**
  * Enables a subscription whose receiver must be verified, if the receiver echoes a challenge.

@@ -14,6 +14,7 @@ import {
 import { type StartedCommands, startCommands } from '../../dispatcher/testing/start-commands.ts';
 import { defaultQuotas, type WebhooksContext } from '../context.ts';
 import { openCursors } from '../cursors.ts';
+import { openOnce } from '../once.ts';
 import { createWebhooks, type WebhooksOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { startChallenges } from '../verification/challenges.ts';
@@ -126,6 +127,7 @@ export const bootWebhooks = async ({
       quotas: options.quotas ?? defaultQuotas,
       cursors: openCursors(secrets),
       challenges,
+      once: openOnce({ ...secrets, now }),
       now,
     },
     db,
