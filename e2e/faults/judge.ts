@@ -66,7 +66,6 @@ export const judge = async (
   if (run.abandoned > 0) complaints.push(`${run.abandoned} creates were never answered 2xx`);
 
   const endMs = ({ sentMs, elapsedMs }: Shot): number => sentMs + elapsedMs;
-  const firstMs = Math.min(...failed.map(endMs));
   const lastMs = Math.max(...failed.map(endMs));
   const requestsBackMs = Math.max(0, lastMs - healedMs);
   if (requestsBackMs > recovery.requestsBackMs)
@@ -77,12 +76,16 @@ export const judge = async (
   const delivered = await judgeDeliveries(world, arrivals, run);
   complaints.push(...delivered.complaints);
   const mostOfLimit = mostPassed(traffic.sent, run.limited, complaints);
-  const failedForMs = failed.length > 0 ? lastMs - firstMs : 0;
+  const spanOf = (shots: readonly Shot[]): number =>
+    shots.length > 0 ? Math.max(...shots.map(endMs)) - Math.min(...shots.map(endMs)) : 0;
+  const failedForMs = spanOf(failed);
+  // The connections of a gateway that fails are expected to fail with it.
+  const bounded = failed.filter(({ reply }) => !(fault.edge && reply instanceof Error));
   const slowestMs = Math.max(0, ...traffic.sent.map(({ elapsedMs }) => elapsedMs));
   complaints.push(
     ...complaintsOfBounds(fault.bounds ?? {}, {
-      failedAtMost: failed.filter(({ reply }) => !(fault.edge && reply instanceof Error)).length,
-      failingForMs: failedForMs,
+      failedAtMost: bounded.length,
+      failingForMs: spanOf(bounded),
       slowestMs,
       latestDeliveryMs: delivered.latestMs,
       repeatedAtMost: delivered.repeated,

@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
 import { explainTls, type NatsFiles, parseNatsUrl } from './nats-address.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
-import { keepStandby, type Standby } from './standby.ts';
+import { keepStandby, leaveReasons, type Standby } from './standby.ts';
 
 /** A NATS connection that knows whether it is up. */
 export interface Bus {
@@ -102,7 +102,9 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
     log?.warn({ server: nc.getServer(), reason }, 'moving to another NATS server');
     void nc.reconnect();
   };
-  if (options.standby && servers > 1)
+  if (options.standby && servers > 1) {
+    // Each series begins at 0, or Prometheus would see no increase at the first switch.
+    for (const reason of leaveReasons) switches.cell(reason);
     standby = keepStandby({
       nc,
       connected,
@@ -112,6 +114,7 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
       leave: switchServer,
       log,
     });
+  }
   return {
     nc,
     connected,

@@ -26,7 +26,8 @@ const maxPatience = 16;
 /** How long a server that was left is avoided. */
 const avoidMs = 30_000;
 
-export type LeaveReason = 'silent' | 'cut off';
+export const leaveReasons = ['silent', 'cut off'] as const;
+type LeaveReason = (typeof leaveReasons)[number];
 
 /**
  * Every tick asks both servers for a sign of life (PING), and sends a probe over the main connection to the standby.

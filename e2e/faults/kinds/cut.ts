@@ -1,4 +1,5 @@
 import { limitStream } from '@causeway/proto';
+import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { Cut, Link } from '../links.ts';
 
@@ -8,7 +9,7 @@ const cut = (
   what: string,
   how: Cut,
   choose: (scene: Scene) => Promise<readonly Link[]> | readonly Link[],
-  more: Partial<Fault> = {},
+  { lastsMs = cutFor, ...more }: Partial<Fault> = {},
 ): Fault => {
   let links: readonly Link[] = [];
   return {
@@ -18,11 +19,13 @@ const cut = (
       await Promise.all(links.map((link) => link.cut(how)));
       return undefined;
     },
-    lastsMs: cutFor,
+    lastsMs,
     heal: async () => void (await Promise.all(links.map((link) => link.heal()))),
     ...more,
   };
 };
+
+const bounds: Bounds = { failingForMs: 1_000 };
 
 const anyNats = /nats-\d/;
 
@@ -31,24 +34,32 @@ const cutsOf = (how: Cut): readonly Fault[] => [
   cut('everyone from MySQL', how, ({ links }) => links.between(/.*/, /mysql/), {
     bounds: { failingForMs: cutFor + 1_000 },
   }),
-  cut('crm-1 from MySQL', how, ({ links }) => links.between(/crm-1/, /mysql/), {
-    bounds: { failingForMs: 1_000 },
-  }),
+  cut('crm-1 from MySQL', how, ({ links }) => links.between(/crm-1/, /mysql/), { bounds }),
   cut('dispatcher-1 from MySQL', how, ({ links }) => links.between(/dispatcher-1/, /mysql/), {
     bounds: { failedAtMost: 0, latestDeliveryMs: 3_000 },
   }),
-  ...['gateway-1', 'crm-1', 'webhooks-1'].map((name) =>
-    cut(`${name} from NATS`, how, ({ links }) => links.between(new RegExp(name), anyNats)),
+  // A gateway without NATS can admit nothing.
+  cut('gateway-1 from NATS', how, ({ links }) => links.between(/gateway-1/, anyNats)),
+  ...['crm-1', 'webhooks-1'].map((name) =>
+    cut(`${name} from NATS`, how, ({ links }) => links.between(new RegExp(name), anyNats), { bounds }),
   ),
   cut('dispatcher-1 from NATS', how, ({ links }) => links.between(/dispatcher-1/, anyNats), {
     bounds: { failedAtMost: 0, latestDeliveryMs: 3_000 },
   }),
-  cut('a NATS server from the others', how, async ({ links, leaderOf }) => {
-    const leader = new RegExp(await leaderOf(limitStream));
-    return [...links.between(leader, anyNats), ...links.between(anyNats, leader)];
-  }),
-  cut('a NATS server from its clients', how, async ({ links, leaderOf }) =>
-    links.between(/(?!nats).*/, new RegExp(await leaderOf(limitStream))),
+  cut(
+    'a NATS server from the others',
+    how,
+    async ({ links, leaderOf }) => {
+      const leader = new RegExp(await leaderOf(limitStream));
+      return [...links.between(leader, anyNats), ...links.between(anyNats, leader)];
+    },
+    { bounds },
+  ),
+  cut(
+    'a NATS server from its clients',
+    how,
+    async ({ links, leaderOf }) => links.between(/(?!nats).*/, new RegExp(await leaderOf(limitStream))),
+    { bounds },
   ),
   // The longest restart of a receiver that does not disable its subscription.
   cut('dispatchers from the receiver', how, ({ links }) => links.between(/dispatchers/, /receiver/), {

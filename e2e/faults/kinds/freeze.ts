@@ -1,8 +1,10 @@
 import { limitStream } from '@causeway/proto';
 import { signal } from '../../api/support/processes.ts';
+import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';
 
 const freezeFor = 20_000;
+const bounds: Bounds = { failingForMs: 1_000 };
 
 /** @param choose the process to freeze. */
 const freeze = (
@@ -27,12 +29,12 @@ const freezeThe = (name: string, more?: Partial<Fault>): Fault => freeze(name, a
 
 /** A process is stopped (SIGSTOP) and later continues as if nothing had happened, like a paused machine. */
 export const freezes: readonly Fault[] = [
-  freeze(`leader of ${limitStream}`, ({ leaderOf }) => leaderOf(limitStream)),
-  freezeThe('gateway-1', { edge: true }),
-  freezeThe('gateway-2', { edge: true }),
-  freezeThe('access-1'),
-  freezeThe('crm-1'),
-  freezeThe('webhooks-1'),
+  freeze(`leader of ${limitStream}`, ({ leaderOf }) => leaderOf(limitStream), { bounds }),
+  freezeThe('gateway-1', { edge: true, bounds }),
+  freezeThe('gateway-2', { edge: true, bounds }),
+  freezeThe('access-1', { bounds }),
+  freezeThe('crm-1', { bounds }),
+  freezeThe('webhooks-1', { bounds }),
   freezeThe('dispatcher-1', { bounds: { failedAtMost: 0, latestDeliveryMs: 3_000, repeatedAtMost: 8 } }),
   // Nothing can be done without it.
   freezeThe('mysql', { bounds: { failingForMs: freezeFor + 500 } }),

@@ -1,6 +1,12 @@
 import { eventStream, limitStream } from '@causeway/proto';
 import { signal } from '../../api/support/processes.ts';
+import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';
+
+const natsKill: Bounds = { failedAtMost: 0, slowestMs: 500 };
+const serviceKill: Bounds = { failedAtMost: 0, latestDeliveryMs: 2_000 };
+/** Its own connections end, which `edge` allows. */
+const gatewayKill: Partial<Fault> = { edge: true, bounds: { failedAtMost: 0 } };
 
 const kill = (name: string, more: Partial<Fault> = {}): Fault => ({
   name: `kill ${name}`,
@@ -9,7 +15,7 @@ const kill = (name: string, more: Partial<Fault> = {}): Fault => ({
   ...more,
 });
 
-export const killLeader = (stream: string): Fault => ({
+const killLeader = (stream: string): Fault => ({
   name: `kill leader of ${stream}`,
   act: async ({ world, leaderOf }: Scene) => {
     const leader = await leaderOf(stream);
@@ -17,20 +23,21 @@ export const killLeader = (stream: string): Fault => ({
     return leader;
   },
   lastsMs: 0,
+  bounds: natsKill,
 });
 
 /** A process is killed; the supervisor restarts it. */
 export const kills: readonly Fault[] = [
-  kill('nats-1'),
-  kill('nats-2'),
-  kill('nats-3'),
+  kill('nats-1', { bounds: natsKill }),
+  kill('nats-2', { bounds: natsKill }),
+  kill('nats-3', { bounds: natsKill }),
   killLeader(limitStream),
   killLeader(eventStream),
-  kill('gateway-1', { edge: true }),
-  kill('gateway-2', { edge: true }),
-  kill('access-1'),
-  kill('crm-1'),
-  kill('webhooks-1'),
+  kill('gateway-1', gatewayKill),
+  kill('gateway-2', gatewayKill),
+  kill('access-1', { bounds: serviceKill }),
+  kill('crm-1', { bounds: serviceKill }),
+  kill('webhooks-1', { bounds: serviceKill }),
   kill('dispatcher-1', { bounds: { failedAtMost: 0, latestDeliveryMs: 2_000, repeatedAtMost: 8 } }),
   // Until it has restarted, and half a second.
   kill('mysql', { bounds: { failingForMs: 2_500, latestDeliveryMs: 4_000 } }),
