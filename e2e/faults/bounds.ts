@@ -29,7 +29,7 @@ export const onBusyMachine = (bounds: Bounds): Bounds =>
   Object.fromEntries(
     Object.entries(bounds).map(([name, bound]: [string, number]) => [
       name,
-      name.endsWith('Ms') ? Math.max(5_000, 6 * bound) : Math.max(20, 6 * bound),
+      name.endsWith('Ms') ? Math.max(5_000, 6 * bound) : Math.max(50, 6 * bound),
     ]),
   );
 

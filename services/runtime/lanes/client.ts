@@ -68,8 +68,9 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     const sendable = entries.filter(({ id }) => {
       const call = pending.get(id);
       if (!call) return false;
-      // One that may have been executed goes only to a replica that lives.
-      call.held = !bus.connected() || (!replica && call.maybeExecuted);
+      // If every replica has just fallen silent, the fault may be between here and there. And a call that may have been
+      // executed goes only to a replica that lives.
+      call.held = !bus.connected() || (!replica && (call.maybeExecuted || replicas.expected()));
       if (call.held) return false;
       call.frame = frame;
       call.replica = replica;

@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from '../metrics.ts';
 import { type TestNats, testNats } from '../testing/index.ts';
 import type { Answer, LaneCall } from './call.ts';
 import { createLaneClient, type LaneClientOptions } from './client.ts';
-import { decodeCalls, maxBodyBytes } from './frame.ts';
+import { decodeCalls, encodeAnswers, maxBodyBytes } from './frame.ts';
 import { type Call, each, type LaneHandler, type LaneServerOptions, serveLane, together } from './server.ts';
 
 let nats: TestNats;
@@ -62,7 +62,7 @@ const openLane = (on: TestNats = nats) => {
       await bus.nc.flush();
       const beat = (state = 'well', connections = 1) =>
         bus.nc.publish(beatSubject(lane, name), JSON.stringify([state, connections]));
-      return { taken, beat, bus };
+      return { taken, beat, bus, subject: `lane.${lane}` };
     },
     /** Resolves when the client has heard beats of this many replicas that can work. */
     heard: (metrics: Metrics, replicas: number) =>
@@ -472,6 +472,34 @@ describe('a replica', () => {
     const alone = openLane();
     await alone.server({ work: unavailable });
     expect((await (await alone.client()).request(repeatable[0]!)).status).toBe(503);
+  });
+
+  test('that falls silent as the last one is waited for, and only later the queue group is asked', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const replica = await lane.silent('alone');
+    replica.beat();
+    await lane.heard(metrics, 1);
+    await lane.heard(metrics, 0);
+    client.request(call('echo')).catch(() => {});
+    await sleep(100);
+    replica.beat();
+    await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
+    await lane.heard(metrics, 0);
+    const later = client.request(call('echo'));
+    // As of a release that sends no beats.
+    replica.bus.nc.subscribe(replica.subject, {
+      queue: 'former',
+      callback: (_, { reply, data }) => {
+        const [{ id } = { id: 0 }] = decodeCalls(data);
+        replica.bus.nc.publish(
+          `${reply!.slice(0, reply!.lastIndexOf('.'))}.0`,
+          encodeAnswers([{ id, answer: { status: 200, body: null } }]),
+        );
+      },
+    });
+    expect((await later).status).toBe(200);
   });
 
   test('that restarts is waited for', async () => {
