@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { type Company, openWorld, type Reply } from './support/world.ts';
+
+const world = await openWorld();
+const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
+let company: Company;
+let key = '';
+
+beforeAll(async () => {
+  company = await world.company({ read: 1_000_000, write: 1_000_000, admin: 1_000_000 });
+  key = (await company.key()).value;
+});
+
+const post = (path: string, body: unknown, idempotencyKey: string, as = key): Promise<Reply> =>
+  world.ask(path, {
+    method: 'POST',
+    key: as,
+    headers: { 'Idempotency-Key': idempotencyKey },
+    body: JSON.stringify(body),
+  });
+const leadsOf = async (id: number): Promise<number> => {
+  const [row] = await world.sql<{ count: number }>(
+    'SELECT COUNT(*) AS count FROM clients WHERE company_id = ?',
+    [id],
+  );
+  return row!.count;
+};
+
+test('A request that is sent again gets the first answer, from any gateway and with any key of the company', async () => {
+  const other = (await company.key()).value;
+  const name = randomUUID();
+  const first = await post('/integrations/leads', person, name);
+  expect([first.status, first.headers['idempotent-replayed']]).toEqual([201, undefined]);
+  for (const again of [
+    await post('/integrations/leads', person, name),
+    await post('/integrations/leads', person, `"${name}"`),
+    await post('/integrations/leads', person, name, other),
+  ]) {
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    // A replay counts.
+    expect(again.headers['x-ratelimit-limit']).toBe('1000000');
+  }
+  expect(await leadsOf(company.id)).toBe(1);
+
+  const different = await post('/integrations/leads', { ...person, city: 'Graz' }, name);
+  expect([different.status, different.json.reason]).toEqual([422, 'idempotency_key_reused']);
+  const elsewhere = await world.company();
+  expect((await post('/integrations/leads', person, name, (await elsewhere.key()).value)).status).toBe(201);
+  expect(await leadsOf(company.id)).toBe(1);
+});
+
+test('Of 50 requests at once with one key, one is carried out', async () => {
+  const own = await world.company({ write: 1_000_000 });
+  const ownKey = (await own.key()).value;
+  const name = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => post('/integrations/clients', person, name, ownKey)),
+  );
+  const texts = new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text));
+  expect(texts.size).toBe(1);
+  for (const { status, json, headers } of answers.filter((answer) => answer.status !== 201)) {
+    expect([status, json.reason]).toEqual([409, 'idempotency_in_progress']);
+    expect(headers['retry-after']).toBe('1');
+  }
+  expect(await leadsOf(own.id)).toBe(1);
+});
+
+test('Creating a subscription again shows its secret again', async () => {
+  const wanted = { url: 'https://hooks.example.com/causeway', eventTypes: ['client.created'] };
+  const name = randomUUID();
+  const first = await post('/webhooks/subscriptions', wanted, name);
+  const again = await post('/webhooks/subscriptions', wanted, name);
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  const event = await post('/events/test', { type: 'client.created' }, name);
+  expect([event.status, event.json.reason]).toEqual([422, 'idempotency_key_reused']);
+  const made = randomUUID();
+  const event1 = await post('/events/test', { type: 'client.created' }, made);
+  const event2 = await post('/events/test', { type: 'client.created' }, made);
+  expect([event1.status, event2.text]).toEqual([202, event1.text]);
+});
+
+test('A malformed key is a 400 that names the header, and a read ignores it', async () => {
+  for (const malformed of ['a b', 'a,b', '"open', 'x'.repeat(256), '""']) {
+    const refused = await post('/integrations/leads', person, malformed);
+    expect([refused.status, refused.json.details[0].field]).toEqual([400, 'Idempotency-Key']);
+    expect(refused.headers['x-ratelimit-limit']).toBe('1000000');
+  }
+  const read = await world.ask('/integrations/lookups/employees', {
+    key,
+    headers: { 'Idempotency-Key': 'a b' },
+  });
+  expect(read.status).toBe(200);
+});
