@@ -11,10 +11,7 @@ export interface Repeated {
  * so that replicas do not run in step.
  * @param onError called with the first of consecutive failures.
  */
-export const repeat = (
-  work: () => Promise<number>,
-  { pauseMs, onError }: { readonly pauseMs: number; readonly onError: (error: unknown) => void },
-): Repeated => {
+export const repeat = (work: () => Promise<number>, { pauseMs, onError }: RepeatOptions): Repeated => {
   const stopping = new AbortController();
   let failing = false;
   const running = (async () => {
@@ -28,7 +25,8 @@ export const repeat = (
         failing = true;
       }
       if (done > 0) continue;
-      const variedMs = pauseMs * (0.75 + Math.random() / 2);
+      const nextMs = typeof pauseMs === 'number' ? pauseMs : pauseMs();
+      const variedMs = nextMs * (0.75 + Math.random() / 2);
       await sleep(variedMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();
@@ -39,3 +37,9 @@ export const repeat = (
     },
   };
 };
+
+interface RepeatOptions {
+  /** The pause, or a function that returns the next one. */
+  readonly pauseMs: number | (() => number);
+  readonly onError: (error: unknown) => void;
+}

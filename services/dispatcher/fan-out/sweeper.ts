@@ -27,6 +27,7 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
   metrics.gauge(dispatcherMetrics.dispatcher_events_oldest_seconds, () => seconds(outbox.read()?.oldestMs));
   let wasAway = false;
   let quietUntilMs = 0;
+  let pauseMs = sweepEveryMs;
   const sweep = async (): Promise<number> => {
     if (wasAway) quietUntilMs = performance.now() + quietMs;
     try {
@@ -45,6 +46,9 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
     );
     const { due, created } = await readOldest(all);
     const at = now();
+    // The earliest lease that ends soon is not kept waiting.
+    const soonMs = due === null ? 0 : due.getTime() - at.getTime();
+    pauseMs = soonMs > 0 ? Math.max(leastPauseMs, Math.min(soonMs, sweepEveryMs)) : sweepEveryMs;
     const ageMs = (since: Date | null) => (since === null ? 0 : Math.max(0, at.getTime() - since.getTime()));
     const lateMs = ageMs(due);
     outbox.set({ lateMs, oldestMs: ageMs(created) });
@@ -55,7 +59,7 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
     return done;
   };
   return repeat(sweep, {
-    pauseMs: sweepEveryMs,
+    pauseMs: () => pauseMs,
     onError: (error) => log.warn({ error }, 'sweep failed; retried'),
   });
 };
@@ -63,6 +67,7 @@ export const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): R
 /** For rows without a lease, of an older release. */
 const graceMs = 2_000;
 const sweepEveryMs = 250;
+const leastPauseMs = 50;
 /** A pass takes seconds after an outage, while it fans out what was left behind. */
 const measuredForMs = 30_000;
 /** After an outage of the database, dispatchers that live record first what they have delivered meanwhile. */
