@@ -77,7 +77,7 @@ test.each(
   const options: PageOptions = {
     colorScheme,
     viewport: { width, height },
-    mayLog: /ERR_INTERNET_DISCONNECTED/,
+    mayLog: /ERR_INTERNET_DISCONNECTED|could not be reached/,
   };
   const take = async (page: Page, name: string, whole: boolean): Promise<void> => {
     await page.evaluate('document.fonts.ready.then(() => undefined)');
