@@ -50,10 +50,25 @@ export const keyChangesSubject = 'keys.changes';
 export const keyUsedSubject = 'keys.used';
 
 /**
- * The stream of rate-limit counts: one subject for each partition, to which only the owner of the partition appends.
+ * The streams of rate-limit counts: one log with a single NATS server, three logs on three servers
+ * (`services/gateway/limits`). Each has one copy and is on one server.
  */
-export const limitStream = 'LIMITS';
-export const limitLogSubject = (partition: number | '*'): string => `limits.log.${partition}`;
+export const limitLogStream = (log: number | '*'): string => `LIMITS_${log}`;
+export const limitLogNumbers = (replicas: number): readonly number[] => (replicas < 3 ? [1] : [1, 2, 3]);
+
+/** Names the store of a log, so that a store that was lost is told from the one before it. */
+export const limitStoreSubject = (log: number | '*', partition: number | '*'): string =>
+  `limits.log.${log}.${partition}`;
+/** The entries of a partition in a store, which only the partition's owner appends. */
+export const limitEntrySubject = (log: number | '*', partition: number | '*', store: string): string =>
+  `${limitStoreSubject(log, partition)}.${store}`;
+/** A message here says that a store has received everything that it must have. */
+export const limitMemberSubject = (log: number | '*', partition: number | '*', store: string): string =>
+  `${limitEntrySubject(log, partition, store)}.member`;
+
+/** The stream of counts of the previous release (`services/gateway/limits/former-log.ts`). */
+export const formerLimitStream = 'LIMITS';
+export const formerLimitSubject = (partition: number | '*'): string => `limits.log.${partition}`;
 
 /**
  * Requests to count go here. Only the owner of the partition listens, under the epoch of its ownership, so that an

@@ -17,7 +17,9 @@ const rendered = await renderOverlays();
 const production = rendered['overlays/production'];
 
 /** Expected differences between the two. */
-const ofThePlace = new Set(['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL']);
+const ofThePlace = new Set([
+  ...['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'LIMIT_LOG_SERVERS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL'],
+]);
 const isOfThePlace = (variable: string): boolean => ofThePlace.has(variable) || variable.startsWith('OTEL_');
 
 const anyPassword = new Proxy({ ...required } as Record<string, string>, {

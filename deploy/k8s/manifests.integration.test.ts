@@ -217,7 +217,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     const copies = ownPods(manifests).flatMap(
       ({ spec }) => environmentOf(spec.containers[0]!, secret).NATS_REPLICAS ?? [],
     );
-    expect(copies).toEqual(['3', '3']);
+    expect(copies).toEqual(['3', '3', '3']);
   });
 });
 

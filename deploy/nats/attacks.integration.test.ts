@@ -15,8 +15,8 @@ import {
   type LaneName,
   laneSubject,
   limitCountSubject,
-  limitLogSubject,
-  limitStream,
+  limitEntrySubject,
+  limitLogStream,
   metaEntryName,
   replyPrefix,
   requestsCountedSubject,
@@ -28,7 +28,7 @@ import {
   connectBus,
   createLog,
   each,
-  ensureLimitStream,
+  ensureLimitStreams,
   followKeyTable,
   isRequest,
   json,
@@ -64,7 +64,7 @@ const busOf = async (user: string): Promise<Bus> => {
 const operator = await busOf('operator');
 const manager = await jetstreamManager(operator.nc);
 await createStream(operator, 1);
-await ensureLimitStream(operator.nc, 1);
+await ensureLimitStreams(operator.nc, []);
 const keys = await new Kvm(operator.nc).create(keyBucket, { history: 1, allow_direct: false });
 await new Kvm(operator.nc).create(gatewayBucket, gatewayBucketSettings);
 await keys.put(metaEntryName, JSON.stringify({ ready: true }));
@@ -130,9 +130,13 @@ const targets = [
   ...[deliveryTailSubject(1001), deliveryHealthSubject],
   entrySubject,
 ];
-const streams = [limitStream, eventStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
+const streams = [limitLogStream(1), eventStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
 /** The streams in which a user may store messages of its own; others refuse it. */
-const stored = [limitLogSubject(0), eventSubject(1001, 'client.created'), `$KV.${gatewayBucket}.mine`];
+const stored = [
+  limitEntrySubject(1, 0, 'store'),
+  eventSubject(1001, 'client.created'),
+  `$KV.${gatewayBucket}.mine`,
+];
 
 const frame = encodeCalls([
   {
@@ -200,7 +204,7 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
 
 beforeEach(async () => {
   heard.clear();
-  for (const stream of [limitStream, eventStream]) await manager.streams.purge(stream);
+  for (const stream of [limitLogStream(1), eventStream]) await manager.streams.purge(stream);
 });
 
 const connectAs = async (user: string): Promise<NatsConnection> => {
@@ -252,16 +256,16 @@ const deliveredByJetStream = async (): Promise<void> => {
     const name = `control-${Math.random()}`.replace('.', '');
     let delivered = 0;
     const subscription = operator.nc.subscribe(name, { callback: () => void delivered++ });
-    await manager.consumers.add(limitStream, { name, deliver_subject: name });
+    await manager.consumers.add(limitLogStream(1), { name, deliver_subject: name });
     await vi.waitFor(
       () => {
-        operator.nc.publish(limitLogSubject(7), 'control');
+        operator.nc.publish(limitEntrySubject(1, 7, 'store'), 'control');
         expect(delivered).toBeGreaterThan(0);
       },
       { timeout: 10_000, interval: 300 },
     );
     subscription.unsubscribe();
-    await manager.consumers.delete(limitStream, name);
+    await manager.consumers.delete(limitLogStream(1), name);
   }
 };
 

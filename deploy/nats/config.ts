@@ -51,7 +51,11 @@ export const renderNatsConfig = (config: NatsConfig): string =>
       ping_interval: '3s',
       ping_max: 2,
       jetstream: { store_dir: config.storeDir },
-      ...(config.cluster && { server_name: config.cluster.name, cluster: cluster(config.cluster) }),
+      ...(config.cluster && {
+        server_name: config.cluster.name,
+        server_tags: [config.cluster.name],
+        cluster: cluster(config.cluster),
+      }),
       ...(config.users.length === 0 ? {} : { authorization: authorization(config.users) }),
     },
     undefined,

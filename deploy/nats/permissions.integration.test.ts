@@ -11,8 +11,8 @@ import {
   keyRevokedSubject,
   keyUsedSubject,
   laneSubject,
-  limitLogSubject,
-  limitStream,
+  limitEntrySubject,
+  limitLogStream,
   replicaSubject,
   replyPrefix,
   sessionsEndedSubject,
@@ -147,25 +147,25 @@ test.each([
   ['webhooks', eventSubject(1001, 'client.created')],
   ['webhooks', deliveryTailSubject(1001)],
   ['webhooks', `$KV.${keyBucket}.1`],
-  ['webhooks', limitLogSubject(0)],
+  ['webhooks', limitEntrySubject(1, 0, 'store')],
   ['crm', deliveryHealthSubject],
   ['crm', testDeliverySubject],
-  ['crm', limitLogSubject(0)],
+  ['crm', limitEntrySubject(1, 0, 'store')],
   ['crm', sessionsEndedSubject],
   ['crm', `$JS.API.CONSUMER.CREATE.${eventStream}.mine`],
   ['crm', `$JS.API.STREAM.DELETE.${eventStream}`],
   ['access', laneSubject('crm')],
   ['access', deliveryHealthSubject],
-  ['access', limitLogSubject(0)],
+  ['access', limitEntrySubject(1, 0, 'store')],
   ['access', eventSubject(1001, 'client.created')],
   ['access', `$JS.API.STREAM.DELETE.KV_${keyBucket}`],
-  ['access', `$JS.API.CONSUMER.CREATE.${limitStream}.mine`],
+  ['access', `$JS.API.CONSUMER.CREATE.${limitLogStream(1)}.mine`],
   ['gateway', `$JS.API.STREAM.CREATE.KV_${keyBucket}`],
-  ['gateway', `$JS.API.STREAM.UPDATE.${limitStream}`],
+  ['gateway', `$JS.API.STREAM.UPDATE.${limitLogStream(1)}`],
   ['gateway', `$JS.API.CONSUMER.CREATE.KV_gateways.mine`],
   // A stored message is delivered to any subject that the requester names.
   ['gateway', '$JS.API.DIRECT.GET.KV_gateways'],
-  ['gateway', `$JS.API.DIRECT.GET.${limitStream}`],
+  ['gateway', `$JS.API.DIRECT.GET.${limitLogStream(1)}`],
   ['gateway', `$JS.API.CONSUMER.CREATE.${eventStream}.mine`],
   ['gateway', eventSubject(1001, 'client.created')],
   ['gateway', ingestSubject],
@@ -262,10 +262,10 @@ test('a stream message that is delivered to a lane is not taken as a request', a
   const maker = await connectAs('operator');
   const frame = encodeCalls([{ id: 1, call: callOf('from a stream') }]);
   const manager = await jetstreamManager(maker, { checkAPI: false });
-  await manager.streams.add({ name: limitStream, subjects: [limitLogSubject('*')] });
+  await manager.streams.add({ name: limitLogStream(1), subjects: [limitEntrySubject(1, '*', '*')] });
   const gateway = await connectAs('gateway');
-  gateway.publish(limitLogSubject(0), frame);
-  await manager.consumers.add(limitStream, {
+  gateway.publish(limitEntrySubject(1, 0, 'store'), frame);
+  await manager.consumers.add(limitLogStream(1), {
     name: 'thief',
     deliver_subject: laneSubject('operator'),
     ack_policy: AckPolicy.Explicit,

@@ -6,6 +6,8 @@ import {
   eventConsumer,
   eventStream,
   eventSubject,
+  formerLimitStream,
+  formerLimitSubject,
   gatewayBucket,
   ingestSubject,
   keyBucket,
@@ -15,8 +17,11 @@ import {
   type LaneName,
   laneSubject,
   limitCountSubject,
-  limitLogSubject,
-  limitStream,
+  limitEntrySubject,
+  limitLogNumbers,
+  limitLogStream,
+  limitMemberSubject,
+  limitStoreSubject,
   probeSubject,
   replicaSubject,
   replyPrefix,
@@ -85,10 +90,8 @@ const readsStream = (stream: string): string[] => [
 const makesConsumer = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.CREATE.${stream}.${consumer}`;
 /** Reading single messages of a stream as JSON; without a consumer, nothing of it is delivered elsewhere. */
-const readsMessages = (stream: string): string[] => [
-  `$JS.API.STREAM.INFO.${stream}`,
-  `$JS.API.STREAM.MSG.GET.${stream}`,
-];
+const readsMessages = (stream: string): string => `$JS.API.STREAM.MSG.GET.${stream}`;
+const limitLogs = limitLogNumbers(3).map(limitLogStream);
 /** Following a bucket with a watch, and reading single entries. */
 const followsBucket = (bucket: string): string[] => [
   `$JS.API.STREAM.INFO.${bucketStream(bucket)}`,
@@ -122,10 +125,14 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       keyUsedSubject,
       requestsCountedSubject,
       limitCountSubject('*', '*'),
-      limitLogSubject('*'),
+      limitStoreSubject('*', '*'),
+      limitEntrySubject('*', '*', '*'),
+      limitMemberSubject('*', '*', '*'),
+      formerLimitSubject('*'),
       writesBucket(gatewayBucket),
       '$JS.API.INFO',
-      ...readsMessages(limitStream),
+      ...limitLogs.map(readsMessages),
+      readsMessages(formerLimitStream),
       ...followsKeys.publish,
       `$JS.API.STREAM.INFO.${bucketStream(gatewayBucket)}`,
     ],
@@ -149,7 +156,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       // To purge entries of keys that were revoked long ago.
       `$JS.API.STREAM.PURGE.${bucketStream(keyBucket)}`,
       ...makesStream(bucketStream(gatewayBucket)),
-      ...makesStream(limitStream),
+      ...limitLogs.flatMap(makesStream),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
     subscribe: [keyUsedSubject, requestsCountedSubject, keyChangesSubject],

@@ -22,6 +22,11 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       QUOTA_KEYS: integer(1, 1_000_000).default(200),
       /** Copies of each NATS bucket: 1 on a single server, 3 in a cluster. */
       NATS_REPLICAS: integer(1, 5).default(1),
+      /** The tags of the three NATS servers that hold the limiter's logs; used if there are three copies. */
+      LIMIT_LOG_SERVERS: z
+        .string()
+        .regex(/^[a-z0-9_-]+(,[a-z0-9_-]+){2}$/, 'must be three names separated by commas')
+        .default('nats-1,nats-2,nats-3'),
       /** Seals second factors. */
       PORTAL_SECRET_KEYS: keyRing(),
       /** A portal session ends after this long without a request. */

@@ -21,6 +21,7 @@ await runProcess(
       keyQuota: config.QUOTA_KEYS,
       portal: portalSettings(config),
       replicas: config.NATS_REPLICAS,
+      limitLogServers: config.NATS_REPLICAS >= 3 ? config.LIMIT_LOG_SERVERS.split(',') : [],
     });
     kit.onStop('access', () => access.drain());
     kit.ready('access', () => access.ready());

@@ -98,6 +98,8 @@ export interface AccessOptions {
   readonly portal: PortalSettings;
   /** Copies of each NATS bucket. */
   readonly replicas: number;
+  /** See `ensureLimitStreams`; none: a single NATS server. */
+  readonly limitLogServers?: readonly string[];
   readonly checkIntervalMs?: number;
   readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;

@@ -23,6 +23,8 @@ export const gatewayConfig = {
   RATE_LIMIT_COMPANY_FACTOR: integer(1, 1_000_000).default(20),
   /** Requests per minute and signed-in member of the portal. Its pages send about ten requests per click. */
   RATE_LIMIT_PORTAL: limit().default(1200),
+  /** NATS servers; with three or more, the limiter has three logs. Every gateway needs the same value. */
+  NATS_REPLICAS: integer(1, 5).default(1),
   /** Calls in flight to one service before the gateway sheds load. */
   LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
   /** Bytes of all request bodies in memory before the gateway sheds load. */

@@ -2,6 +2,7 @@ import {
   basePath,
   keyOperations,
   laneSubject,
+  limitLogNumbers,
   replyPrefix,
   type ServiceName,
   services,
@@ -16,7 +17,6 @@ import { reportLastUsed } from './keys/last-used.ts';
 import { keepPresence } from './keys/presence.ts';
 import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
-import { openLimitLog } from './limits/log.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { createPages } from './pages.ts';
 import { createPortal } from './portal/portal.ts';
@@ -45,10 +45,9 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
       withinMs: startPatienceMs,
       onError: (error) => log.info({ reason: String(error) }, 'NATS is not ready yet'),
     });
-  const limitLog = await atStart(() => openLimitLog(bus.nc, { timeoutMs: countTimeoutMs }));
   const counter = createCounter({
     bus,
-    log: limitLog,
+    logs: limitLogNumbers(config.NATS_REPLICAS),
     partitions: limitPartitions,
     timeoutMs: countTimeoutMs,
     logger: log,

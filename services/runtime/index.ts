@@ -53,7 +53,7 @@ export { followKeyTable, type KeyTable } from './key-table/follow.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type LaneHandler, type LaneServer, together } from './lanes/server.ts';
-export { ensureLimitStream } from './limit-stream.ts';
+export { ensureLimitStreams } from './limit-stream.ts';
 export { createLog, type Log } from './log.ts';
 export { createMeasurement, type Measurement } from './measurement.ts';
 export { type Cell, createMetrics, type Metrics, noMetrics } from './metrics.ts';

@@ -1,24 +1,28 @@
-import { limitLogSubject, limitStream } from '@causeway/proto';
+import { limitLogNumbers, limitLogStream, limitStoreSubject } from '@causeway/proto';
 import { jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 
 /**
- * Creates the stream of rate-limit counts if it is missing. `access` does this for the gateways: the creator of a
+ * Creates the streams of rate-limit counts that are missing. `access` does this for the gateways: the creator of a
  * stream decides what flows into and out of it, and a gateway is the most exposed process.
- * @param replicas copies in the NATS cluster.
+ * @param servers the tags of the NATS servers that hold the three logs; with fewer than three servers there is one log.
  */
-export const ensureLimitStream = async (nc: NatsConnection, replicas: number): Promise<void> => {
+export const ensureLimitStreams = async (nc: NatsConnection, servers: readonly string[]): Promise<void> => {
   const manager = await jetstreamManager(nc, { checkAPI: false });
-  await manager.streams.add({
-    name: limitStream,
-    subjects: [limitLogSubject('*')],
-    storage: StorageType.File,
-    retention: RetentionPolicy.Limits,
-    max_age: maxAgeSeconds * 1e9,
-    duplicate_window: 1e9,
-    allow_rollup_hdrs: true,
-    num_replicas: replicas,
-  });
+  for (const log of limitLogNumbers(servers.length))
+    await manager.streams.add({
+      name: limitLogStream(log),
+      subjects: [`${limitStoreSubject(log, '*')}`, `${limitStoreSubject(log, '*')}.>`],
+      storage: StorageType.File,
+      retention: RetentionPolicy.Limits,
+      max_age: maxAgeSeconds * 1e9,
+      duplicate_window: 1e9,
+      allow_rollup_hdrs: true,
+      // Lets the messages that name a store stay.
+      allow_msg_ttl: true,
+      num_replicas: 1,
+      ...(servers.length >= 3 && { placement: { cluster: '', tags: [servers[log - 1]!] } }),
+    });
 };
 
 /** Twice the window plus a margin: older counts belong to windows that are no longer needed. */

@@ -3,15 +3,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventStream, keyBucket, laneSubject, limitStream } from '@causeway/proto';
-import { type Bus, connectBus, ensureLimitStream } from '@causeway/runtime';
+import { eventStream, keyBucket, laneSubject, limitLogNumbers, limitLogStream } from '@causeway/proto';
+import { type Bus, connectBus, ensureLimitStreams } from '@causeway/runtime';
 import { type Certificate, cleanUp, makeAuthority, provided, startProgram } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test, vi } from 'vitest';
 import { openKeyBucket } from '../../../services/access/key-table/bucket.ts';
 import { createStream } from '../../../services/dispatcher/intake/streams.ts';
-import { openLimitLog } from '../../../services/gateway/limits/log.ts';
+import { createCounter } from '../../../services/gateway/limits/counter.ts';
 import { freePorts } from '../../local/ports.ts';
 import { passwordVariable, userNames } from './users.ts';
 
@@ -122,19 +122,32 @@ test('each service creates its streams with three copies, as its own user', asyn
     ['dispatcher', 'gateway', 'access', 'operator'].map((name) => busOf(name)),
   );
   await createStream(dispatcher!, 3);
-  await ensureLimitStream(access!.nc, 3);
-  await openLimitLog(gateway!.nc, { timeoutMs: 5000 });
+  await ensureLimitStreams(access!.nc, ['nats-0', 'nats-1', 'nats-2']);
   await openKeyBucket(access!, 3);
   const manager = await jetstreamManager(operator!.nc);
   const copies = Object.fromEntries(
     await Promise.all(
-      [eventStream, limitStream, `KV_${keyBucket}`].map(async (stream) => {
+      [eventStream, `KV_${keyBucket}`].map(async (stream) => {
         const { config: made } = await manager.streams.info(stream);
         return [stream, made.num_replicas];
       }),
     ),
   );
-  expect(copies).toEqual({ [eventStream]: 3, [limitStream]: 3, [`KV_${keyBucket}`]: 3 });
+  expect(copies).toEqual({ [eventStream]: 3, [`KV_${keyBucket}`]: 3 });
+  const places = await Promise.all(
+    limitLogNumbers(3).map(async (log) => (await manager.streams.info(limitLogStream(log))).cluster?.leader),
+  );
+  expect(places).toEqual(['nats-0', 'nats-1', 'nats-2']);
+  const counter = createCounter({
+    bus: gateway!,
+    logs: limitLogNumbers(3),
+    partitions: 1,
+    timeoutMs: 10_000,
+  });
+  await counter.warm();
+  const take = { window: 1, companyId: 1, slot: 4, limit: 9, companySlot: 0 };
+  expect(await counter.count(take)).toEqual({ own: 1, company: 0 });
+  await counter.drain();
 });
 
 test.each(['crm', 'crm-next'])('%s has the permissions of a service on one server', async (user) => {

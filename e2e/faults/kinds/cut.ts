@@ -1,4 +1,4 @@
-import { limitStream } from '@causeway/proto';
+import { eventStream } from '@causeway/proto';
 import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { Cut, Link } from '../links.ts';
@@ -50,7 +50,7 @@ const cutsOf = (how: Cut): readonly Fault[] => [
     'a NATS server from the others',
     how,
     async ({ links, leaderOf }) => {
-      const leader = new RegExp(await leaderOf(limitStream));
+      const leader = new RegExp(await leaderOf(eventStream));
       return [...links.between(leader, anyNats), ...links.between(anyNats, leader)];
     },
     { bounds },
@@ -58,7 +58,7 @@ const cutsOf = (how: Cut): readonly Fault[] => [
   cut(
     'a NATS server from its clients',
     how,
-    async ({ links, leaderOf }) => links.between(/(?!nats).*/, new RegExp(await leaderOf(limitStream))),
+    async ({ links, leaderOf }) => links.between(/(?!nats).*/, new RegExp(await leaderOf(eventStream))),
     { bounds },
   ),
   // The longest restart of a receiver that does not disable its subscription.

@@ -1,4 +1,4 @@
-import { keyBucket, limitStream } from '@causeway/proto';
+import { keyBucket } from '@causeway/proto';
 import { pidOf } from '../../api/support/processes.ts';
 import type { Fault } from '../fault.ts';
 
@@ -11,7 +11,6 @@ export const disks: readonly Fault[] = [
     prepare: async ({ disks, restart, lead }) => {
       disks.give(server, 32);
       await restart(server);
-      await lead(limitStream, server);
       await lead(`KV_${keyBucket}`, server);
     },
     act: async ({ disks, world }) => {

@@ -1,4 +1,4 @@
-import { limitStream } from '@causeway/proto';
+import { eventStream } from '@causeway/proto';
 import { signal } from '../../api/support/processes.ts';
 import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';
@@ -29,7 +29,7 @@ const freezeThe = (name: string, more?: Partial<Fault>): Fault => freeze(name, a
 
 /** A process is stopped (SIGSTOP) and later continues as if nothing had happened, like a paused machine. */
 export const freezes: readonly Fault[] = [
-  freeze(`leader of ${limitStream}`, ({ leaderOf }) => leaderOf(limitStream), { bounds }),
+  freeze(`leader of ${eventStream}`, ({ leaderOf }) => leaderOf(eventStream), { bounds }),
   freezeThe('gateway-1', { edge: true, bounds }),
   freezeThe('gateway-2', { edge: true, bounds }),
   freezeThe('access-1', { bounds }),

@@ -1,4 +1,4 @@
-import { eventStream, limitStream } from '@causeway/proto';
+import { eventStream } from '@causeway/proto';
 import { signal } from '../../api/support/processes.ts';
 import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';
@@ -31,7 +31,6 @@ export const kills: readonly Fault[] = [
   kill('nats-1', { bounds: natsKill }),
   kill('nats-2', { bounds: natsKill }),
   kill('nats-3', { bounds: natsKill }),
-  killLeader(limitStream),
   killLeader(eventStream),
   kill('gateway-1', gatewayKill),
   kill('gateway-2', gatewayKill),

@@ -1,8 +1,8 @@
-import { connectBus, ensureLimitStream } from '@causeway/runtime';
+import { limitLogNumbers } from '@causeway/proto';
+import { connectBus, ensureLimitStreams } from '@causeway/runtime';
 import { startNats } from '../../../deploy/local/servers.ts';
 import { type Counter, createCounter } from '../../../services/gateway/limits/counter.ts';
 import { companySlot, keySlot } from '../../../services/gateway/limits/counts.ts';
-import { openLimitLog } from '../../../services/gateway/limits/log.ts';
 import { windowOf } from '../../../services/gateway/limits/window.ts';
 import type { BenchContext } from '../context.ts';
 import { readCpu } from '../cpu.ts';
@@ -31,9 +31,8 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
   onEnd(() => nats.stop());
   const bus = await connectBus({ url: nats.url, name: 'gateway' });
   onEnd(() => bus.close());
-  await ensureLimitStream(bus.nc, 1);
-  const log = await openLimitLog(bus.nc, { timeoutMs });
-  const partitionLog = createCounter({ bus, log, partitions: 1, timeoutMs });
+  await ensureLimitStreams(bus.nc, []);
+  const partitionLog = createCounter({ bus, logs: limitLogNumbers(1), partitions: 1, timeoutMs });
   await partitionLog.warm();
   const stream = await openStreamCounter(bus.nc);
   const ways: Readonly<Record<string, Checked>> = {

@@ -1,5 +1,5 @@
 import { type KeyTableChange, Problem, type TableEntry } from '@causeway/proto';
-import { type Bus, ensureLimitStream } from '@causeway/runtime';
+import { type Bus, ensureLimitStreams } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
 import { openGatewayBucket, openKeyBucket } from './bucket.ts';
 import { expireRevoked } from './expire.ts';
@@ -30,7 +30,7 @@ export interface KeyTable {
  * do this at once.
  */
 export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable> => {
-  const { bus, log, replicas, checkIntervalMs = 30_000 } = options;
+  const { bus, log, replicas, limitLogServers = [], checkIntervalMs = 30_000 } = options;
   let bucket: KV;
   let ready = false;
   let checkedFingerprint = '';
@@ -42,7 +42,6 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
   const checkNow = async (): Promise<void> => {
     const startedMs = performance.now();
     await openGatewayBucket(bus, replicas);
-    await ensureLimitStream(bus.nc, replicas);
     bucket = await openKeyBucket(bus, replicas);
     // Both are read before the comparison: a change during it shows at the next check.
     const fingerprint = `${await bucketFingerprint(bucket)} ${Object.values(await rowTotals(options.db)).join('/')}`;
@@ -79,7 +78,11 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
   };
   const checkAndGoOn = async (): Promise<void> => {
     try {
-      if (bus.connected()) await check();
+      if (bus.connected()) {
+        await check();
+        // Last, because the table does not need them.
+        await ensureLimitStreams(bus.nc, limitLogServers);
+      }
       checkLater(checkIntervalMs);
     } catch (error) {
       log.warn({ error }, 'key table check failed');
@@ -144,6 +147,7 @@ export interface KeyTableOptions extends TableSource {
   readonly bus: Bus;
   /** Copies of each bucket: 1 on a single NATS server, 3 in a cluster. */
   readonly replicas: number;
+  readonly limitLogServers?: readonly string[];
   readonly checkIntervalMs?: number;
 }
 

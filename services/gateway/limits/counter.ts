@@ -1,10 +1,8 @@
-import { limitCountSubject } from '@causeway/proto';
-import { type Bus, isRequest, type Log, type Metrics, noMetrics } from '@causeway/runtime';
-import { type Msg, NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
+import { type Bus, type Log, type Metrics, noMetrics } from '@causeway/runtime';
 import { gatewayMetrics } from '../metrics.ts';
+import { createAsker } from './ask.ts';
 import { type Positions, partitionOf, positionLength, type Takes } from './counts.ts';
-import { FencedError, type LimitLog } from './log.ts';
-import { claimPartition, type Listener, MovedError, type Partition, understandsTakes } from './partition.ts';
+import { createRoute, type Route } from './route.ts';
 
 /** The request could not be counted in time, so it must not be admitted. */
 export class CountError extends Error {
@@ -44,56 +42,50 @@ export interface Position {
   readonly company: number;
 }
 
-/** A gateway's message to an owner. The previous release sent `[window, slots]`. */
-interface CountRequest {
-  readonly window: number;
-  readonly takes: Takes;
-}
-
 /**
  * Sends the requests of one tick and partition together. Each partition of the slots has one owner among the gateways,
- * which counts in memory and answers when the counts are in the partition's log (`partition.ts`). The epoch in the log's
- * last message identifies the owner; if no gateway listens under it, the gateway that needs the partition takes it over.
+ * which counts in memory and answers when a majority of the partition's logs has the counts (`partition.ts`).
  */
 export const createCounter = ({
   bus,
-  log,
+  logs,
   logger,
   metrics = noMetrics,
   partitions,
   timeoutMs,
 }: CounterOptions): Counter => {
-  const routes = Array.from(
-    { length: partitions },
-    (_, partition): Route => ({
-      partition,
-      local: undefined,
-      epoch: undefined,
-      deadEpoch: undefined,
-      timeoutsInRow: 0,
-      waiting: [],
-      flushing: false,
-      resolving: undefined,
-    }),
-  );
+  const asker = createAsker(bus);
   const outcomes = metrics.counter(gatewayMetrics.limit_batches_total);
-  metrics.gauge(
-    gatewayMetrics.limit_partitions_owned,
-    () => routes.filter((route) => route.local?.owned()).length,
-  );
   const tally = (outcome: string): void => {
     outcomes.cell(outcome).value++;
   };
 
-  let loggedAtMs = Number.NEGATIVE_INFINITY;
-  let failingSinceMs: number | undefined;
-  /** Leaves a NATS server through which no count succeeds: it is partitioned or unhealthy. */
-  const switchServerIfFailing = (): void => {
-    failingSinceMs ??= performance.now();
-    if (performance.now() - failingSinceMs < switchServerAfterMs) return;
-    failingSinceMs = undefined;
-    bus.switchServer('no count succeeded through it');
+  let countedAtMs = performance.now();
+  let switchedAtMs = Number.NEGATIVE_INFINITY;
+  /** Leaves a NATS server through which too few logs answer: it is partitioned or unhealthy. */
+  const switchServer = (): void => {
+    const nowMs = performance.now();
+    if (nowMs - countedAtMs < switchServerAfterMs || nowMs - switchedAtMs < timeoutMs) return;
+    switchedAtMs = nowMs;
+    bus.switchServer('too few logs of the limiter answer through it');
   };
+  const lines = Array.from(
+    { length: partitions },
+    (_, partition): Line => ({
+      route: createRoute({
+        ...{ bus, asker, partition, logs, timeoutMs, metrics, logger, tally },
+        onLogsSilent: switchServer,
+      }),
+      waiting: [],
+      flushing: false,
+    }),
+  );
+  metrics.gauge(
+    gatewayMetrics.limit_partitions_owned,
+    () => lines.filter(({ route }) => route.owned()).length,
+  );
+
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
   /** Logs why requests are answered 503, at most once per interval. */
   const logFailure = (cause: unknown): void => {
     if (performance.now() - loggedAtMs < logEveryMs) return;
@@ -101,111 +93,16 @@ export const createCounter = ({
     logger?.warn({ error: cause }, 'count failed');
   };
 
-  /** Answers the other gateways for a partition that this one owns. */
-  const listen =
-    (route: Route) =>
-    (owned: Partition): Listener => {
-      const subscription = bus.nc.subscribe(limitCountSubject(route.partition, owned.epoch), {
-        callback: (error: Error | null, message: Msg) => {
-          if (error || !isRequest(message)) return;
-          const asked = message.json<CountRequest | FormerRequest>();
-          answer(owned, asked).then(
-            (positions) => message.respond(JSON.stringify(positions)),
-            // No answer if it is unknown whether the requests were counted: the caller runs into its timeout.
-            (cause: unknown) => cause instanceof MovedError && message.respond('"moved"'),
-          );
-        },
-      });
-      return { close: () => subscription.drain().catch(() => {}) };
-    };
-
-  /** Finds the partition's owner, or becomes it. Concurrent calls share one attempt. */
-  const resolveOwner = (route: Route): Promise<void> => {
-    route.resolving ??= (async () => {
-      const tail = await log.tail(route.partition);
-      if (tail.epoch !== null && tail.epoch !== route.deadEpoch && understandsTakes(tail.epoch)) {
-        route.epoch = tail.epoch;
-        return;
-      }
-      try {
-        route.local = await claimPartition(log, route.partition, listen(route), { metrics });
-        route.epoch = route.local.epoch;
-        logger?.info({ partition: route.partition, epoch: route.epoch }, 'partition taken over');
-      } catch (error) {
-        if (!(error instanceof FencedError)) throw error;
-        // A live owner exists: another gateway took the partition over, or the owner that seemed dead was only slow.
-        route.deadEpoch = undefined;
-      }
-    })().finally(() => {
-      route.resolving = undefined;
-    });
-    return route.resolving;
+  const countIn = async (route: Route, window: number, takes: Takes): Promise<Positions> => {
+    const positions = await route.count(window, takes, performance.now() + timeoutMs);
+    if (!positions) throw new CountError('no owner counted in time');
+    return positions;
   };
 
-  const forget = (route: Route, epoch: string, dead: boolean): void => {
-    if (dead) route.deadEpoch = epoch;
-    if (route.epoch === epoch) route.epoch = undefined;
-    if (route.local?.epoch === epoch) route.local = undefined;
-  };
-
-  /** Counts once. @returns undefined if nothing was counted and a retry is safe. */
-  const attempt = async (
-    route: Route,
-    window: number,
-    takes: Takes,
-    leftMs: number,
-  ): Promise<Positions | undefined> => {
-    if (route.epoch === undefined) await resolveOwner(route);
-    const { epoch, local } = route;
-    if (epoch === undefined) return undefined;
-    try {
-      if (local?.epoch === epoch) {
-        const positions = await local.count(window, takes);
-        tally('local');
-        return positions;
-      }
-      const reply = await bus.nc.request(
-        limitCountSubject(route.partition, epoch),
-        JSON.stringify({ window, takes } satisfies CountRequest),
-        { timeout: Math.max(1, leftMs) },
-      );
-      route.timeoutsInRow = 0;
-      const positions = reply.json<Positions | 'moved'>();
-      if (positions !== 'moved') {
-        tally('remote');
-        return positions;
-      }
-      forget(route, epoch, false);
-    } catch (error) {
-      if (error instanceof MovedError) {
-        forget(route, epoch, true);
-      } else if (isNoResponders(error)) {
-        forget(route, epoch, true);
-      } else {
-        // The owner hangs or is partitioned. After two timeouts in a row, another gateway takes its partition over.
-        if (local?.epoch === epoch) forget(route, epoch, true);
-        else if (error instanceof TimeoutError && ++route.timeoutsInRow >= 2) forget(route, epoch, true);
-        throw error;
-      }
-    }
-    tally('moved');
-    return undefined;
-  };
-
-  const countBatch = async (route: Route, window: number, takes: Takes): Promise<Positions> => {
-    const deadlineMs = performance.now() + timeoutMs;
-    for (let leftMs = timeoutMs; leftMs > 0; leftMs = deadlineMs - performance.now()) {
-      if (!bus.connected()) break;
-      const positions = await attempt(route, window, takes, leftMs);
-      if (positions) return positions;
-    }
-    throw new CountError('no owner counted in time');
-  };
-
-  const flush = (route: Route): void => {
-    const waiting = route.waiting;
-    route.waiting = [];
-    route.flushing = false;
+  const flush = (line: Line): void => {
+    const waiting = line.waiting;
+    line.waiting = [];
+    line.flushing = false;
     for (const [window, requests] of Map.groupBy(waiting, ({ take }) => take.window)) {
       const groups = gather(requests);
       const fail = (error: CountError): void => {
@@ -213,16 +110,16 @@ export const createCounter = ({
       };
       const late = setTimeout(() => {
         tally('timeout');
+        if (line.route.owned()) switchServer();
         fail(new CountError('the counters did not answer in time'));
       }, timeoutMs);
-      countBatch(
-        route,
-        window,
-        groups.flatMap(([{ take }, ...more]) => [take.slot, take.limit, 1 + more.length, take.companySlot]),
-      ).then(
+      const takes = groups.flatMap(([{ take }, ...more]) => [
+        ...[take.slot, take.limit, 1 + more.length, take.companySlot],
+      ]);
+      countIn(line.route, window, takes).then(
         (positions) => {
           clearTimeout(late);
-          failingSinceMs = undefined;
+          countedAtMs = performance.now();
           for (const [at, group] of groups.entries()) {
             const own = positions[at * positionLength]!;
             const company = positions[at * positionLength + 1]!;
@@ -237,7 +134,6 @@ export const createCounter = ({
           clearTimeout(late);
           tally('failed');
           logFailure(cause);
-          switchServerIfFailing();
           fail(new CountError('not counted', { cause }));
         },
       );
@@ -247,22 +143,22 @@ export const createCounter = ({
   return {
     count: (take) =>
       new Promise((resolve, reject) => {
-        // While NATS is away there is nothing to wait for (contract, "Rate limits").
-        if (!bus.connected()) return reject(new CountError('NATS is disconnected'));
-        const route = routes[partitionOf(take.companyId, partitions)]!;
-        const first = route.waiting.push({ take, resolve, reject }) === 1;
+        // A lost connection is normally back within milliseconds, through another server.
+        if (asker.awayMs() > timeoutMs) return reject(new CountError('NATS is disconnected'));
+        const line = lines[partitionOf(take.companyId, partitions)]!;
+        const first = line.waiting.push({ take, resolve, reject }) === 1;
         if (take.deferrable) {
-          if (first) setTimeout(flush, deferMs, route);
-        } else if (!route.flushing) {
-          route.flushing = true;
-          setImmediate(flush, route);
+          if (first) setTimeout(flush, deferMs, line);
+        } else if (!line.flushing) {
+          line.flushing = true;
+          setImmediate(flush, line);
         }
       }),
     warm: async () => {
-      await Promise.all(routes.map(resolveOwner));
+      await Promise.all(lines.map(({ route }) => route.warm()));
     },
     drain: async () => {
-      await Promise.all(routes.map((route) => route.local?.release()));
+      await Promise.all(lines.map(({ route }) => route.drain()));
     },
   };
 };
@@ -286,47 +182,26 @@ const gather = (requests: readonly Waiting[]): readonly Group[] => {
 
 type Group = readonly [Waiting, ...Waiting[]];
 
-/** The request of the previous release's gateways: slots alone, answered with one position for each. */
-type FormerRequest = readonly [window: number, slots: readonly number[]];
-
-const answer = async (owned: Partition, asked: CountRequest | FormerRequest): Promise<Positions> => {
-  if ('takes' in asked) return owned.count(asked.window, asked.takes);
-  const [window, slots] = asked;
-  const takes = slots.flatMap((slot) => [slot, Number.MAX_SAFE_INTEGER, 1, 0]);
-  const positions = await owned.count(window, takes);
-  return positions.filter((_, at) => at % positionLength === 0);
-};
-
 const deferMs = 10;
 const logEveryMs = 5_000;
-/** Longer than a cluster usually takes to elect a new leader. */
-const switchServerAfterMs = 6_000;
-
-const isNoResponders = (error: unknown): boolean =>
-  error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());
+const switchServerAfterMs = 250;
 
 export interface CounterOptions {
   readonly bus: Bus;
-  readonly log: LimitLog;
+  /** The numbers of the logs (`limitLogNumbers`); the same in every gateway. */
+  readonly logs: readonly number[];
   readonly partitions: number;
   readonly timeoutMs: number;
   readonly logger?: Log;
   readonly metrics?: Metrics;
 }
 
-interface Route {
-  readonly partition: number;
-  /** This process's own partition, while it owns it. */
-  local: Partition | undefined;
-  /** The owner's epoch; undefined while it is unknown. */
-  epoch: string | undefined;
-  /** An owner that is known to be gone. */
-  deadEpoch: string | undefined;
-  timeoutsInRow: number;
+/** A partition's requests on their way to its owner. */
+interface Line {
+  readonly route: Route;
   waiting: Waiting[];
   /** Whether the waiting requests will be sent in this tick. */
   flushing: boolean;
-  resolving: Promise<void> | undefined;
 }
 
 interface Waiting {

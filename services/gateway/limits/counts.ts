@@ -4,8 +4,11 @@ import type { Bucket } from '@causeway/proto';
 export type Counts = Map<number, Slots>;
 type Slots = Map<number, number>;
 
-/** Increments as the log stores them: `{window: [slot, n, slot, n, …]}`. */
-export type Deltas = Readonly<Record<string, readonly number[]>>;
+/**
+ * Totals as the logs store them, a list for each window: `[window, slot, total, slot, total, …]`. A total says how many
+ * were counted so far, so reading one twice, or an old one late, changes nothing.
+ */
+export type Totals = readonly (readonly number[])[];
 
 /**
  * Requests on their way to the owner. Requests of one slot travel together, as four numbers: slot, its limit, the
@@ -33,48 +36,50 @@ const slotsOf = (counts: Counts, window: number): Slots => {
 };
 
 /** @returns how many were counted before. */
-const add = (slots: Slots, slot: number, requests: number): number => {
+const add = (slots: Slots, changed: Slots, slot: number, requests: number): number => {
   const before = slots.get(slot) ?? 0;
   slots.set(slot, before + requests);
+  changed.set(slot, before + requests);
   return before;
 };
 
 /**
- * Counts requests in `counts`, and once more in `increments`. A request counts for its company unless it is beyond
+ * Counts requests in `counts`, and notes the new totals in `changed`. A request counts for its company unless it is beyond
  * the limit of its own slot: a key that floods must not use up the ceiling of its company's other keys.
  */
-export const countTakes = (counts: Counts, increments: Counts, window: number, takes: Takes): number[] => {
+export const countTakes = (counts: Counts, changed: Counts, window: number, takes: Takes): number[] => {
   const slots = slotsOf(counts, window);
-  const fresh = slotsOf(increments, window);
+  const changedSlots = slotsOf(changed, window);
   const positions: number[] = [];
   for (let at = 0; at < takes.length; at += takeLength) {
     const slot = takes[at]!;
     const limit = takes[at + 1]!;
     const requests = takes[at + 2]!;
     const companySlot = takes[at + 3]!;
-    const before = add(slots, slot, requests);
-    add(fresh, slot, requests);
+    const before = add(slots, changedSlots, slot, requests);
     const within = Math.max(0, Math.min(requests, limit - before));
     let companyFirst = 0;
     if (companySlot !== 0 && within > 0) {
-      companyFirst = add(slots, companySlot, within) + 1;
-      add(fresh, companySlot, within);
+      companyFirst = add(slots, changedSlots, companySlot, within) + 1;
     }
     positions.push(before + 1, companyFirst);
   }
   return positions;
 };
 
-export const applyDeltas = (counts: Counts, entry: { counts: Deltas; snapshot?: true }): void => {
-  if (entry.snapshot) counts.clear();
-  for (const [window, pairs] of Object.entries(entry.counts)) {
-    const slots = slotsOf(counts, Number(window));
-    for (let at = 0; at < pairs.length; at += 2) add(slots, pairs[at]!, pairs[at + 1]!);
+/** Raises the counts to the totals: the larger of two is the later one, as counts only grow. */
+export const mergeTotals = (counts: Counts, totals: Totals): void => {
+  for (const [window, ...pairs] of totals) {
+    const slots = slotsOf(counts, window!);
+    for (let at = 0; at < pairs.length; at += 2) {
+      const [slot, total] = [pairs[at]!, pairs[at + 1]!];
+      if (total > (slots.get(slot) ?? 0)) slots.set(slot, total);
+    }
   }
 };
 
-export const toDeltas = (counts: Counts): Deltas =>
-  Object.fromEntries([...counts].map(([window, slots]) => [window, [...slots].flat()]));
+export const toTotals = (counts: Counts): Totals =>
+  [...counts].map(([window, slots]) => [window, ...[...slots].flat()]);
 
 export const slotCount = (counts: Counts): number => {
   let total = 0;

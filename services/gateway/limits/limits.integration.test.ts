@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limitLogSubject, limitStream } from '@causeway/proto';
-import { type Bus, connectBus, ensureLimitStream } from '@causeway/runtime';
+import { formerLimitStream, formerLimitSubject, limitLogNumbers, limitLogStream } from '@causeway/proto';
+import { type Bus, connectBus, ensureLimitStreams } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createAsker } from './ask.ts';
 import { CountError, type Counter, createCounter, type Take } from './counter.ts';
 import { companySlot, keySlot } from './counts.ts';
+import { openJetStreamLog } from './jetstream-log.ts';
 import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
-import { FencedError, type LimitLog, openLimitLog } from './log.ts';
 import { claimPartition, MovedError } from './partition.ts';
+import { createQuorum, type Quorum } from './quorum.ts';
 
 let nats: TestNats;
 beforeAll(async () => {
@@ -29,11 +32,27 @@ interface Gateway {
 const startGateway = async (url = nats.url): Promise<Gateway> => {
   const bus = await connectBus({ url, name: 'gateway' });
   onTestFinished(() => bus.close());
-  await ensureLimitStream(bus.nc, 1);
-  const log = await openLimitLog(bus.nc, { timeoutMs: 500 });
-  const counter = createCounter({ bus, log, partitions: 1, timeoutMs: 500 });
+  await ensureLimitStreams(bus.nc, []);
+  const counter = createCounter({ bus, logs: limitLogNumbers(1), partitions: 1, timeoutMs: 500 });
   return { bus, counter, limiter: createLimiter(counter, () => clock) };
 };
+
+/** The log of a partition, as its gateways see it. */
+const openQuorum = ({ bus }: Gateway, partition = 0): Quorum => {
+  let stores = 0;
+  return createQuorum({
+    logs: [openJetStreamLog(createAsker(bus).ask, { log: 1, partition, timeoutMs: 5000 })],
+    newStore: () => `store${++stores}`,
+  });
+};
+const ownerOf = (quorum: Quorum): Promise<string | null | undefined> => new Promise(quorum.findOwner);
+const entriesOf = async ({ bus }: Gateway): Promise<number> => {
+  const jsm = await jetstreamManager(bus.nc);
+  const { state } = await jsm.streams.info(limitLogStream(1), { subjects_filter: 'limits.log.1.0.*' });
+  return Object.values(state.subjects!).reduce((sum, count) => sum + count, 0);
+};
+/** Long enough never to expire. */
+const withinMs = 60_000;
 
 /** The requests of a test must not straddle a minute, so the limiter's clock stands still. */
 const clock = Date.parse('2026-03-01T12:00:30Z');
@@ -151,25 +170,45 @@ describe('limits are exact', () => {
     const key = newKey();
     const window = Math.floor(clock / 60_000);
     await take(gateway, key, 60);
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
-    const { epoch } = await log.tail(0);
+    const epoch = await ownerOf(openQuorum(gateway));
     const slot = keySlot(key, 'read');
     const reply = await gateway.bus.nc.request(
       `limits.count.0.${epoch}`,
-      JSON.stringify([window, [slot, slot, keySlot(newKey(), 'read')]]),
+      JSON.stringify({ window, takes: [...requests(slot, 2), ...requests(keySlot(newKey(), 'read'))] }),
     );
-    expect(reply.json()).toEqual([2, 3, 1]);
+    expect(reply.json()).toEqual([2, 0, 1, 0]);
   });
 
-  test('an owner of the previous release, which would not understand, is replaced with its counts kept', async () => {
+  test('an owner of the previous release is fenced off with its counts kept, and its gateways find the new one', async () => {
     const own = await testNats();
     onTestFinished(() => own.stop());
     const gateway = await startGateway(own.url);
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
+    const jsm = await jetstreamManager(gateway.bus.nc);
+    await jsm.streams.add({
+      name: formerLimitStream,
+      subjects: [formerLimitSubject('*')],
+      allow_rollup_hdrs: true,
+    });
     const window = Math.floor(clock / 60_000);
-    const slot = keySlot(newKey(), 'read');
-    await log.append(0, { epoch: '0123456789abcdef', counts: { [window]: [slot, 7] } }, 0);
+    const [slot, other] = [newKey() * 4, newKey() * 4];
+    const append = async (entry: object, expected: number): Promise<unknown> => {
+      const messageHeaders = headers();
+      messageHeaders.set('Nats-Expected-Last-Subject-Sequence', String(expected));
+      const reply = await gateway.bus.nc.request(formerLimitSubject(0), JSON.stringify(entry), {
+        headers: messageHeaders,
+        timeout: 5000,
+      });
+      return reply.json();
+    };
+    const former = 'b0123456789abcdef';
+    await append({ epoch: former, counts: { [window]: [slot, 5, other, 1] } }, 0);
+    await append({ epoch: former, counts: { [window]: [slot, 2] } }, 1);
+    await gateway.counter.warm();
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(8);
+    expect((await gateway.counter.count(inSlot(window, other))).own).toBe(2);
+    expect(await append({ epoch: former, counts: { [window]: [slot, 1] } }, 2)).toHaveProperty('error');
+    const last = await jsm.streams.getMessage(formerLimitStream, { last_by_subj: formerLimitSubject(0) });
+    expect(last!.json()).toMatchObject({ epoch: await ownerOf(openQuorum(gateway)) });
   });
 
   test('a key over its limit is admitted when its limit is raised', async () => {
@@ -241,14 +280,12 @@ describe('counts survive', () => {
     // None waits for a timeout, as for an owner that is not found.
     for (let used = 401; used <= 500; used++) expect((await take(staying, key, 1000)).used).toBe(used);
     await drained;
-    const log = await openLimitLog(staying.bus.nc, { timeoutMs: 500 });
-    expect((await log.tail(0)).epoch).not.toBeNull();
+    const quorum = openQuorum(staying);
+    expect(await ownerOf(quorum)).not.toBeNull();
     await staying.counter.drain();
     // Free for the next gateway that needs it, with all counts in its last message.
-    expect((await log.tail(0)).epoch).toBeNull();
-    const jsm = await jetstreamManager(staying.bus.nc);
-    const { state } = await jsm.streams.info(limitStream, { subjects_filter: limitLogSubject(0) });
-    expect(state.subjects![limitLogSubject(0)]).toBe(1);
+    expect(await ownerOf(quorum)).toBeNull();
+    expect(await entriesOf(staying)).toBe(1);
   });
 
   test('a restart of NATS', async () => {
@@ -259,10 +296,9 @@ describe('counts survive', () => {
     expect(admitted(await takeAll([gateway], key, 10))).toBe(10);
     await own.kill();
     while (gateway.bus.connected()) await sleep(5);
-    const startedMs = performance.now();
     await expect(take(gateway, key, 60)).rejects.toBeInstanceOf(CountError);
-    // Sooner than a count times out.
-    expect(performance.now() - startedMs).toBeLessThan(450);
+    // NATS has been away for longer than a request may wait.
+    await expect(take(gateway, key, 60)).rejects.toThrow('NATS is disconnected');
     await own.restart();
     while (!gateway.bus.connected()) await sleep(5);
     expect((await take(gateway, key, 60)).used).toBe(11);
@@ -274,9 +310,7 @@ describe('counts survive', () => {
     const slot = newKey() * 4;
     // One request after another, so that each is a message of its own.
     for (let at = 1; at <= 1500; at++) expect((await first.counter.count(inSlot(window, slot))).own).toBe(at);
-    const jsm = await jetstreamManager(first.bus.nc);
-    const { state } = await jsm.streams.info(limitStream, { subjects_filter: limitLogSubject(0) });
-    expect(state.subjects![limitLogSubject(0)]).toBeLessThan(1100);
+    expect(await entriesOf(first)).toBeLessThan(1100);
     await first.counter.drain();
     const second = await startGateway();
     expect((await second.counter.count(inSlot(window, slot))).own).toBe(1501);
@@ -286,6 +320,7 @@ describe('counts survive', () => {
 interface Ask {
   readonly window: number;
   readonly takes: number[];
+  readonly id?: string;
 }
 
 describe('ownership', () => {
@@ -293,103 +328,94 @@ describe('ownership', () => {
 
   test('keeps a window as long as any gateway counts in it, whatever the clocks of the others say', async () => {
     const gateway = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     let nowMs = 0;
-    const owner = await claimPartition(log, 902, listen, { elapsedMs: () => nowMs });
+    const owner = await claimPartition(openQuorum(gateway, 902), listen, { elapsedMs: () => nowMs });
     const [behind, present] = [1000, 1003];
     const untilSnapshot = async (): Promise<void> => {
-      for (let at = 0; at < 1001; at++) await owner.count(present, requests(8));
+      for (let at = 0; at < 1001; at++) await owner.count(present, requests(8), withinMs);
     };
-    expect(await owner.count(behind, requests(4))).toEqual([1, 0]);
+    expect(await owner.count(behind, requests(4), withinMs)).toEqual([1, 0]);
     nowMs += 119_000;
     await untilSnapshot();
-    expect(await owner.count(behind, requests(4))).toEqual([2, 0]);
+    expect(await owner.count(behind, requests(4), withinMs)).toEqual([2, 0]);
     nowMs += 121_000;
     await untilSnapshot();
-    expect(await owner.count(behind, requests(4))).toEqual([1, 0]);
+    expect(await owner.count(behind, requests(4), withinMs)).toEqual([1, 0]);
   });
 
   test('is taken by exactly one of many concurrent claimants', async () => {
     const gateway = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
-    // No gateway appends before all have read the same tail, or one could rightly take over from another.
+    // No gateway appends before all have read the same state, or one could rightly take over from another.
     const all = Promise.withResolvers<void>();
     let readers = 0;
-    const together: LimitLog = {
-      ...log,
-      replay: async (partition) => {
-        const replayed = await log.replay(partition);
-        if (++readers === 8) all.resolve();
-        await all.promise;
-        return replayed;
-      },
+    const together = (): Quorum => {
+      const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, partition: 900, timeoutMs: 5000 });
+      return createQuorum({
+        logs: [
+          {
+            ...log,
+            append: (append, done) => {
+              if (++readers === 8) all.resolve();
+              void all.promise.then(() => log.append(append, done));
+            },
+          },
+        ],
+        newStore: () => String(Math.random()).slice(2),
+      });
     };
+    // Names the store.
+    await (await claimPartition(openQuorum(gateway, 900), listen)).release();
     const claims = await Promise.allSettled(
-      Array.from({ length: 8 }, () => claimPartition(together, 900, listen)),
+      Array.from({ length: 8 }, () => claimPartition(together(), listen)),
     );
     expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const claim of claims)
-      if (claim.status === 'rejected') expect(claim.reason).toBeInstanceOf(FencedError);
+      if (claim.status === 'rejected') expect(claim.reason).toBeInstanceOf(MovedError);
   });
 
   test('passes to the gateway that takes over, and the previous owner counts nothing more', async () => {
     const gateway = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
-    const former = await claimPartition(log, 901, listen);
+    const quorum = openQuorum(gateway, 901);
+    const former = await claimPartition(quorum, listen);
     const window = Math.floor(Date.now() / 60_000);
-    expect(await former.count(window, requests(4, 2))).toEqual([1, 0]);
-    const present = await claimPartition(log, 901, listen);
-    expect(await present.count(window, requests(4))).toEqual([3, 0]);
-    await expect(former.count(window, requests(4))).rejects.toBeInstanceOf(MovedError);
+    expect(await former.count(window, requests(4, 2), withinMs)).toEqual([1, 0]);
+    const present = await claimPartition(quorum, listen);
+    expect(await present.count(window, requests(4), withinMs)).toEqual([3, 0]);
+    await expect(former.count(window, requests(4), withinMs)).rejects.toBeInstanceOf(MovedError);
     expect(former.owned()).toBe(false);
-    expect(await present.count(window, requests(4))).toEqual([4, 0]);
+    expect(await present.count(window, requests(4), withinMs)).toEqual([4, 0]);
   });
 
-  test('stays with an owner that was slow for a while, which is found again', async () => {
+  test('stays with an owner that was slow for a while, and nothing is counted twice', async () => {
     const [gateway, other] = [await startGateway(), await startGateway()];
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const window = Math.floor(Date.now() / 60_000);
-    let asked = 0;
-    const owner = await claimPartition(log, 0, (partition) => {
+    const ids: (string | undefined)[] = [];
+    const owner = await claimPartition(openQuorum(gateway), (partition) => {
       const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {
         callback: (_, message) => {
-          // After two unanswered requests it seems dead.
-          if (++asked <= 2) return;
-          const { window: askedFor, takes } = message.json<Ask>();
+          const { window: askedFor, takes, id } = message.json<Ask>();
+          // The first message is lost.
+          if (ids.push(id) === 1) return;
           void partition
-            .count(askedFor, takes)
+            .count(askedFor, takes, withinMs)
             .then((positions) => message.respond(JSON.stringify(positions)));
         },
       });
       return { close: async () => subscription.unsubscribe() };
     });
-    let ended = false;
-    const busy = (async () => {
-      while (!ended) await owner.count(window, requests(newKey() * 4));
-    })();
     const slot = newKey() * 4;
-    const counts: unknown[] = [];
-    for (let at = 0; at < 6; at++)
-      counts.push(
-        await other.counter.count(inSlot(window, slot)).then(
-          ({ own }) => own,
-          () => 'not counted',
-        ),
-      );
-    ended = true;
-    await busy;
-    expect(counts).toEqual(['not counted', 'not counted', 1, 2, 3, 4]);
+    for (let at = 1; at <= 4; at++) expect((await other.counter.count(inSlot(window, slot))).own).toBe(at);
     expect(owner.owned()).toBe(true);
+    expect(ids[0]).toBe(ids[1]);
   });
 
   test('is taken from an owner that hangs, and counts stay exact when it wakes', async () => {
     const gateway = await startGateway();
     const other = await startGateway();
-    const log = await openLimitLog(gateway.bus.nc, { timeoutMs: 500 });
     const window = Math.floor(Date.now() / 60_000);
     // An owner that listens and never answers, like a frozen process.
     let asked = 0;
-    const frozen = await claimPartition(log, 0, (partition) => {
+    const frozen = await claimPartition(openQuorum(gateway), (partition) => {
       const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {
         callback: () => {
           asked++;
@@ -398,20 +424,35 @@ describe('ownership', () => {
       return { close: async () => subscription.unsubscribe() };
     });
     const slot = newKey() * 4;
-    let refusals = 0;
     let position: number | undefined;
-    while (position === undefined && refusals < 5) {
+    // A busy machine may need more than the time of one request.
+    for (let tries = 0; position === undefined && tries < 5; tries++) {
       const counted = await other.counter.count(inSlot(window, slot)).catch((error: unknown) => {
         expect(error).toBeInstanceOf(CountError);
-        refusals++;
         return undefined;
       });
       position = counted?.own;
     }
     expect(position).toBe(1);
-    expect(refusals).toBeGreaterThanOrEqual(2);
     expect(asked).toBeGreaterThanOrEqual(2);
-    await expect(frozen.count(window, requests(slot))).rejects.toBeInstanceOf(MovedError);
+    await expect(frozen.count(window, requests(slot), withinMs)).rejects.toBeInstanceOf(MovedError);
     expect((await other.counter.count(inSlot(window, slot))).own).toBe(2);
+  });
+
+  test('a message that is sent again gets the first answer, also from the real owner', async () => {
+    const [gateway, other] = [await startGateway(), await startGateway()];
+    await take(gateway, newKey(), 60);
+    const epoch = await ownerOf(openQuorum(other));
+    const ask = async (id: string) => {
+      const body = JSON.stringify({ window: Math.floor(clock / 60_000), takes: requests(slot), id });
+      return (await other.bus.nc.request(`limits.count.0.${epoch}`, body)).json();
+    };
+    const slot = newKey() * 4;
+    expect(await Promise.all([ask('1'), ask('1'), ask('2'), ask('1')])).toEqual([
+      [1, 0],
+      [1, 0],
+      [2, 0],
+      [1, 0],
+    ]);
   });
 });

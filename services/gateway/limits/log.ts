@@ -1,124 +1,84 @@
-import { limitLogSubject, limitStream } from '@causeway/proto';
-import {
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
-  jetstreamManager,
-  type SeqMsgRequest,
-} from '@nats-io/jetstream';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
-import { applyDeltas, type Counts, createCounts, type Deltas } from './counts.ts';
+import type { Totals } from './counts.ts';
 
-/**
- * One message of a partition's log. `counts` are increments, or with `snapshot` the whole state, in which
- * case the message has replaced all before it.
- */
-interface LogEntry {
+/** One message of a partition's log. */
+export interface Entry {
+  /** Its writer's term of ownership. */
   readonly epoch: string;
-  readonly counts: Deltas;
-  readonly snapshot?: true;
-  /** Its writer has released the partition: any gateway may take it over at once. */
+  /** The writer's latest append that the log has with this entry; 0: the writer has only fenced the log off. */
+  readonly number: number;
+  readonly totals: Totals;
+  /** The totals are the whole state, and the entry has replaced all before it. */
+  readonly whole?: true;
+  /** The writer has released the partition: any gateway may take it over at once. */
   readonly released?: true;
 }
 
-/** The log's last message: its sequence (0: none), and the owner's epoch (null: the partition has no owner). */
-export interface Tail {
+/** What a log says about a partition. */
+export interface LogState {
+  /** The store's name; undefined if the store is new. A store that was lost comes back without a name. */
+  readonly store: string | undefined;
+  /** Whether the store has received everything that it must have. Only members count in a majority. */
+  readonly member: boolean;
+  /** The sequence of the last entry; 0: none. */
   readonly sequence: number;
+  /** The last entry's; null: there is none, or its writer has released the partition. */
   readonly epoch: string | null;
+  /** The last entry's; 0: none. */
+  readonly number: number;
 }
 
-/** Another process has written to the partition's log, so nothing was appended. */
-export class FencedError extends Error {
-  override readonly name = 'FencedError';
-}
-
-/** The partition logs, in one JetStream stream. */
+/**
+ * A partition's log on one server. Every operation calls back exactly once and never throws; `undefined` means that no
+ * answer came, so it is unknown what happened.
+ */
 export interface LimitLog {
-  tail(partition: number): Promise<Tail>;
-  /** The counts up to the tail. @throws if the log cannot be read to its end in time. */
-  replay(partition: number): Promise<{ tail: Tail; counts: Counts }>;
-  /**
-   * Appends if the log's last message is still the one with `expectedSequence`.
-   * @returns the new message's sequence, when the server has stored it.
-   * @throws FencedError if it is not: nothing was appended. Any other error: unknown whether it was.
-   */
-  append(partition: number, entry: LogEntry, expectedSequence: number): Promise<number>;
+  readState(done: (state: LogState | undefined) => void): void;
+  /** Reads what the log said when it was in this state, from the last entry that is whole. */
+  readEntries(state: LogState, done: (entries: readonly Entry[] | undefined) => void): void;
+  /** Appends if the store's last entry is still the one with this sequence. @returns the new entry's sequence. */
+  append(append: Append, done: (result: number | 'refused' | undefined) => void): void;
+  /** Names a store that has no name. */
+  nameStore(store: string, done: (named: boolean) => void): void;
+  /** Makes a store a member. Changes nothing if the log has another store by now. */
+  addMember(store: string, done: (added: boolean) => void): void;
 }
 
-/** Concurrent reads in a replay: each is a round trip to the server. */
-const readsAtOnce = 256;
+export interface Append {
+  readonly store: string;
+  readonly entry: Uint8Array;
+  readonly expectedSequence: number;
+  /** Deletes all earlier entries. */
+  readonly replaces: boolean;
+}
 
-/** @throws if the stream does not exist yet: `access` creates it. */
-export const openLimitLog = async (nc: NatsConnection, options: LimitLogOptions): Promise<LimitLog> => {
-  const js: JetStreamClient = jetstream(nc, { timeout: options.timeoutMs });
-  const jsm: JetStreamManager = await jetstreamManager(nc, { checkAPI: false });
-  await jsm.streams.info(limitStream);
+/**
+ * Appends to a store that is surely still there. An entry can follow another only in the same store, but an append that
+ * expects none would also fit a store that has just been lost, so then the log is asked for its store again.
+ */
+export const appendSurely = (
+  log: LimitLog,
+  append: Append,
+  done: (result: number | 'refused' | undefined) => void,
+): void =>
+  log.append(append, (result) => {
+    if (typeof result !== 'number' || append.expectedSequence > 0) done(result);
+    else
+      log.readState((state) =>
+        done(state?.store === append.store && state.sequence === result ? result : undefined),
+      );
+  });
 
-  const readLast = async (partition: number): Promise<{ tail: Tail; entry: LogEntry | undefined }> => {
-    const message = await jsm.streams.getMessage(limitStream, { last_by_subj: limitLogSubject(partition) });
-    const entry = message?.json<LogEntry>();
-    const epoch = entry === undefined || entry.released ? null : entry.epoch;
-    return { tail: { sequence: message?.seq ?? 0, epoch }, entry };
-  };
+const encoder = new TextEncoder();
 
-  return {
-    tail: async (partition) => (await readLast(partition)).tail,
-    replay: async (partition) => {
-      const counts = createCounts();
-      const { tail: last, entry } = await readLast(partition);
-      if (last.sequence === 0) return { tail: last, counts };
-      if (entry?.snapshot) {
-        // It has replaced all earlier messages, so there is nothing more to read and a takeover is quick.
-        applyDeltas(counts, entry);
-        return { tail: last, counts };
-      }
-      // Not a consumer: permission to create one would allow delivering the stream to any subject.
-      // The server supports this query; only the client's type lacks it.
-      const first = await jsm.streams.getMessage(limitStream, {
-        next_by_subj: limitLogSubject(partition),
-        seq: 1,
-      } as SeqMsgRequest);
-      let reached = 0;
-      for (let from = first?.seq ?? last.sequence; from <= last.sequence; from += readsAtOnce) {
-        const count = Math.min(readsAtOnce, last.sequence - from + 1);
-        const messages = await Promise.all(
-          Array.from({ length: count }, (_, at) => jsm.streams.getMessage(limitStream, { seq: from + at })),
-        );
-        for (const message of messages) {
-          // A snapshot has replaced missing messages; the others belong to other partitions.
-          if (message?.subject !== limitLogSubject(partition)) continue;
-          reached = message.seq;
-          applyDeltas(counts, message.json<LogEntry>());
-        }
-      }
-      // Counting on from a part of the log would admit requests twice. If the rest has aged out, the next try finds
-      // the log empty.
-      if (reached !== last.sequence) throw new Error(`limit log ${partition} was not read to its end`);
-      return { tail: last, counts };
-    },
-    append: async (partition, entry, expectedSequence) => {
-      const messageHeaders = headers();
-      messageHeaders.set('Nats-Expected-Last-Subject-Sequence', `${expectedSequence}`);
-      if (entry.snapshot) messageHeaders.set('Nats-Rollup', 'sub');
-      try {
-        const ack = await js.publish(limitLogSubject(partition), JSON.stringify(entry), {
-          headers: messageHeaders,
-        });
-        return ack.seq;
-      } catch (error) {
-        if (error instanceof JetStreamApiError && fencedCodes.has(error.code)) {
-          throw new FencedError(`limit log ${partition} has moved on`, { cause: error });
-        }
-        throw error;
-      }
-    },
-  };
+/** @param totals texts of `encodeTotals`, or empty. */
+export const encodeEntry = (
+  { epoch, number, whole, released }: Omit<Entry, 'totals'>,
+  totals: readonly string[],
+): Uint8Array => {
+  const flags = `${whole ? ',"whole":true' : ''}${released ? ',"released":true' : ''}`;
+  const present = totals.length === 1 ? totals[0]! : totals.filter((text) => text !== '').join();
+  return encoder.encode(`{"epoch":"${epoch}","number":${number},"totals":[${present}]${flags}}`);
 };
 
-/** "wrong last sequence"; an R3 stream also reports it as "wrong last sequence, in flight". */
-const fencedCodes: ReadonlySet<number> = new Set([10071, 10164]);
-
-export interface LimitLogOptions {
-  readonly timeoutMs: number;
-}
+/** The totals as text without the outer brackets, so that several can be joined. */
+export const encodeTotals = (totals: Totals): string => JSON.stringify(totals).slice(1, -1);

@@ -1,10 +1,27 @@
 import { createBatch, type Metrics, noMetrics, randomHex } from '@causeway/runtime';
-import { countTakes, createCounts, type Positions, slotCount, type Takes, toDeltas } from './counts.ts';
-import { FencedError, type LimitLog } from './log.ts';
+import {
+  type Counts,
+  countTakes,
+  createCounts,
+  mergeTotals,
+  type Positions,
+  slotCount,
+  type Takes,
+  type Totals,
+  toTotals,
+} from './counts.ts';
+import { encodeTotals } from './log.ts';
+import type { LogWriter } from './log-writer.ts';
+import type { Quorum } from './quorum.ts';
 
-/** The partition has another owner. Nothing was counted, and the requests can be sent there. */
+/** The partition has another owner. Nothing was counted, or not answered, so the requests can be sent there. */
 export class MovedError extends Error {
   override readonly name = 'MovedError';
+}
+
+/** Too few logs answer to take the partition over. */
+export class LogsSilentError extends Error {
+  override readonly name = 'LogsSilentError';
 }
 
 /** A partition that this process owns. */
@@ -13,72 +30,71 @@ export interface Partition {
   /** False once this process knows that it lost the partition; never true again. */
   owned(): boolean;
   /**
-   * Counts requests, in order. @returns their positions, once the log has stored them.
-   * @throws MovedError if nothing was counted; any other error: unknown.
+   * Counts requests, in order. @returns their positions, once a majority of the logs has stored them. Requests that
+   * have waited longer than `withinMs` are not counted.
+   * @throws MovedError
    */
-  count(window: number, takes: Takes): Promise<Positions>;
+  count(window: number, takes: Takes, withinMs: number): Promise<Positions>;
   /**
-   * Takes no more requests, answers those taken, then releases the partition: it writes the whole state as the log's
+   * Takes no more requests, answers those taken, then releases the partition: it writes the whole state as the logs'
    * last message, so that another gateway can take the partition over.
    */
   release(): Promise<void>;
 }
 
-/** The epoch prefix of owners that understand `CountRequest`; those of the previous release had none. */
+/** All releases that may run at the same time send an owner the same requests if its epoch begins with this. */
 const epochPrefix = 'b';
 const newEpoch = (): string => epochPrefix + randomHex(8);
-export const understandsTakes = (epoch: string): boolean =>
-  epoch.startsWith(epochPrefix) && epoch.length === 17;
 
 /**
- * After this many messages, a snapshot of the whole state replaces all earlier messages, which limits a replay. A large
- * state is written less often, so that snapshots stay a small part of the writes.
+ * After this many messages, the whole state replaces all earlier ones, which limits what a take-over has to read. A
+ * large state is written less often, so that it stays a small part of the writes.
  */
-const snapshotDue = (messages: number, slots: number): boolean =>
-  messages >= Math.max(1000, slots / 20) && slots <= maxSnapshotSlots;
-/** A snapshot of more slots would be too large for a message; the log's maximum age then limits the replay. */
-const maxSnapshotSlots = 100_000;
+const snapshotEvery = (slots: number): number => Math.max(1000, slots / 20);
+/** A message of more slots could become too large to be read back as JSON. */
+const maxSlotsPerEntry = 100_000;
 /**
  * A window is deleted when no request has counted in it for this long, by this process's clock. Its number does not
  * decide, because the gateways' clocks may differ, by up to a window and this time.
  */
 const forgetAfterMs = 120_000;
+/** How long a release waits for the logs; then the other gateways find no listener and take over. */
+const releaseWithinMs = 1000;
 
 /**
- * Takes the partition over: reads its log, then appends a message with a new epoch. Exactly one process can append after
- * any message, so there is exactly one owner, without a lease or a clock: a former owner's next append is refused, and
- * it answers only what was appended.
- * @throws FencedError if another process took it at the same time.
+ * Takes the partition over (`quorum.ts`). There is exactly one owner, without a lease or a clock: the logs refuse a
+ * former owner's appends, and it answers only what a majority of them has stored.
+ * @throws MovedError if another process took it at the same time; LogsSilentError.
  */
 export const claimPartition = async (
-  log: LimitLog,
-  partition: number,
+  quorum: Quorum,
   listen: (partition: Partition) => Listener,
-  { metrics = noMetrics, elapsedMs = () => performance.now() }: PartitionOptions = {},
+  { metrics = noMetrics, elapsedMs = () => performance.now(), formerCounts }: PartitionOptions = {},
 ): Promise<Partition> => {
-  const { tail, counts: replayed } = await log.replay(partition);
   const epoch = newEpoch();
-  let counts = replayed;
+  const counts = createCounts();
   const countedAtMs = new Map<number, number>();
-  let sequence = tail.sequence;
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  let writer: LogWriter | undefined;
   let leaving = false;
-  let sinceSnapshot = 0;
   let lost = false;
+  let endCommit = (): void => {};
+  let underWay: readonly Waiting[] = [];
 
-  const giveUp = (error: unknown, requests: readonly Waiting[]): void => {
+  const giveUp = (): void => {
     lost = true;
-    counts = createCounts();
+    open();
+    endCommit();
     void listener.close();
-    for (const { reject } of requests) reject(error);
-    // Requests that waited behind the failed append were not counted.
-    for (const { reject } of batch.takeBack()) reject(new MovedError('ownership ended'));
+    // They may be in one of the logs, so a key may get fewer requests than its limit.
+    for (const { reject } of [...underWay, ...batch.takeBack()]) reject(new MovedError('ownership ended'));
   };
 
   const forgetOldWindows = (): void => {
     const nowMs = elapsedMs();
     for (const window of counts.keys()) {
       const atMs = countedAtMs.get(window);
-      // A window read from the log counts as used now.
+      // A window read from the logs counts as used now.
       if (atMs === undefined) countedAtMs.set(window, nowMs);
       else if (nowMs - atMs > forgetAfterMs) {
         counts.delete(window);
@@ -87,34 +103,28 @@ export const claimPartition = async (
     }
   };
 
-  /** Appends the counts of a batch as one message. */
+  /** Appends the counts of a batch. */
   const commit = async (requests: readonly Waiting[]): Promise<void> => {
-    const increments = createCounts();
+    await opened;
     const nowMs = elapsedMs();
-    const positions = requests.map(({ window, takes }) => {
-      countedAtMs.set(window, nowMs);
-      return countTakes(counts, increments, window, takes);
+    const inTime = requests.filter((request) => {
+      if (lost || request.untilMs < nowMs) request.reject(new MovedError('not counted'));
+      return !lost && request.untilMs >= nowMs;
     });
-    const snapshot = snapshotDue(++sinceSnapshot, slotCount(counts));
-    if (snapshot) {
-      forgetOldWindows();
-      sinceSnapshot = 0;
-    }
-    try {
-      sequence = await log.append(
-        partition,
-        snapshot
-          ? { epoch, counts: toDeltas(counts), snapshot: true }
-          : { epoch, counts: toDeltas(increments) },
-        sequence,
-      );
-    } catch (error) {
-      return giveUp(
-        error instanceof FencedError ? new MovedError('fenced', { cause: error }) : error,
-        requests,
-      );
-    }
-    for (const [at, request] of requests.entries()) request.resolve(positions[at]!);
+    if (inTime.length === 0) return;
+    const changed: Counts = createCounts();
+    const positions = inTime.map(({ window, takes }) => {
+      countedAtMs.set(window, nowMs);
+      return countTakes(counts, changed, window, takes);
+    });
+    underWay = inTime;
+    await new Promise<void>((resolve) => {
+      endCommit = resolve;
+      writer!.append(encodeTotals(toTotals(changed)), resolve);
+    });
+    underWay = [];
+    // After the end, they have been rejected, and this changes nothing.
+    for (const [at, request] of inTime.entries()) request.resolve(positions[at]!);
   };
   const batch = createBatch<Waiting>({
     name: 'limit-counts',
@@ -127,39 +137,70 @@ export const claimPartition = async (
   const self: Partition = {
     epoch,
     owned: () => !lost,
-    count: (window, takes) =>
+    count: (window, takes, withinMs) =>
       new Promise((resolve, reject) => {
         if (lost || leaving) return reject(new MovedError('not the owner'));
-        batch.add({ window, takes, resolve, reject });
+        batch.add({ window, takes, untilMs: elapsedMs() + withinMs, resolve, reject });
       }),
     release: async () => {
       leaving = true;
-      await batch.drain();
-      if (!lost) {
-        const whole = slotCount(counts) <= maxSnapshotSlots;
-        const last = whole ? { counts: toDeltas(counts), snapshot: true as const } : { counts: {} };
-        // If this fails, the other gateways find no listener, and read the log.
-        await log.append(partition, { epoch, ...last, released: true }, sequence).catch(() => {});
-      }
+      await Promise.race([
+        batch
+          .drain()
+          .then(() => (lost ? undefined : new Promise<void>((resolve) => writer?.release(resolve)))),
+        new Promise((resolve) => setTimeout(resolve, releaseWithinMs).unref()),
+      ]);
       lost = true;
+      writer?.stop();
       await listener.close();
     },
   };
-  // No gateway knows the epoch before it is in the log, so listening first loses no request.
+  // Gateways may find the epoch in the logs before this process knows that they have it.
   const listener = listen(self);
-  try {
-    sequence = await log.append(partition, { epoch, counts: {} }, sequence);
-  } catch (error) {
-    lost = true;
-    void listener.close();
-    throw error;
+  const former = await formerCounts?.(epoch);
+  const result = await new Promise<LogWriter | 'fenced' | undefined>((resolve) =>
+    quorum.claim(
+      {
+        epoch,
+        merge: (entries) => {
+          for (const { totals } of entries) mergeTotals(counts, totals);
+          if (former) mergeTotals(counts, former);
+        },
+        encodeState: () => {
+          forgetOldWindows();
+          return encodeState(counts);
+        },
+        snapshotEvery: () => snapshotEvery(slotCount(counts)),
+        onLost: giveUp,
+      },
+      resolve,
+    ),
+  );
+  if (result === undefined || result === 'fenced') {
+    giveUp();
+    throw result ? new MovedError('another gateway took over') : new LogsSilentError('too few logs answer');
   }
+  writer = result;
+  open();
   return self;
+};
+
+/** Whole windows are split over several texts if there are too many slots for one message. */
+const encodeState = (counts: Counts): readonly string[] => {
+  if (slotCount(counts) <= maxSlotsPerEntry) return [encodeTotals(toTotals(counts))];
+  return toTotals(counts).flatMap(([window, ...pairs]) =>
+    Array.from({ length: Math.ceil(pairs.length / 2 / maxSlotsPerEntry) }, (_, part) => {
+      const from = part * 2 * maxSlotsPerEntry;
+      return encodeTotals([[window!, ...pairs.slice(from, from + 2 * maxSlotsPerEntry)]]);
+    }),
+  );
 };
 
 export interface PartitionOptions {
   readonly metrics?: Metrics;
   readonly elapsedMs?: () => number;
+  /** Fences the previous release's owner off, and returns its counts (`former-log.ts`). */
+  readonly formerCounts?: ((epoch: string) => Promise<Totals>) | undefined;
 }
 
 /** Takes the other gateways' requests to a partition. */
@@ -171,6 +212,8 @@ export interface Listener {
 interface Waiting {
   readonly window: number;
   readonly takes: Takes;
+  /** As of `elapsedMs`. */
+  readonly untilMs: number;
   readonly resolve: (positions: Positions) => void;
   readonly reject: (error: unknown) => void;
 }

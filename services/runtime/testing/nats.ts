@@ -20,7 +20,30 @@ export interface TestNats {
   /** Makes it hang (SIGSTOP): connections stay open and nothing answers. `resume` ends that. */
   pause(): Promise<void>;
   resume(): void;
+  /** Deletes its store. Call it only while the server is stopped. */
+  wipe(): Promise<void>;
 }
+
+/**
+ * Starts a cluster of servers named and tagged `nats-1`, `nats-2` and so on. It places streams once its servers have
+ * found each other.
+ */
+export const testNatsCluster = async (count: number): Promise<readonly TestNats[]> => {
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  return Promise.all(
+    ports.map((port, at) => {
+      const name = `nats-${at + 1}`;
+      const routes = ports
+        .filter((other) => other !== port)
+        .map((other) => `nats-route://127.0.0.1:${other}`);
+      return testNats({
+        server_name: name,
+        server_tags: [name],
+        cluster: { name: 'test', listen: `127.0.0.1:${port}`, routes, no_advertise: true },
+      });
+    }),
+  );
+};
 
 /**
  * Starts a nats-server on a free port with its own store folder. Both are removed at the end of the file or test.
@@ -85,6 +108,7 @@ export const testNats = async (config: Readonly<Record<string, unknown>> = {}): 
       while (server?.child.pid && !(await isStopped(server.child.pid))) await sleep(1);
     },
     resume: () => void server?.child.kill('SIGCONT'),
+    wipe: () => rm(join(home, 'store'), { recursive: true, force: true, maxRetries: 3 }),
   };
 };
 

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bus } from '@causeway/runtime';
+import { type Msg, type MsgHdrs, NoRespondersError, RequestError } from '@nats-io/transport-node';
+
+/** A NATS request that calls back exactly once and never throws. */
+export type Ask = (
+  subject: string,
+  payload: Uint8Array | string,
+  options: AskOptions,
+  done: Answered,
+) => void;
+
+export interface AskOptions {
+  readonly timeoutMs: number;
+  readonly headers?: MsgHdrs;
+}
+
+/** `nobody`: no process listens to the subject. Undefined: it is unknown whether the request arrived. */
+export type Answered = (answer: Msg | 'nobody' | undefined) => void;
+
+export interface Asker {
+  readonly ask: Ask;
+  /** Resolves when the connection to NATS is up, or at a time of `performance.now()`. */
+  connectedBy(untilMs: number): Promise<void>;
+  /** Whether the connection is lost or was lost after a time of `performance.now()`. */
+  lostSince(sinceMs: number): boolean;
+  /** For how long the connection has been lost; 0 if it is up. */
+  awayMs(): number;
+}
+
+/**
+ * Asks over a bus. A request that is under way when the connection is lost will get no answer, so it is given up at
+ * once and not at its timeout.
+ */
+export const createAsker = (bus: Bus): Asker => {
+  const underWay = new Set<Answered>();
+  let back = Promise.withResolvers<void>();
+  let lostAtMs = Number.NEGATIVE_INFINITY;
+  bus.onDisconnect(() => {
+    lostAtMs = performance.now();
+    for (const end of [...underWay]) end(undefined);
+  });
+  bus.onReconnect(() => {
+    back.resolve();
+    back = Promise.withResolvers();
+  });
+  return {
+    ask: (subject, payload, { timeoutMs, headers }, done) => {
+      if (!bus.connected()) {
+        queueMicrotask(() => done(undefined));
+        return;
+      }
+      const end: Answered = (answer) => {
+        if (underWay.delete(end)) done(answer);
+      };
+      underWay.add(end);
+      bus.nc
+        .request(subject, payload, { timeout: Math.max(1, timeoutMs), ...(headers && { headers }) })
+        .then(end, (error: unknown) => end(isNoResponders(error) ? 'nobody' : undefined));
+    },
+    connectedBy: async (untilMs) => {
+      if (!bus.connected())
+        await Promise.race([back.promise, sleep(Math.max(0, untilMs - performance.now()))]);
+    },
+    lostSince: (sinceMs) => !bus.connected() || lostAtMs > sinceMs,
+    awayMs: () => (bus.connected() ? 0 : performance.now() - lostAtMs),
+  };
+};
+
+const isNoResponders = (error: unknown): boolean =>
+  error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders());

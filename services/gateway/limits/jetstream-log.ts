@@ -1,0 +1,179 @@
+import { limitEntrySubject, limitLogStream, limitMemberSubject, limitStoreSubject } from '@causeway/proto';
+import { headers } from '@nats-io/transport-node';
+import type { Ask } from './ask.ts';
+import type { Entry, LimitLog, LogState } from './log.ts';
+
+/**
+ * A partition's log in the JetStream stream `LIMITS_<log>`, which has one copy and so needs no leader: only the server
+ * that has it answers. Reads come as JSON. A direct read would deliver the stored message itself to any subject that
+ * its requester names, and a consumer would have to be created by the leader of the cluster.
+ */
+export const openJetStreamLog = (ask: Ask, { log, partition, timeoutMs }: JetStreamLogOptions): LimitLog => {
+  const stream = limitLogStream(log);
+  const storeSubject = limitStoreSubject(log, partition);
+  const readSubject = `$JS.API.STREAM.MSG.GET.${stream}`;
+
+  /** Reads a message. @returns null if there is none, undefined without an answer. */
+  const read = (query: object, done: (message: Stored | null | undefined) => void): void =>
+    ask(readSubject, JSON.stringify(query), { timeoutMs }, (reply) => {
+      if (!reply || reply === 'nobody') return done(undefined);
+      const { message, error } = reply.json<ReadReply>();
+      done(message ?? (error?.err_code === noMessageCode ? null : undefined));
+    });
+  const lastOf = (subject: string) => ({ last_by_subj: subject });
+
+  const readStateOf = (store: string, done: (state: LogState | undefined) => void): void => {
+    let [pending, member, last]: [number, boolean | undefined, Stored | null | undefined] = [
+      2,
+      undefined,
+      undefined,
+    ];
+    const settle = (): void => {
+      if (--pending > 0) return;
+      if (member === undefined || last === undefined) {
+        done(undefined);
+        return;
+      }
+      const entry = last && parse(last);
+      done({
+        ...{ store, member, sequence: last?.seq ?? 0, number: entry?.number ?? 0 },
+        epoch: entry && !entry.released ? entry.epoch : null,
+      });
+    };
+    read(lastOf(limitMemberSubject(log, partition, store)), (message) => {
+      member = message === undefined ? undefined : message !== null;
+      settle();
+    });
+    read(lastOf(limitEntrySubject(log, partition, store)), (message) => {
+      last = message;
+      settle();
+    });
+  };
+
+  const publish = (
+    subject: string,
+    payload: Uint8Array | string,
+    options: readonly (readonly [name: string, value: string])[],
+    done: (result: number | 'refused' | undefined) => void,
+  ): void => {
+    const messageHeaders = headers();
+    for (const [name, value] of options) messageHeaders.set(name, value);
+    ask(subject, payload, { timeoutMs, headers: messageHeaders }, (reply) => {
+      if (!reply || reply === 'nobody') return done(undefined);
+      const { seq, error } = reply.json<AppendReply>();
+      if (error) done(refusedCodes.has(error.err_code) ? 'refused' : undefined);
+      else done(seq);
+    });
+  };
+
+  return {
+    readState: (done) =>
+      read(lastOf(storeSubject), (message) => {
+        if (message) readStateOf(textOf(message), done);
+        else done(message === null ? nameless : undefined);
+      }),
+    readEntries: (state, done) =>
+      readEntries(read, limitEntrySubject(log, partition, state.store ?? ''), state, done),
+    append: ({ store, entry, expectedSequence, replaces }, done) =>
+      publish(
+        limitEntrySubject(log, partition, store),
+        entry,
+        [
+          [expectedHeader, String(expectedSequence)],
+          ...(replaces ? ([['Nats-Rollup', 'sub']] as const) : []),
+        ],
+        done,
+      ),
+    nameStore: (store, done) =>
+      publish(storeSubject, store, [[expectedHeader, '0'], forever], (result) =>
+        done(typeof result === 'number'),
+      ),
+    addMember: (store, done) =>
+      publish(limitMemberSubject(log, partition, store), '', [forever], (result) =>
+        done(typeof result === 'number'),
+      ),
+  };
+};
+
+const nameless: LogState = { store: undefined, member: false, sequence: 0, epoch: null, number: 0 };
+
+type Read = (query: object, done: (message: Stored | null | undefined) => void) => void;
+
+/** Reads the entries of a subject up to the state's, as JSON messages, several at a time. */
+const readEntries = (
+  read: Read,
+  subject: string,
+  { sequence }: LogState,
+  done: (entries: readonly Entry[] | undefined) => void,
+): void => {
+  if (sequence === 0) {
+    queueMicrotask(() => done([]));
+    return;
+  }
+  read({ seq: sequence }, (last) => {
+    const entry = last?.subject === subject ? parse(last) : undefined;
+    // It may have been replaced or have expired since: then it does not show what was there.
+    if (!entry) return done(undefined);
+    if (entry.whole) return done([entry]);
+    read({ next_by_subj: subject, seq: 1 }, (first) => {
+      if (!first) return done(undefined);
+      const entries: Entry[] = [];
+      let next = first.seq;
+      let pending = 0;
+      let failed = false;
+      const readMore = (): void => {
+        while (pending < readsAtOnce && next < sequence && !failed) {
+          pending++;
+          read({ seq: next++ }, (message) => {
+            pending--;
+            if (message === undefined) failed = true;
+            // Other sequences belong to other partitions.
+            else if (message?.subject === subject) entries.push(parse(message));
+            if (failed ? pending === 0 : next === sequence && pending === 0)
+              done(failed ? undefined : [...entries, entry]);
+            else readMore();
+          });
+        }
+      };
+      if (next >= sequence) done([entry]);
+      else readMore();
+    });
+  });
+};
+
+/** Each is a round trip to the server. */
+const readsAtOnce = 256;
+
+const expectedHeader = 'Nats-Expected-Last-Subject-Sequence';
+/** Exempts a message from the stream's maximum age. */
+const forever = ['Nats-TTL', 'never'] as const;
+const noMessageCode = 10_037;
+/** "wrong last sequence"; the second is that of a message whose sequence is still being written. */
+const refusedCodes: ReadonlySet<number> = new Set([10_071, 10_164]);
+
+interface Stored {
+  readonly subject: string;
+  readonly seq: number;
+  /** Base64; absent if it is empty. */
+  readonly data?: string;
+}
+
+interface ReadReply {
+  readonly message?: Stored;
+  readonly error?: { readonly err_code: number };
+}
+
+interface AppendReply {
+  readonly seq: number;
+  readonly error?: { readonly err_code: number };
+}
+
+const textOf = ({ data = '' }: Stored): string => Buffer.from(data, 'base64').toString();
+const parse = (message: Stored): Entry => JSON.parse(textOf(message)) as Entry;
+
+export interface JetStreamLogOptions {
+  readonly log: number;
+  readonly partition: number;
+  /** How long an answer may take before the log counts as silent. */
+  readonly timeoutMs: number;
+}

@@ -1,0 +1,289 @@
+import { appendSurely, encodeEntry, type LimitLog, type LogState } from './log.ts';
+
+/** Appends an owner's counts to all logs of its partition. */
+export interface LogWriter {
+  /** Calls back when a majority of the logs has stored the totals. Never calls back once ownership is lost. */
+  append(totals: string, done: () => void): void;
+  /** Appends the whole state as the last entry, after which any gateway may take the partition over. */
+  release(done: () => void): void;
+  lost(): boolean;
+  /** Stops writing. */
+  stop(): void;
+}
+
+/** A log that was fenced off and then read, so this writer knows everything in it. */
+export interface FencedLog {
+  readonly at: number;
+  readonly store: string;
+  readonly sequence: number;
+}
+
+/**
+ * Writes to every log on its own, so that one that is slow, silent or gone delays no other: what it has not stored waits
+ * in its queue, and beyond `maxQueued` it gets the whole state instead.
+ *
+ * A log is *held* while nothing but this writer's entries have followed its fence. The writer may append again to a log
+ * that it does not hold (it was away during the take-over, another gateway fenced it off, or its store was lost) only
+ * when it is certain to own the partition still: when all other logs have stored an append that was sent after it
+ * looked at this one. A majority that another gateway had taken by then would include one of those.
+ */
+export const openLogWriter = (options: WriterOptions): LogWriter => {
+  const { logs, epoch, fenced, after, newStore, encodeState, snapshotEvery } = options;
+  const majority = majorityOf(logs);
+  let number = 0;
+  let opened = false;
+  let lost = false;
+  let released = false;
+  const commits: Commit[] = [];
+  let state: { readonly number: number; readonly parts: readonly string[] } | undefined;
+
+  const links = logs.map((log, at): Link => {
+    const known = fenced.find((one) => one.at === at);
+    return {
+      log,
+      store: known?.store,
+      sequence: known?.sequence ?? 0,
+      held: known !== undefined,
+      ready: known !== undefined,
+      sending: false,
+      stored: 0,
+      queue: undefined,
+      sinceWhole: 0,
+      broken: undefined,
+    };
+  });
+
+  const lose = (): void => {
+    if (lost) return;
+    lost = true;
+    options.onLost();
+  };
+  const wholeState = (): readonly string[] => {
+    if (state?.number !== number) state = { number, parts: encodeState() };
+    return state.parts;
+  };
+
+  const push = (totals: string, done?: () => void): number => {
+    number++;
+    if (done) commits.push({ number, done });
+    for (const link of links) {
+      if (link.queue && link.queue.length >= maxQueued) link.queue = undefined;
+      link.queue?.push({ number, totals });
+    }
+    for (const link of links) send(link);
+    return number;
+  };
+
+  const send = (link: Link): void => {
+    if (lost || !link.ready || link.sending || link.stored === number || link.store === undefined) return;
+    const whole = !link.queue || released || ++link.sinceWhole >= snapshotEvery();
+    const upTo = number;
+    link.sending = true;
+    const onResult = (result: number | 'refused' | undefined): void => {
+      link.sending = false;
+      if (lost) return;
+      if (typeof result === 'number') {
+        link.sequence = result;
+        noteStored(link, upTo);
+        send(link);
+        return;
+      }
+      if (whole) link.queue = undefined;
+      link.ready = false;
+      if (result === 'refused') look(link);
+      else lookLater(link);
+    };
+    if (whole) {
+      appendState(link, link.store, link.sequence, onResult);
+      return;
+    }
+    const entry = encodeEntry(
+      { epoch, number: upTo },
+      link.queue!.map(({ totals }) => totals),
+    );
+    link.log.append({ store: link.store, entry, expectedSequence: link.sequence, replaces: false }, onResult);
+  };
+
+  /** Appends the whole state: as one entry that replaces all others or, if it is too large for one, as several. */
+  const appendState = (
+    link: Link,
+    store: string,
+    expectedSequence: number,
+    done: (result: number | 'refused' | undefined) => void,
+  ): void => {
+    const parts = wholeState();
+    const upTo = number;
+    const whole = parts.length === 1;
+    link.queue = [];
+    link.sinceWhole = 0;
+    const appendPart = (at: number, expected: number): void => {
+      const isLast = at === parts.length - 1;
+      const head = {
+        epoch,
+        number: isLast ? upTo : link.stored,
+        ...(whole && { whole }),
+        ...(isLast && released && { released }),
+      };
+      const append = {
+        store,
+        entry: encodeEntry(head, [parts[at]!]),
+        expectedSequence: expected,
+        replaces: whole,
+      };
+      appendSurely(link.log, append, (result) => {
+        if (isLast || typeof result !== 'number' || lost) done(result);
+        else appendPart(at + 1, result);
+      });
+    };
+    appendPart(0, expectedSequence);
+  };
+
+  const noteStored = (link: Link, upTo: number): void => {
+    if (upTo > link.stored) link.stored = upTo;
+    while (link.queue?.[0] && link.queue[0].number <= link.stored) link.queue.shift();
+    while (commits.length > 0 && isStored(commits[0]!.number)) commits.shift()!.done();
+    if (opened) for (const one of links) if (one.broken && isProven(one, one.broken)) rejoin(one, one.broken);
+  };
+  const isStored = (upTo: number): boolean =>
+    links.filter((link) => link.held && link.stored >= upTo).length >= majority;
+  const isProven = (link: Link, { proof }: Broken): boolean =>
+    links.every((other) => other === link || (other.held && other.stored >= proof));
+
+  const lookLater = (link: Link): void => after(lookAgainMs, () => look(link));
+  const look = (link: Link): void => {
+    if (lost) return;
+    link.log.readState((found) => {
+      if (lost) return;
+      if (!found) return lookLater(link);
+      const same = link.store === undefined || link.store === found.store;
+      if (same && found.member && found.epoch === epoch) {
+        // The last entry is this writer's, so no other has followed its fence.
+        Object.assign(link, { store: found.store, sequence: found.sequence, held: true, ready: true });
+        noteStored(link, found.number);
+        send(link);
+        return;
+      }
+      link.held = false;
+      link.stored = 0;
+      if (links.filter(({ held }) => held).length < majority) return lose();
+      if (found.store === undefined) link.log.nameStore(newStore(), () => look(link));
+      else if (opened) {
+        const broken = { state: found, store: found.store, proof: number + 1 };
+        link.broken = broken;
+        push('');
+        loseIfStuck(link, broken, commits[0]);
+      } else lookLater(link);
+    });
+  };
+
+  /** Gives up when nothing can be stored while another log may be waiting for a new owner. */
+  const loseIfStuck = (link: Link, broken: Broken, waiting: Commit | undefined): void =>
+    after(stuckMs, () => {
+      if (lost || link.broken !== broken) return;
+      if (waiting && commits[0] === waiting) lose();
+      else loseIfStuck(link, broken, commits[0]);
+    });
+
+  /** Appends the whole state to a log that this writer does not hold. */
+  const rejoin = (link: Link, { state: found, store }: Broken): void => {
+    link.broken = undefined;
+    const upTo = number;
+    const follow = (sequence: number): void => {
+      Object.assign(link, { store, sequence, held: true, ready: true });
+      noteStored(link, upTo);
+      send(link);
+    };
+    const fail = (): void => {
+      link.queue = undefined;
+      lookLater(link);
+    };
+    appendState(link, store, found.sequence, (result) => {
+      if (lost) return;
+      if (typeof result !== 'number') return fail();
+      if (found.member) return follow(result);
+      link.log.addMember(store, (added) => {
+        if (lost) return;
+        if (added) follow(result);
+        else fail();
+      });
+    });
+  };
+
+  // The first append makes this gateway the owner. It counts only where it follows the fence.
+  push('', () => {
+    opened = true;
+    for (const link of links) if (!link.held) look(link);
+    options.onOpen();
+  });
+  return {
+    append: (totals, done) => void push(totals, done),
+    release: (done) => {
+      released = true;
+      push('', () => {
+        lost = true;
+        done();
+      });
+    },
+    lost: () => lost,
+    stop: () => {
+      lost = true;
+    },
+  };
+};
+
+export const majorityOf = (logs: readonly LimitLog[]): number => Math.floor(logs.length / 2) + 1;
+
+/** Appends that wait for a log; beyond, it gets the whole state. */
+const maxQueued = 256;
+const lookAgainMs = 50;
+const stuckMs = 300;
+
+export interface WriterOptions {
+  readonly logs: readonly LimitLog[];
+  readonly epoch: string;
+  /** At least a majority. */
+  readonly fenced: readonly FencedLog[];
+  readonly after: (ms: number, then: () => void) => void;
+  readonly newStore: () => string;
+  /** The whole state as `encodeTotals`: one text, or several if it is too large for a message. */
+  readonly encodeState: () => readonly string[];
+  /** Number of entries after which the whole state replaces them, which limits a take-over's reading. */
+  readonly snapshotEvery: () => number;
+  /** The partition is this writer's. */
+  readonly onOpen: () => void;
+  /** Another gateway has taken the partition over, or too many logs have lost their store. Nothing is stored any more. */
+  readonly onLost: () => void;
+}
+
+interface Commit {
+  readonly number: number;
+  readonly done: () => void;
+}
+
+interface Link {
+  readonly log: LimitLog;
+  /** The store that this writer writes to; undefined before it has looked. */
+  store: string | undefined;
+  /** The sequence of this writer's last entry. */
+  sequence: number;
+  /** See above; true also while that is in doubt. */
+  held: boolean;
+  /** Whether the log's last entry is known, so that another can follow. */
+  ready: boolean;
+  sending: boolean;
+  /** The number of the latest append that the log has. */
+  stored: number;
+  /** What the log has not stored yet; undefined if it needs the whole state. */
+  queue: { readonly number: number; readonly totals: string }[] | undefined;
+  /** Entries since the last whole one. */
+  sinceWhole: number;
+  broken: Broken | undefined;
+}
+
+/** A log that this writer looked at and does not hold. */
+interface Broken {
+  readonly state: LogState;
+  readonly store: string;
+  /** The number of an append that was sent after the look. */
+  readonly proof: number;
+}

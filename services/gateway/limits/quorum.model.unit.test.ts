@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { type Choose, explore, type Plan } from './testing/explore.ts';
+
+// Explores the protocol of `quorum.ts` and `log-writer.ts` as they run, over simulated logs.
+
+/** A generator of numbers that is the same in every run (mulberry32). */
+const numbers = (seed: number) => (): number => {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+};
+
+type Setting = Omit<Plan, 'choose'>;
+
+/** Runs of which each step is a fault with this probability. */
+const atRandom = (setting: Setting, runs: number, faults: number): string | undefined => {
+  for (let seed = 1; seed <= runs; seed++) {
+    const next = numbers(seed);
+    const choose: Choose = (count) => (next() < faults ? Math.floor(next() * count) : 0);
+    const problem = explore({ ...setting, choose });
+    if (problem) return `seed ${seed}: ${problem}`;
+  }
+  return undefined;
+};
+
+/** Every run with one fault, at any step. */
+const exhaustively = (setting: Setting): string | undefined => {
+  const counts: number[] = [];
+  explore({ ...setting, choose: (count) => counts.push(count) && 0 });
+  for (const [step, count] of counts.entries())
+    for (let choice = 1; choice < count; choice++) {
+      let at = 0;
+      const problem = explore({ ...setting, choose: () => (at++ === step ? choice : 0) });
+      if (problem) return `choice ${choice} at step ${step}: ${problem}`;
+    }
+  return undefined;
+};
+
+describe('no position is answered twice, and no answered count is lost', () => {
+  const three: Setting = { logs: 3 };
+
+  test('by any one fault', () => {
+    expect(exhaustively(three)).toBeUndefined();
+  }, 120_000);
+
+  test.each([0.05, 0.1, 0.3])(
+    'by faults in a share of %d of all steps',
+    (share) => {
+      expect(atRandom(three, 800, share)).toBeUndefined();
+    },
+    120_000,
+  );
+
+  test('on a single server', () => {
+    expect(atRandom({ logs: 1, losesStores: false }, 500, 0.2)).toBeUndefined();
+  }, 120_000);
+});
+
+describe('the exploration finds what goes wrong', () => {
+  const find = (setting: Setting) => atRandom(setting, 2000, 0.1);
+  const all = (broken: object) => ({ logs: 3, broken: [broken, broken, broken] });
+
+  test('without fencing', () => {
+    expect(find(all({ unfenced: true }))).toMatch(/was answered by|next owner knows/);
+  });
+
+  test('if a store that was lost counts as one that is up to date', () => {
+    expect(find(all({ forgetful: true }))).toMatch(/was answered by|next owner knows/);
+  });
+
+  test('if an answer needs only one stored copy', () => {
+    expect(find({ logs: 3, broken: [{}, { lying: true }] })).toMatch(/was answered by|next owner knows/);
+  });
+});

@@ -1,0 +1,184 @@
+import type { Entry, LimitLog, LogState } from './log.ts';
+import { appendSurely, encodeEntry } from './log.ts';
+import { type FencedLog, type LogWriter, majorityOf, openLogWriter } from './log-writer.ts';
+
+/** A partition's logs, of which any majority knows every count that was answered. */
+export interface Quorum {
+  /** Calls back with the owner's epoch, null if nobody owns the partition, undefined if too few logs answer. */
+  findOwner(done: (epoch: string | null | undefined) => void): void;
+  /**
+   * Takes the partition over: appends a message to the logs as it read them, which fences the former owner off; learns
+   * what a majority of them says; then appends everything to them, which makes it the owner if all those messages
+   * follow its own. Calls back with the writer, `fenced` if another gateway was faster, or undefined if too few logs
+   * answer.
+   */
+  claim(claim: Claim, done: (result: LogWriter | 'fenced' | undefined) => void): void;
+}
+
+export interface Claim {
+  readonly epoch: string;
+  /** Called with what the logs say, before the first `encodeState`. */
+  readonly merge: (entries: readonly Entry[]) => void;
+  readonly encodeState: () => readonly string[];
+  readonly snapshotEvery: () => number;
+  /** Called once, if ownership ends without a release. */
+  readonly onLost: () => void;
+}
+
+export interface QuorumOptions {
+  readonly logs: readonly LimitLog[];
+  readonly newStore: () => string;
+  readonly after?: (ms: number, then: () => void) => void;
+  /** Called when so many logs have lost their store that counts are lost. */
+  readonly onStoresLost?: (members: number) => void;
+}
+
+export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: QuorumOptions): Quorum => {
+  const majority = majorityOf(logs);
+
+  /** Reads all logs at once. `consider` is called after each answer, until it returns true. */
+  const readStates = (consider: (states: States, waiting: number) => boolean): void => {
+    const states: (LogState | undefined)[] = logs.map(() => undefined);
+    let waiting = logs.length;
+    let decided = false;
+    for (const [at, log] of logs.entries())
+      log.readState((state) => {
+        states[at] = state;
+        waiting--;
+        if (!decided) decided = consider(states, waiting);
+      });
+  };
+
+  const findOwner: Quorum['findOwner'] = (done) =>
+    readStates((states, waiting) => {
+      const members = states.filter((state) => state?.member).map((state) => state!.epoch);
+      for (const epoch of members)
+        if (members.filter((other) => other === epoch).length >= majority) {
+          done(epoch);
+          return true;
+        }
+      if (waiting > 0) return false;
+      done(members.length >= majority || states.every(Boolean) ? null : undefined);
+      return true;
+    });
+
+  const claim: Quorum['claim'] = (claiming, done) =>
+    readStates((states, waiting) => {
+      const members = [...states.entries()].filter(([, state]) => state?.member) as [number, LogState][];
+      if (members.length >= majority) fence(members, claiming, done);
+      else if (waiting > 0) return false;
+      else if (states.every(Boolean))
+        found(members.length, (ok) => (ok ? claim(claiming, done) : done(undefined)));
+      else done(undefined);
+      return true;
+    });
+
+  const fence = (members: readonly [number, LogState][], claiming: Claim, done: Claimed): void => {
+    const { epoch, merge } = claiming;
+    const fenced: FencedLog[] = [];
+    let waiting = members.length;
+    let refused = false;
+    for (const [at, state] of members) {
+      const { store, sequence: expectedSequence } = state as LogState & { store: string };
+      let sequence: number | undefined;
+      let read: readonly Entry[] | undefined;
+      let pending = 2;
+      const settle = (): void => {
+        if (--pending > 0 || fenced.length >= majority) return;
+        if (sequence !== undefined && read) {
+          merge(read);
+          fenced.push({ at, store, sequence });
+        }
+        waiting--;
+        if (fenced.length >= majority) open(fenced, claiming, done);
+        else if (waiting === 0) done(refused ? 'fenced' : undefined);
+      };
+      const entry = encodeEntry({ epoch, number: 0 }, []);
+      appendSurely(logs[at]!, { store, entry, expectedSequence, replaces: false }, (result) => {
+        if (typeof result === 'number') sequence = result;
+        else if (result === 'refused') refused = true;
+        settle();
+      });
+      // What precedes the fence cannot change, so it can be read at the same time.
+      logs[at]!.readEntries(state, (entries) => {
+        read = entries;
+        settle();
+      });
+    }
+  };
+
+  const open = (fenced: readonly FencedLog[], claiming: Claim, done: Claimed): void => {
+    let opened = false;
+    const writer = openLogWriter({
+      ...claiming,
+      logs,
+      fenced,
+      after,
+      newStore,
+      onOpen: () => {
+        opened = true;
+        done(writer);
+      },
+      onLost: () => (opened ? claiming.onLost() : done('fenced')),
+    });
+    after(openWithinMs, () => {
+      if (opened || writer.lost()) return;
+      writer.stop();
+      done(undefined);
+    });
+  };
+
+  /**
+   * Begins with logs of which too few are members: all are new, or have lost their store. Needs an answer of every log,
+   * because one that is away may have kept what the others lost. First every store has a name. Stores that still have
+   * it when all are read again existed together, and those that were no members then have missed nothing that was
+   * answered. They become members under their names, so a store that is lost meanwhile does not.
+   */
+  const found = (members: number, done: (ok: boolean) => void): void => {
+    if (members > 0) onStoresLost?.(members);
+    const names: string[] = [];
+    all((log, at, named) =>
+      log.readState((state) => {
+        names[at] = state?.store ?? newStore();
+        if (!state || state.store !== undefined) named(state !== undefined);
+        else log.nameStore(names[at], named);
+      }),
+    )((ok) => {
+      if (!ok) return done(false);
+      readStates((states, waiting) => {
+        if (waiting > 0) return false;
+        const missing = states.flatMap((state, at) => (state?.member ? [] : [at]));
+        if (states.length - missing.length >= majority) done(true);
+        else if (!states.every((state, at) => state?.store === names[at])) done(false);
+        else
+          all((log, at, added) => (missing.includes(at) ? log.addMember(names[at]!, added) : added(true)))(
+            done,
+          );
+        return true;
+      });
+    });
+  };
+
+  /** Does something with every log. @returns a function that is called back with whether all succeeded. */
+  const all =
+    (work: (log: LimitLog, at: number, done: (ok: boolean) => void) => void) =>
+    (done: (ok: boolean) => void): void => {
+      let waiting = logs.length;
+      let ok = true;
+      for (const [at, log] of logs.entries())
+        work(log, at, (succeeded) => {
+          ok &&= succeeded;
+          if (--waiting === 0) done(ok);
+        });
+    };
+
+  return { findOwner, claim };
+};
+
+type States = readonly (LogState | undefined)[];
+type Claimed = (result: LogWriter | 'fenced' | undefined) => void;
+
+/** How long a take-over waits for its first append to be stored. */
+const openWithinMs = 400;
+
+const later = (ms: number, then: () => void): void => void setTimeout(then, ms).unref();

@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limitCountSubject } from '@causeway/proto';
+import { type Bus, isRequest, type Log, type Metrics, randomHex } from '@causeway/runtime';
+import type { Msg } from '@nats-io/transport-node';
+import type { Asker } from './ask.ts';
+import type { Positions, Takes } from './counts.ts';
+import { type FormerLog, openFormerLog } from './former-log.ts';
+import { openJetStreamLog } from './jetstream-log.ts';
+import { claimPartition, type Listener, LogsSilentError, MovedError, type Partition } from './partition.ts';
+import { createQuorum } from './quorum.ts';
+
+/** A partition's way to its owner: another gateway, or this one. */
+export interface Route {
+  /**
+   * Counts requests before a time of `performance.now()`. @throws LogsSilentError if the owner cannot be found.
+   * @returns undefined if no owner counted them in time. They may have been counted.
+   */
+  count(window: number, takes: Takes, untilMs: number): Promise<Positions | undefined>;
+  /** Finds the owner, or becomes it. */
+  warm(): Promise<void>;
+  /** Whether this process owns the partition. */
+  owned(): boolean;
+  /** Releases the partition to the other gateways, if this process owns it. */
+  drain(): Promise<void>;
+}
+
+/** A gateway's message to an owner. */
+interface CountRequest {
+  readonly window: number;
+  readonly takes: Takes;
+  /** The same if the message is sent again, so that its requests are not counted again. */
+  readonly id: string;
+}
+
+/**
+ * The epoch of the logs' last messages identifies the owner. If no gateway listens under it, or it says nothing for
+ * `ownerSilentMs`, the gateway that needs the partition takes it over.
+ */
+export const createRoute = ({
+  bus,
+  asker,
+  partition,
+  logs,
+  timeoutMs,
+  metrics,
+  logger,
+  tally,
+  onLogsSilent,
+}: RouteOptions): Route => {
+  const { ask, connectedBy, lostSince, awayMs } = asker;
+  const sender = randomHex(8);
+  let batches = 0;
+  /** This process's own partition, while it owns it. */
+  let local: Partition | undefined;
+  /** The owner's epoch; undefined while it is unknown. */
+  let epoch: string | undefined;
+  /** An owner that is known to be gone. */
+  let deadEpoch: string | undefined;
+  /** When an owner last answered, and which. */
+  let heardMs = Number.NEGATIVE_INFINITY;
+  let heardEpoch: string | undefined;
+  let resolving: Promise<void> | undefined;
+  /** While gateways of the previous release may run. */
+  let former: FormerLog | undefined;
+  const quorum = createQuorum({
+    logs: logs.map((log) => openJetStreamLog(ask, { log, partition, timeoutMs: logSilentMs })),
+    newStore: () => randomHex(8),
+    onStoresLost: () =>
+      logger?.error({ partition }, 'limit counts lost with the stores of several NATS servers'),
+  });
+
+  /** Answers the other gateways while this one owns the partition. */
+  const listen = (owned: Partition): Listener => {
+    const answers = createRecent<Promise<Positions>>();
+    const subscription = bus.nc.subscribe(limitCountSubject(partition, owned.epoch), {
+      callback: (error: Error | null, message: Msg) => {
+        if (error || !isRequest(message)) return;
+        const { window, takes, id } = message.json<CountRequest>();
+        const count = () => owned.count(window, takes, timeoutMs);
+        // The previous release sends no id.
+        (id ? answers(id, count) : count()).then(
+          (positions) => message.respond(JSON.stringify(positions)),
+          () => message.respond('"moved"'),
+        );
+      },
+    });
+    return { close: () => subscription.drain().catch(() => {}) };
+  };
+
+  const claim = async (): Promise<void> => {
+    try {
+      local = await claimPartition(quorum, listen, { metrics, formerCounts: former?.takeOver });
+      epoch = local.epoch;
+      logger?.info({ partition, epoch }, 'partition taken over');
+    } catch (error) {
+      if (!(error instanceof MovedError)) throw error;
+      // A live owner exists: another gateway took the partition over, or the owner that seemed dead was only slow.
+      deadEpoch = undefined;
+      await sleep(Math.random() * maxRivalryMs);
+    }
+  };
+  /** Finds the owner, or becomes it. Concurrent calls share one attempt. @throws LogsSilentError */
+  const resolveOwner = (): Promise<void> => {
+    resolving ??= (async () => {
+      const found = await new Promise<string | null | undefined>(quorum.findOwner);
+      if (found === undefined) throw new LogsSilentError('too few logs answer');
+      if (found !== null && found !== deadEpoch) epoch = found;
+      else await claim();
+    })().finally(() => {
+      resolving = undefined;
+    });
+    return resolving;
+  };
+  const forget = (owner: string, dead: boolean): void => {
+    if (dead) deadEpoch = owner;
+    if (epoch === owner) epoch = undefined;
+    if (local?.epoch === owner) local = undefined;
+  };
+
+  /** Counts once. @returns undefined if it must be tried again. */
+  const attempt = async (request: CountRequest, untilMs: number): Promise<Positions | undefined> => {
+    if (epoch === undefined) await resolveOwner();
+    if (epoch === undefined) return undefined;
+    if (local?.epoch !== epoch) {
+      const positions = await askOwner(epoch, request, untilMs);
+      tally(positions ? 'remote' : 'moved');
+      return positions;
+    }
+    const own = local;
+    try {
+      const positions = await own.count(request.window, request.takes, untilMs - performance.now());
+      tally('local');
+      return positions;
+    } catch (error) {
+      if (!(error instanceof MovedError)) throw error;
+      if (performance.now() < untilMs) forget(own.epoch, true);
+      tally('moved');
+      return undefined;
+    }
+  };
+
+  /** Asks again soon, because the message may be lost. The owner counts it once. */
+  const askOwner = async (
+    owner: string,
+    request: CountRequest,
+    untilMs: number,
+  ): Promise<Positions | undefined> => {
+    const payload = JSON.stringify(request);
+    let silentSinceMs = performance.now();
+    let silences = 0;
+    let absences = 0;
+    while (performance.now() < untilMs && epoch === owner) {
+      const askedMs = performance.now();
+      const tryMs = Math.min(askAgainMs, untilMs - askedMs);
+      const reply = await new Promise<Msg | 'nobody' | undefined>((resolve) =>
+        ask(limitCountSubject(partition, owner), payload, { timeoutMs: tryMs }, resolve),
+      );
+      if (reply === 'nobody') {
+        // The logs may have named a new owner before the NATS servers have told each other that it listens.
+        if (heardEpoch !== owner && ++absences < 5) await sleep(introductionMs);
+        else forget(owner, true);
+      } else if (reply) {
+        heardMs = performance.now();
+        heardEpoch = owner;
+        const positions = reply.json<Positions | 'moved'>();
+        if (positions !== 'moved') return positions;
+        forget(owner, false);
+      } else if (lostSince(askedMs)) {
+        // The silence was this process's own.
+        await connectedBy(untilMs);
+        silentSinceMs = performance.now();
+        silences = 0;
+      } else {
+        // A single silence may be that of this process, if it hung itself.
+        const silentMs = performance.now() - Math.max(silentSinceMs, heardMs);
+        if (++silences >= 2 && silentMs >= ownerSilentMs) forget(owner, true);
+      }
+    }
+    return undefined;
+  };
+
+  return {
+    count: async (window, takes, untilMs) => {
+      const request: CountRequest = { window, takes, id: `${sender}.${++batches}` };
+      let silent: LogsSilentError | undefined;
+      while (performance.now() < untilMs) {
+        await connectedBy(untilMs);
+        if (awayMs() > 0) continue;
+        try {
+          const positions = await attempt(request, untilMs);
+          if (positions) return positions;
+        } catch (error) {
+          if (!(error instanceof LogsSilentError)) throw error;
+          silent = error;
+          onLogsSilent();
+          await sleep(retryMs);
+        }
+      }
+      if (silent) throw silent;
+      return undefined;
+    },
+    warm: async () => {
+      former = await openFormerLog(ask, partition);
+      await resolveOwner();
+    },
+    owned: () => local?.owned() === true,
+    drain: async () => local?.release(),
+  };
+};
+
+/** Keeps the answers of the last seconds, so that a message that is sent again gets the first one's. */
+const createRecent = <Answer>(): ((id: string, make: () => Answer) => Answer) => {
+  let [recent, older] = [new Map<string, Answer>(), new Map<string, Answer>()];
+  let sinceMs = performance.now();
+  return (id, make) => {
+    if (performance.now() - sinceMs > keepAnswersMs) {
+      [recent, older] = [new Map(), recent];
+      sinceMs = performance.now();
+    }
+    const answer = recent.get(id) ?? older.get(id) ?? make();
+    recent.set(id, answer);
+    return answer;
+  };
+};
+
+const keepAnswersMs = 1_000;
+/** A message without an answer may be lost: it is sent again after this time. */
+const askAgainMs = 130;
+/** An owner that answers nothing for this long hangs or is cut off. Short enough that a request can still be counted. */
+const ownerSilentMs = 380;
+/** A log that does not answer for this long is not waited for. */
+const logSilentMs = 250;
+/** Gateways that fenced each other off try again at different times. */
+const maxRivalryMs = 10;
+const retryMs = 20;
+const introductionMs = 25;
+
+export interface RouteOptions {
+  readonly bus: Bus;
+  readonly asker: Asker;
+  readonly partition: number;
+  readonly logs: readonly number[];
+  readonly timeoutMs: number;
+  readonly metrics: Metrics;
+  readonly logger: Log | undefined;
+  readonly tally: (outcome: string) => void;
+  /** Called when too few logs answer. */
+  readonly onLogsSilent: () => void;
+}

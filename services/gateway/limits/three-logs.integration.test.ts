@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limitLogNumbers, limitLogStream } from '@causeway/proto';
+import { type Bus, connectBus, ensureLimitStreams } from '@causeway/runtime';
+import { type TestNats, testNatsCluster } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createAsker } from './ask.ts';
+import { type Counter, createCounter, type Take } from './counter.ts';
+import { openJetStreamLog } from './jetstream-log.ts';
+import type { LogState } from './log.ts';
+
+// The limiter on three NATS servers, of which one is killed, frozen, or loses its store.
+
+let servers: readonly TestNats[];
+let operator: Bus;
+beforeAll(async () => {
+  servers = await testNatsCluster(3);
+  operator = await connectBus({ url: urls(0), name: 'operator' });
+  const names = servers.map((_, at) => `nats-${at + 1}`);
+  // The servers must know each other before they can place a stream.
+  await vi.waitFor(() => ensureLimitStreams(operator.nc, names), { timeout: 60_000, interval: 100 });
+});
+afterAll(() => operator.close());
+
+/** The servers' addresses, with this one first, to which a client connects. */
+const urls = (first: number): string =>
+  [...servers.slice(first), ...servers.slice(0, first)].map(({ url }) => url).join(',');
+
+const stateOf = (log: number): Promise<LogState | undefined> =>
+  new Promise((resolve) =>
+    openJetStreamLog(createAsker(operator).ask, { log, partition: 0, timeoutMs: 1000 }).readState(resolve),
+  );
+/** Each test begins with three servers whose logs are complete. */
+beforeEach(async () => {
+  const bus = await connectBus({ url: urls(0), name: 'gateway' });
+  await allComplete({ bus, counter: counterOf(bus) });
+  await bus.close();
+});
+const allComplete = async (gateway: Gateway): Promise<void> => {
+  const isComplete = async (): Promise<boolean> => {
+    await gateway.counter.count(take(newSlot())).catch(() => {});
+    const states = await Promise.all(limitLogNumbers(3).map(stateOf));
+    return states.every((state) => state?.member) && new Set(states.map((state) => state?.epoch)).size === 1;
+  };
+  await vi.waitFor(async () => expect(await isComplete()).toBe(true), { timeout: 60_000, interval: 25 });
+};
+
+interface Gateway {
+  readonly bus: Bus;
+  readonly counter: Counter;
+}
+
+const startGateway = async (server: number): Promise<Gateway> => {
+  const bus = await connectBus({ url: urls(server), name: 'gateway' });
+  onTestFinished(() => bus.close());
+  const counter = counterOf(bus);
+  // It knows the owner from here on, or is the owner.
+  await counter.count(take(newSlot()));
+  return { bus, counter };
+};
+/** A request may wait long, so that a slow machine fails none. */
+const counterOf = (bus: Bus): Counter =>
+  createCounter({ bus, logs: limitLogNumbers(3), partitions: 1, timeoutMs: 20_000 });
+
+let lastSlot = 4000;
+const newSlot = (): number => (lastSlot += 4);
+const window = Math.floor(Date.now() / 60_000);
+const take = (slot: number): Take => ({ window, companyId: 1, slot, limit: 1_000_000, companySlot: 0 });
+
+/** Counts all the time through all gateways, until `stop`, which returns the positions of a slot. */
+const startLoad = (gateways: readonly Gateway[], slot: number) => {
+  let stopped = false;
+  const positions: number[] = [];
+  const failures: unknown[] = [];
+  const callers = gateways.flatMap(({ counter }) =>
+    Array.from({ length: 4 }, async () => {
+      while (!stopped) {
+        await counter.count(take(slot)).then(
+          ({ own }) => positions.push(own),
+          (error: unknown) => failures.push(error),
+        );
+        await sleep(1);
+      }
+    }),
+  );
+  return {
+    counted: () => positions.length,
+    stop: async () => {
+      stopped = true;
+      await Promise.all(callers);
+      return { positions: positions.toSorted((a, b) => a - b), failures };
+    },
+  };
+};
+const moreThan = async (load: { counted(): number }, more: number): Promise<void> => {
+  const before = load.counted();
+  await expect.poll(load.counted).toBeGreaterThan(before + more);
+};
+const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
+
+describe.each([1, 2, 3])('when NATS server %d', (log) => {
+  const server = log - 1;
+
+  test('is killed under load, every request is counted, exactly once', async () => {
+    const gateways = [await startGateway(0), await startGateway(1), await startGateway(2)];
+    const load = startLoad(gateways, newSlot());
+    await moreThan(load, 100);
+    await servers[server]!.kill();
+    onTestFinished(() => servers[server]!.restart());
+    await moreThan(load, 300);
+    const { positions, failures } = await load.stop();
+    expect(failures).toEqual([]);
+    expect(positions).toEqual(upTo(positions.length));
+  });
+});
+
+test('when a server loses its store, its log is not believed until it has the whole state, and nothing is lost', async () => {
+  const gateways = [await startGateway(0), await startGateway(2)];
+  const slot = newSlot();
+  const load = startLoad(gateways, slot);
+  await moreThan(load, 50);
+  const before = await stateOf(2);
+  await servers[1]!.kill();
+  await servers[1]!.wipe();
+  await servers[1]!.restart();
+  await moreThan(load, 50);
+  await allComplete(gateways[0]!);
+  expect((await stateOf(2))?.store).not.toBe(before?.store);
+  const { positions, failures } = await load.stop();
+  expect(failures).toEqual([]);
+  expect(positions).toEqual(upTo(positions.length));
+  // Another one dies, and the wiped server has everything that is needed.
+  for (const { bus } of gateways) await bus.close();
+  await servers[0]!.kill();
+  onTestFinished(() => servers[0]!.restart());
+  const next = await startGateway(1);
+  expect((await next.counter.count(take(slot))).own).toBe(positions.length + 1);
+});
+
+test('when a server is frozen under load, the others go on', async () => {
+  const gateways = [await startGateway(0), await startGateway(1)];
+  const slot = newSlot();
+  const load = startLoad(gateways, slot);
+  await moreThan(load, 50);
+  await servers[2]!.pause();
+  onTestFinished(() => servers[2]!.resume());
+  await moreThan(load, 300);
+  servers[2]!.resume();
+  await moreThan(load, 50);
+  const { positions, failures } = await load.stop();
+  expect(failures).toEqual([]);
+  expect(positions).toEqual(upTo(positions.length));
+});
+
+test('when a server is dead and then the owner too, another gateway takes over with every answered count', async () => {
+  const [owner, other] = [await startGateway(0), await startGateway(2)];
+  const slot = newSlot();
+  await servers[1]!.kill();
+  onTestFinished(() => servers[1]!.restart());
+  await owner.counter.count(take(slot));
+  for (let at = 2; at <= 20; at++) expect((await owner.counter.count(take(slot))).own).toBe(at);
+  await owner.bus.nc.close();
+  expect((await other.counter.count(take(slot))).own).toBe(21);
+});
+
+test('a store whose entries have all expired is not taken for a lost one', async () => {
+  const gateway = await startGateway(0);
+  await gateway.counter.count(take(newSlot()));
+  const manager = await jetstreamManager(operator.nc, { checkAPI: false });
+  // The servers may be electing their leader.
+  const setMaxAge = (log: number, seconds: number): Promise<void> =>
+    vi.waitFor(
+      async () => void (await manager.streams.update(limitLogStream(log), { max_age: seconds * 1e9 })),
+      { timeout: 60_000, interval: 100 },
+    );
+  const stores = await Promise.all(limitLogNumbers(3).map(async (log) => (await stateOf(log))?.store));
+  for (const log of limitLogNumbers(3)) {
+    await setMaxAge(log, 1);
+    onTestFinished(() => setMaxAge(log, 180));
+  }
+  await expect
+    .poll(async () => (await Promise.all(limitLogNumbers(3).map(stateOf))).map((state) => state?.sequence))
+    .toEqual([0, 0, 0]);
+  const after = await Promise.all(limitLogNumbers(3).map(stateOf));
+  expect(after.map((state) => state?.store)).toEqual(stores);
+  expect(after.every((state) => state?.member)).toBe(true);
+  await gateway.counter.count(take(newSlot()));
+});
