@@ -133,8 +133,9 @@ describe('A delivery', () => {
     await visit(page, 'deliveries?status=503', 'Deliveries');
     await see(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
-      await rows.getByRole('link', { name: 'client.created' }).click({ timeout: 500 });
+      await see(rows).toHaveCount(1, { timeout: 500 });
     }).toPass();
+    await rows.getByRole('link', { name: 'client.created' }).click();
     await page.getByRole('button', { name: 'Cancel delivery' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel delivery?' });
     await dialog.getByRole('button', { name: 'Cancel delivery' }).click();

@@ -18,7 +18,11 @@ export const listApiKeys = ({ db, cursors }: Access) =>
       .select([...keyColumns, ...limitColumns])
       .where('company_id', '=', companyId);
     if (state) found = found.where('is_active', '=', state === 'active' ? 1 : 0);
-    if (q !== '') found = found.where(sql<boolean>`(LOCATE(${q}, name) > 0 OR last4 = ${q.slice(-4)})`);
+    if (q !== '') {
+      // The column is ASCII: MySQL would refuse to compare it with other characters.
+      const lastFour = /[!-~]{4}$/.exec(q)?.[0] ?? '';
+      found = found.where(sql<boolean>`(LOCATE(${q}, name) > 0 OR last4 = ${lastFour})`);
+    }
     if (byUse) {
       found = found.orderBy(usedSeconds, direction);
       if (second !== undefined)

@@ -81,7 +81,8 @@ test('Failures from before the enabling do not disable a subscription again', as
     ids,
   );
   // Locked, so that no dispatcher applies it.
-  const slow = await world.database.connect<Tables>({ tenantTables }).startTransaction().execute();
+  const patient = world.database.connect<Tables>({ tenantTables, session: { idleTimeoutS: 180 } });
+  const slow = await patient.startTransaction().execute();
   await world.database.query(
     'INSERT INTO subscription_changes (company_id, subscription_id, changed_utc, resets_failures) VALUES (?, ?, NOW(3), 1)',
     ids,

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '@causeway/runtime';
 import { expect, onTestFinished, test } from 'vitest';
 import { portalFiles } from './files.ts';
@@ -10,6 +9,9 @@ import type { PortalHead } from './head.ts';
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const asks = (more: Partial<PortalHead> = {}) =>
   ({ acceptEncoding: '', ifNoneMatch: '', ...more }) as PortalHead;
+
+/** The folder is looked at once a second. */
+const patience = { timeout: 20_000, interval: 50 };
 
 const build = (files: Readonly<Record<string, string>>): string => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-portal-'));
@@ -110,11 +112,11 @@ test('after a new build, pages of the previous one still find their files', asyn
     writeFileSync(join(folder, `assets/${next}.js`), '');
     writeFileSync(join(folder, 'index.html'), next);
     utimesSync(join(folder, 'index.html'), new Date(), new Date(Date.now() + (at + 1) * 5000));
-    await sleep(1050);
-    files.present();
-    await sleep(50);
-    const found = ['one', 'two', 'three'].map((name) => files.answer(`/assets/${name}.js`, asks()).status);
-    expect(found).toEqual(next === 'two' ? [200, 200, 404] : [404, 200, 200]);
+    const found = (): number[] => {
+      files.present();
+      return ['one', 'two', 'three'].map((name) => files.answer(`/assets/${name}.js`, asks()).status);
+    };
+    await expect.poll(found, patience).toEqual(next === 'two' ? [200, 200, 404] : [404, 200, 200]);
   }
 });
 
@@ -124,14 +126,12 @@ test('without a build nothing is found, and a later build is', async () => {
   const files = portalFiles(folder, log);
   expect(files.present()).toBe(false);
   writeFileSync(join(folder, 'index.html'), 'new');
-  await sleep(1050);
-  files.present();
-  await sleep(50);
-  expect(files.present()).toBe(true);
+  await expect.poll(() => files.present(), patience).toBe(true);
   writeFileSync(join(folder, 'index.html'), 'newer');
   utimesSync(join(folder, 'index.html'), new Date(), new Date(Date.now() + 5000));
-  await sleep(1050);
-  files.present();
-  await sleep(50);
-  expect(String(files.answer('/', asks()).body)).toBe('newer');
+  const page = (): string => {
+    files.present();
+    return String(files.answer('/', asks()).body);
+  };
+  await expect.poll(page, patience).toBe('newer');
 });

@@ -8,7 +8,7 @@ import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
-import { deliveryParams } from './queries.ts';
+import { deliveryParams, deliveryQuery } from './queries.ts';
 import { pathOf } from './states.ts';
 
 const route = '/in/deliveries/$event/$subscription/$replay';
@@ -120,12 +120,19 @@ function Resend({ deleted }: { readonly deleted: boolean }) {
   const name = useParams({ from: route });
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
+  const queryClient = useQueryClient();
   const refresh = useRefresh();
   const resend = useMutation({
     mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
     onSuccess: ({ delivery }) => {
       refresh();
       toast('Delivery resent');
+      // A dispatcher may still have to write it: its page shows the answer until it can be read.
+      queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
+        ...delivery,
+        history: [],
+        others: [],
+      });
       void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
     },
     onError: toastError,
