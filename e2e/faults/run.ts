@@ -105,7 +105,24 @@ export const runFault = async <At extends Place>(
 
 const unlimited = 1_000_000_000;
 
-const makeKey = async ({ world }: Place, limits: { read?: number; write?: number }): Promise<Creator> => {
+/** For some seconds after the fault before, a change may not reach every gateway, and is answered 503. */
+const makeKey = async (place: Place, limits: KeyLimits): Promise<Creator> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await makeKeyAtOnce(place, limits);
+    } catch (error) {
+      if (tries === 30 || !/answered 503/.test(String(error))) throw error;
+      await sleep(1_000);
+    }
+  }
+};
+
+interface KeyLimits {
+  readonly read?: number;
+  readonly write?: number;
+}
+
+const makeKeyAtOnce = async ({ world }: Place, limits: KeyLimits): Promise<Creator> => {
   const { company_id } = await world.operator.ask('createCompany', { name: `Fault ${randomUUID()}` });
   await world.operator.ask('setLimits', { company_id, admin: unlimited, ...limits });
   const { value } = await world.operator.ask('createKey', { company_id, name: 'fault', scopes: [...scopes] });
