@@ -6,12 +6,12 @@ import {
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
-import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
-import { cleanUp, type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
+import { parseMysqlUrl } from '@causeway/runtime';
+import { type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { startProxy, type Verdict } from '../runtime/database/fixtures/proxy.ts';
-import { type Tables, tenantTables } from './tables.ts';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { databaseBehind } from './testing/database-behind.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -29,11 +29,7 @@ const idsReceived = (): number[] => receiver.received.map(({ id }) => Number(id)
 /** A database behind a proxy that can lose requests. */
 const proxiedDatabase = async (verdict: (request: Buffer) => Verdict) => {
   const proxy = await startProxy(parseMysqlUrl(world.database.url), verdict);
-  const url = new URL(world.database.url);
-  url.port = String(proxy.port);
-  const db = connectDatabase<Tables>({ url: url.href, poolSize: 5, tenantTables });
-  cleanUp(() => db.close());
-  return db;
+  return databaseBehind(proxy, { url: world.database.url, poolSize: 5 });
 };
 
 test('two dispatchers share events and backlogs, and each delivery is sent once', async () => {

@@ -31,8 +31,8 @@ export interface Bus {
 
 /**
  * Connects and stays connected. Reconnects forever, first at once and then every quarter of a second. It gives up a
- * silent server within six seconds, with a standby within half a second, and tries the other servers first. `name` also chooses the inbox prefix
- * `_INBOX_<name>`, which is all that the process's NATS user may listen to (`deploy/nats`).
+ * silent server within six seconds, with a standby within half a second, and tries the other servers first. `name` also
+ * chooses the inbox prefix `_INBOX_<name>`, which is all that the process's NATS user may listen to (`deploy/nats`).
  * @throws when no server of `url` can be reached within five seconds; ConfigError; TlsProblem.
  */
 export const connectBus = async (options: BusOptions): Promise<Bus> => {

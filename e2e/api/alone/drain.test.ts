@@ -31,7 +31,7 @@ test('A gateway that stops under load fails no request, and its clients reconnec
   }
   await allReady(world, gone);
   const shots = await load.stop();
-  // Gateways on one port: Linux resets a connection that a listener has not accepted yet when it closes. Behind a
+  // Gateways share one port, so a connection may be reset that the closing listener has not accepted yet. Behind a
   // balancer that is told first, no connection is new then.
   const { 'error: UND_ERR_SOCKET': resets = 0, ...others } = ends(shots);
   expect(others).toEqual({ 200: shots.length - resets });

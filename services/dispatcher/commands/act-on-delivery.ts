@@ -147,16 +147,13 @@ const lockDelivery = async (trx: Trx<Tables>, asked: DeliveryAction): Promise<De
     .where('subscription_id', '=', asked.delivery.subscriptionId)
     .forUpdate()
     .execute();
-  const row = await deliveryOf(trx, asked).forUpdate().executeTakeFirst();
-  if (!row) throw new Refusal('the delivery is kept no longer');
-  return row;
+  return deliveryOf(trx, asked).forUpdate().executeTakeFirstOrThrow(keptNoLonger);
 };
 
-const readDelivery = async (trx: Trx<Tables>, asked: DeliveryAction): Promise<DeliveryRow> => {
-  const row = await deliveryOf(trx, asked).executeTakeFirst();
-  if (!row) throw new Refusal('the delivery is kept no longer');
-  return row;
-};
+const readDelivery = (trx: Trx<Tables>, asked: DeliveryAction): Promise<DeliveryRow> =>
+  deliveryOf(trx, asked).executeTakeFirstOrThrow(keptNoLonger);
+
+const keptNoLonger = () => new Refusal('the delivery is kept no longer');
 
 const deliveryOf = (trx: Trx<Tables>, { companyId, delivery }: DeliveryAction) =>
   trx

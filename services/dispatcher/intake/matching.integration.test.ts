@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeEnvelope, eventSubject, outboxLeaseMs, versionHeader } from '@causeway/proto';
 import {
   acrossTenants,
-  connectDatabase,
   type Database,
   parseMysqlUrl,
   raiseSubscriptionsVersion,
   transaction,
 } from '@causeway/runtime';
-import { cleanUp, testReceiver } from '@causeway/runtime/testing';
+import { testReceiver } from '@causeway/runtime/testing';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startProxy } from '../../runtime/database/fixtures/proxy.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { databaseBehind } from '../testing/database-behind.ts';
 
 let world: World;
 let db: Database<Tables>;
@@ -61,10 +61,7 @@ describe('An event', () => {
   test('of a company in memory is attempted without a statement', async () => {
     let away = false;
     const proxy = await startProxy(parseMysqlUrl(world.database.url), () => (away ? 'drop' : 'pass'));
-    const url = new URL(world.database.url);
-    url.port = String(proxy.port);
-    const proxied = connectDatabase<Tables>({ url: url.href, poolSize: 5, tenantTables });
-    cleanUp(() => proxied.close());
+    const proxied = databaseBehind(proxy, { url: world.database.url, poolSize: 5 });
     const receiver = await testReceiver();
     const subscription = await world.subscribe(receiver.url);
     await world.start({ db: proxied });

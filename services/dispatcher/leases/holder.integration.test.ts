@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, parseMysqlUrl } from '@causeway/runtime';
+import { parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { startProxy } from '../../runtime/database/fixtures/proxy.ts';
-import { type Tables, tenantTables } from '../tables.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { databaseBehind } from '../testing/database-behind.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -92,13 +92,7 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
 
 test('a dispatcher that is cut off from the database starts nothing, and another has its leases soon', async () => {
   const server = await startProxy(parseMysqlUrl(world.database.url));
-  const url = new URL(world.database.url);
-  url.port = String(server.port);
-  const connect = (poolSize: number) => {
-    const db = connectDatabase<Tables>({ url: url.href, poolSize, tenantTables });
-    cleanUp(() => db.close());
-    return db;
-  };
+  const connect = (poolSize: number) => databaseBehind(server, { url: world.database.url, poolSize });
   receiver.answer = (response) => void setTimeout(() => response.end(), 600);
   const cutOff = await world.start({ db: connect(4), beatDb: connect(1) });
   cleanUp(async () => server.comeBack());
@@ -117,13 +111,7 @@ test('a dispatcher that is cut off from the database starts nothing, and another
 test('while the database is away nobody is given up', async () => {
   let away = false;
   const server = await startProxy(parseMysqlUrl(world.database.url), () => (away ? 'drop' : 'pass'));
-  const url = new URL(world.database.url);
-  url.port = String(server.port);
-  const connect = (poolSize: number) => {
-    const db = connectDatabase<Tables>({ url: url.href, poolSize, tenantTables });
-    cleanUp(() => db.close());
-    return db;
-  };
+  const connect = (poolSize: number) => databaseBehind(server, { url: world.database.url, poolSize });
   const start = () => world.start({ db: connect(4), beatDb: connect(1) });
   const two = [await start(), await start()];
   away = true;

@@ -1,0 +1,15 @@
+import { connectDatabase, type Database, type DatabaseOptions } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
+import { type Tables, tenantTables } from '../tables.ts';
+
+/** The database of a test through a proxy at this port of the same host. */
+export const databaseBehind = (
+  { port }: { readonly port: number },
+  { url, poolSize }: Pick<DatabaseOptions, 'url' | 'poolSize'>,
+): Database<Tables> => {
+  const through = new URL(url);
+  through.port = String(port);
+  const db = connectDatabase<Tables>({ url: through.href, poolSize, tenantTables });
+  cleanUp(() => db.close());
+  return db;
+};
