@@ -1,33 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testDatabase } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { migrationFolders } from '../../migrate/folders.ts';
+import { lookupsOf, readKeyspace } from './keyspaces.ts';
 
 // Compares the two keyspaces with the schema of the migrations. It fails for a new table, id, unique key or foreign
 // key that does not work for companies on different servers.
 
-interface Keyspace {
-  readonly sharded: boolean;
-  readonly vindexes?: Readonly<Record<string, Vindex>>;
-  readonly tables: Readonly<Record<string, Table>>;
-}
-interface Vindex {
-  readonly type: string;
-  readonly params?: { readonly table: string; readonly from: string; readonly to: string };
-  readonly owner?: string;
-}
-interface Table {
-  readonly type?: 'reference' | 'sequence';
-  readonly source?: string;
-  readonly columnVindexes?: readonly { readonly column: string; readonly name: string }[];
-  readonly autoIncrement?: { readonly column: string; readonly sequence: string };
-}
-
-const read = (name: string): Keyspace =>
-  JSON.parse(readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8'));
-const causeway = read('causeway');
-const directory = read('directory');
+const causeway = readKeyspace('causeway');
+const directory = readKeyspace('directory');
 
 /** Tables of the unsharded keyspace. */
 const unsharded: Readonly<Record<string, string>> = {
@@ -64,7 +45,9 @@ const sharded = tables.filter((table) => !(table in unsharded));
 
 test('every table belongs to a keyspace, and keyspaces list no other tables', () => {
   const made = Object.entries(directory.tables)
-    .filter(([name, { type }]) => type !== 'sequence' && !lookupTables().includes(`directory.${name}`))
+    .filter(
+      ([name, { type }]) => type !== 'sequence' && !lookupsOf(causeway).some(({ table }) => table === name),
+    )
     .map(([name]) => name);
   expect(made.sort()).toEqual(Object.keys(unsharded).sort());
   expect(Object.keys(causeway.tables).sort()).toEqual([...sharded, 'statuses'].sort());
@@ -117,20 +100,11 @@ describe.each(sharded)('%s', (name) => {
   });
 });
 
-const lookups = (): [string, Vindex][] =>
-  Object.entries(causeway.vindexes ?? {}).filter(([, { type }]) => type.startsWith('consistent_lookup'));
-const lookupTables = (): string[] => lookups().map(([, { params }]) => params?.table ?? '');
-
 /** A table of the directory maps a value of this column to its shard and keeps it unique. */
 const isLookedUp = (table: string, column: string): boolean => {
-  const vindex = causeway.tables[table]?.columnVindexes?.find((one) => one.column === column)?.name ?? '';
-  const { owner, params, type } = causeway.vindexes?.[vindex] ?? {};
-  const [keyspace, home = ''] = params?.table.split('.') ?? [];
-  return (
-    type === 'consistent_lookup_unique' &&
-    owner === table &&
-    params?.from === column &&
-    keyspace === 'directory' &&
-    home in directory.tables
+  const vindex = causeway.tables[table]?.columnVindexes?.find((one) => one.column === column)?.name;
+  return lookupsOf(causeway).some(
+    ({ name, table: home, from, owner, unique }) =>
+      name === vindex && unique && owner === table && from === column && home in directory.tables,
   );
 };
