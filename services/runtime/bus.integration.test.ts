@@ -50,7 +50,9 @@ describe('with a standby', () => {
         .filter(({ labels }) => labels.reason === reason)
         .reduce((sum, { value }) => sum + value, 0);
     };
-    return { bus, left };
+    const isReady = async (): Promise<boolean> =>
+      (await metrics.registry.getSingleMetric('nats_standby_ready')?.get())?.values[0]?.value === 1;
+    return { bus, left, isReady };
   };
 
   test('a silent server is left for one that answers, and what listens goes on listening there', async () => {
@@ -97,24 +99,24 @@ describe('with a standby', () => {
   });
 
   test('a server that is cut off from the others is left, and only that one', async () => {
-    const { servers, cutOff } = await testCluster();
+    const { urls, cutOff } = await testCluster();
     const onEach = await Promise.all(
-      servers.map(({ url }, at) => standing([url, servers[(at + 1) % 3]!.url, servers[(at + 2) % 3]!.url])),
+      urls.map((url, at) => standing([url, urls[(at + 1) % 3]!, urls[(at + 2) % 3]!])),
     );
-    await sleep(1_000);
+    for (const { isReady } of onEach)
+      await vi.waitFor(async () => expect(await isReady()).toBe(true), { timeout: 60_000, interval: 50 });
     const own = onEach.map(({ bus }) => bus.nc.getServer());
-    const lonely = servers[0]!;
-    const host = new URL(lonely.url).host;
+    const host = new URL(urls[0]!).host;
     await cutOff(0);
     await vi.waitFor(() => expect(onEach.every(({ bus }) => bus.nc.getServer() !== host)).toBe(true), 60_000);
     for (const [at, { bus, left }] of onEach.entries()) {
       expect(await left('cut off')).toBe(own[at] === host ? 1 : 0);
       if (own[at] !== host) expect(bus.nc.getServer()).toBe(own[at]);
     }
-  }, 90_000);
+  }, 150_000);
 });
 
-/** Three servers whose routes go through proxies. */
+/** Three servers whose routes go through proxies. The first server answers its clients later than the others. */
 const testCluster = async () => {
   const ports = await Promise.all([0, 1, 2].map(freePort));
   const proxies = await Promise.all(
@@ -140,8 +142,9 @@ const testCluster = async () => {
       }),
     ),
   );
+  const detour = await startProxy({ host: '127.0.0.1', port: Number(new URL(servers[0]!.url).port) });
   return {
-    servers,
+    urls: [`nats://127.0.0.1:${detour.port}`, ...servers.slice(1).map(({ url }) => url)],
     cutOff: async (lonely: number) => {
       for (const [from, row] of proxies.entries())
         for (const [to, proxy] of row.entries()) if (from === lonely || to === lonely) proxy?.vanish();

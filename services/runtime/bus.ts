@@ -114,6 +114,7 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
       leave: switchServer,
       log,
     });
+    metrics.gauge(runtimeMetrics.nats_standby_ready, () => (standby?.isReady() ? 1 : 0));
   }
   return {
     nc,

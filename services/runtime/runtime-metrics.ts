@@ -58,6 +58,10 @@ export const runtimeMetrics = declareMetrics({
     help: 'NATS servers left because they did not work',
     labels: ['reason'],
   },
+  nats_standby_ready: {
+    type: 'gauge',
+    help: 'Whether the second NATS connection is up and hears the probes of the first',
+  },
   process_ready: { type: 'gauge', help: '1 if a readiness check passes, else 0', labels: ['check'] },
   traces_spans_dropped_total: { type: 'counter', help: 'Spans dropped', labels: ['reason'] },
   traces_spans_exported_total: { type: 'counter', help: 'Spans accepted by the collector' },

@@ -10,6 +10,8 @@ import type { Log } from './log.ts';
 export interface Standby {
   /** The server that answered the standby a moment ago; undefined if none did. */
   answering(): string | undefined;
+  /** Whether it can tell a failed server: it is connected, and probes have arrived through it. */
+  isReady(): boolean;
   /** The servers do not know this release's permissions yet, so probes prove nothing. */
   stopProbing(): void;
   close(): Promise<void>;
@@ -46,6 +48,8 @@ export const keepStandby = (options: StandbyOptions): Standby => {
   let standbyAsked = false;
   /** When the main server was asked the question that it has not answered. */
   let mainAskedMs: number | undefined;
+  /** When the main server was asked the latest question that it has answered. */
+  let mainAnsweredMs = Number.NEGATIVE_INFINITY;
   let probing = true;
   /** When the first probe was sent that has not arrived. */
   let probedMs: number | undefined;
@@ -112,7 +116,7 @@ export const keepStandby = (options: StandbyOptions): Standby => {
       await nextTurn();
       await standby?.flush();
       if (connected() && isOver(mainAskedMs, silentAfterMs)) change('silent');
-    } else if (servers > 2 && provedOnce && mainAskedMs === undefined && isOver(probedMs, cutOffAfterMs)) {
+    } else if (servers > 2 && provedOnce && tookProbe() && isOver(probedMs, cutOffAfterMs)) {
       await nextTurn();
       if (!standby || !up || !connected() || !isOver(probedMs, cutOffAfterMs)) return;
       unreached.add(standby.getServer());
@@ -123,6 +127,9 @@ export const keepStandby = (options: StandbyOptions): Standby => {
       }
     }
   };
+
+  /** The main server answers in order: an answer to a question asked after the probe proves that it has the probe. */
+  const tookProbe = (): boolean => probedMs !== undefined && mainAnsweredMs > probedMs;
 
   const ask = (): void => {
     if (mainServer !== nc.getServer()) {
@@ -142,10 +149,13 @@ export const keepStandby = (options: StandbyOptions): Standby => {
     const nowMs = performance.now();
     if (mainAskedMs === undefined) {
       mainAskedMs = nowMs;
-      const heard = (): void => {
+      const over = (): void => {
         mainAskedMs = undefined;
       };
-      nc.flush().then(heard, heard);
+      nc.flush().then(() => {
+        mainAnsweredMs = nowMs;
+        over();
+      }, over);
     }
     if (probing) {
       probedMs ??= nowMs;
@@ -170,6 +180,7 @@ export const keepStandby = (options: StandbyOptions): Standby => {
   return {
     answering: () =>
       up && performance.now() - answeredMs < 2 * silentAfterMs ? standby?.getServer() : undefined,
+    isReady: () => up && (servers < 3 || provedOnce || !probing),
     stopProbing: () => {
       probing = false;
       probedMs = undefined;
