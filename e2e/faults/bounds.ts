@@ -4,7 +4,7 @@ import { seconds } from './seconds.ts';
 export interface Bounds {
   /** Failed requests. While a gateway itself fails (`edge`), only answered ones: its connections end with it. */
   readonly failedAtMost?: number;
-  /** Time from the first of these failures to the last. */
+  /** Time from the first of these failures to the last, less the restart of what was killed. */
   readonly failingForMs?: number;
   /** The slowest request, whatever its result. */
   readonly slowestMs?: number;

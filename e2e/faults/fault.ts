@@ -33,6 +33,8 @@ export interface Fault<At extends Place = Scene> {
   readonly act: (scene: At) => Promise<string | undefined>;
   /** Duration; 0 if the supervisor repairs it. */
   readonly lastsMs: number;
+  /** Resolves when what was killed answers again. `failingForMs` does not count the time until then. */
+  readonly restarted?: (scene: At) => Promise<void>;
   readonly heal?: (scene: At) => Promise<void>;
   /** Undoes `prepare` after the load. */
   readonly restore?: (scene: At) => Promise<void>;

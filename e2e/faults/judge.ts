@@ -38,6 +38,8 @@ export interface Run {
   readonly limited: readonly Limited[];
   /** When the healing began, as of `performance.now()`. */
   readonly healedMs: number;
+  /** How long what was killed took to answer again, where the fault says when that is; otherwise 0. */
+  readonly restartMs: number;
 }
 
 /** A delivery that takes longer than this is late. It is longer than a fan-out by the sweeper. */
@@ -85,7 +87,7 @@ export const judge = async (
   complaints.push(
     ...complaintsOfBounds(fault.bounds ?? {}, {
       failedAtMost: bounded.length,
-      failingForMs: spanOf(bounded),
+      failingForMs: Math.max(0, spanOf(bounded) - run.restartMs),
       slowestMs,
       latestDeliveryMs: delivered.latestMs,
       repeatedAtMost: delivered.repeated,

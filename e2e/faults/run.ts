@@ -8,6 +8,7 @@ import { allReady } from '../api/support/processes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Fault, Place } from './fault.ts';
 import { type Findings, judge } from './judge.ts';
+import { seconds } from './seconds.ts';
 import { type Creator, type Limited, type Sent, startTraffic } from './traffic.ts';
 
 export interface FaultResult extends Findings {
@@ -60,7 +61,10 @@ export const runFault = async <At extends Place>(
   await sleep(warmUpMs);
   if (traffic.sent.length === 0) throw new Error('no request was answered before the fault');
   const actedMs = performance.now();
-  const detail = (await fault.act(scene)) ?? '';
+  const acted = (await fault.act(scene)) ?? '';
+  await fault.restarted?.(scene);
+  const restartMs = fault.restarted ? performance.now() - actedMs : 0;
+  const detail = fault.restarted ? `restarted after ${seconds(restartMs)}` : acted;
   say(`  ${fault.name}${detail && `: ${detail}`}`);
   await sleep(fault.lastsMs);
   let healedMs = fault.lastsMs > 0 ? performance.now() : actedMs;
@@ -90,7 +94,7 @@ export const runFault = async <At extends Place>(
       { timeoutMs: settleWithinMs },
     ),
   );
-  const run = { fault, traffic, abandoned, subscribed, limited, healedMs };
+  const run = { fault, traffic, abandoned, subscribed, limited, healedMs, restartMs };
   const findings = await judge(world, arrivals, { json: document, problemOf: readDocument(document) }, run);
   await trying('the preparation could not be undone', fault.restore?.(scene));
   await trying('not all processes became ready', allReady(world));

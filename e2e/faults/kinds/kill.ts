@@ -1,4 +1,5 @@
 import { eventStream } from '@causeway/proto';
+import { until } from '../../api/support/clock.ts';
 import { signal } from '../../api/support/processes.ts';
 import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';
@@ -26,6 +27,16 @@ const killLeader = (stream: string): Fault => ({
   bounds: natsKill,
 });
 
+const mysqlAnswers = async ({ world }: Scene): Promise<void> => {
+  const answers = (): Promise<boolean> =>
+    world.sql('SELECT 1').then(
+      () => true,
+      () => false,
+    );
+  await until('MySQL is gone', async () => !(await answers()), { everyMs: 5 });
+  await until('MySQL answers', answers, { everyMs: 20 });
+};
+
 /** A process is killed; the supervisor restarts it. */
 export const kills: readonly Fault[] = [
   kill('nats-1', { bounds: natsKill }),
@@ -38,6 +49,5 @@ export const kills: readonly Fault[] = [
   kill('crm-1', { bounds: serviceKill }),
   kill('webhooks-1', { bounds: serviceKill }),
   kill('dispatcher-1', { bounds: { failedAtMost: 0, latestDeliveryMs: 2_000, repeatedAtMost: 8 } }),
-  // Until it has restarted, and half a second.
-  kill('mysql', { bounds: { failingForMs: 2_500, latestDeliveryMs: 4_000 } }),
+  kill('mysql', { restarted: mysqlAnswers, bounds: { failingForMs: 500, latestDeliveryMs: 4_000 } }),
 ];
