@@ -114,6 +114,49 @@ describe('The audit log', () => {
     expect([wrong.status, wrong.json.error]).toEqual([400, 'since must be an ISO 8601 time with its offset']);
   });
 
+  test('is searched by words of the actor, the target, the action and the address', async () => {
+    const team = await openTeam(world);
+    const { browser } = team.owner;
+    await browser.ask('PATCH', '/profile', { name: 'Käthe Kollwitz' });
+    const { json: key } = await browser.ask('POST', '/keys', { name: '100% Zapier_1', scopes: ['admin'] });
+    await browser.ask('POST', `/keys/${key.id}/revoke`);
+    const found = async (q: string): Promise<string[]> =>
+      (await entriesOf(team, `&q=${encodeURIComponent(q)}`)).map(({ action }) => action);
+    expect(await found('zapier_1')).toEqual(['key.revoked', 'key.created']);
+    expect(await found('kollwitz  revoked')).toEqual(['key.revoked']);
+    expect(await found('käthe 100%')).toEqual(['key.revoked', 'key.created']);
+    expect(await found('%%')).toEqual([]);
+    expect(await found('Łódź 😀')).toEqual([]);
+    expect(await found(clientAddress())).toContain('key.created');
+    expect(await found(' ')).toContain('company.created');
+    const long = await browser.ask('GET', `/audit?q=${'x'.repeat(101)}`);
+    expect(long.status).toBe(400);
+  });
+
+  test('is searched a bounded number of entries at a time, without a gap', async () => {
+    const team = await openTeam(world);
+    const { companyId, owner } = team;
+    await world.sql(
+      `INSERT INTO audit_log (company_id, created_utc, actor_kind, actor_name, action, target_kind, target_name)
+       WITH RECURSIVE digits (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM digits WHERE n < 149)
+       SELECT ?, UTC_TIMESTAMP(), 'system', 'Causeway', 'subscription.disabled', 'subscription', 'A receiver'
+       FROM digits AS a, digits AS b`,
+      [companyId],
+    );
+    const walked: Json[] = [];
+    const sizes: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const path: string = `/audit?q=${owner.email}${cursor && `&cursor=${cursor}`}`;
+      const { json } = await owner.browser.ask('GET', path);
+      walked.push(...json.entries);
+      sizes.push(json.entries.length);
+      cursor = json.nextCursor;
+    }
+    expect(sizes[0]).toBe(0);
+    expect(sizes).toHaveLength(2);
+    expect(walked.map(({ action }) => action)).toContain('member.joined');
+  });
+
   test('refuses an invalid id', async () => {
     const { owner } = await openTeam(world);
     for (const id of ['Łódź', '😀', 'a b', 'x'.repeat(101)]) {

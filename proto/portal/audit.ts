@@ -98,6 +98,10 @@ export const listAudit = defineOperation({
       .regex(/^[!-~]{1,100}$/)
       .optional(),
     userId: idParameter.optional(),
+    q: z.string().trim().max(100).optional().meta({
+      description:
+        'Words that the names of the actor and the target, the action or the address contain, all of them. A page of a search may hold fewer entries than `limit`, or none, while `hasMore` is true: each page looks through a bounded number of entries.',
+    }),
     since: instantParameter,
     until: instantParameter,
   }),

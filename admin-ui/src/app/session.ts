@@ -43,10 +43,6 @@ const nobody: Session = {
   baseUrl: null,
 };
 
-/** Members created by an operator have no name until they choose one. */
-export const nameOfMember = ({ name, email }: { readonly name: string; readonly email: string }): string =>
-  name || email;
-
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, developer: 1, admin: 2, owner: 3 };
 
 export const roleAtLeast = (role: Role, least: Role): boolean => ranks[role] >= ranks[least];

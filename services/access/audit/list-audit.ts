@@ -1,12 +1,14 @@
 import { type AnswerTo, contract } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
+import { type SqlBool, sql } from 'kysely';
 import type { Access } from '../context.ts';
+import { searchFloor } from './search-floor.ts';
 
 type Entry = AnswerTo<'listAudit'>['entries'][number];
 
 export const listAudit = ({ db, cursors }: Access) =>
   handler(contract.listAudit, async ({ companyId, query }) => {
-    const { limit, cursor, action, targetKind, targetId, userId, since, until } = query;
+    const { limit, cursor, action, targetKind, targetId, userId, since, until, q = '' } = query;
     const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'audit', cursor);
     let found = db
       .selectFrom('audit_log')
@@ -21,6 +23,10 @@ export const listAudit = ({ db, cursors }: Access) =>
     if (userId) found = found.where('actor_kind', '=', 'user').where('actor_id', '=', userId);
     if (since) found = found.where('created_utc', '>=', since);
     if (until) found = found.where('created_utc', '<', until);
+    const words = q.split(/\s+/).filter(Boolean);
+    const floor = words.length === 0 ? null : await searchFloor(db, companyId, before);
+    if (floor !== null) found = found.where('audit_id', '>=', floor);
+    for (const word of words) found = found.where(sql<SqlBool>`LOCATE(${word}, ${searchedText}) > 0`);
     const rows = await found.execute();
     const entries = rows.slice(0, limit).map(
       (row): Entry => ({
@@ -36,11 +42,12 @@ export const listAudit = ({ db, cursors }: Access) =>
         requestId: row.request_id,
       }),
     );
-    const hasMore = rows.length > limit;
-    const last = entries.at(-1);
+    const last = rows.length > limit ? entries.at(-1)?.id : (floor ?? undefined);
     return json(200, {
       entries,
-      nextCursor: hasMore && last ? await cursors.seal(companyId, 'audit', last.id) : null,
-      hasMore,
+      nextCursor: last === undefined ? null : await cursors.seal(companyId, 'audit', last),
+      hasMore: last !== undefined,
     });
   });
+
+const searchedText = sql`CONCAT_WS(' ', actor_name, target_name, CONVERT(action USING utf8mb4), CONVERT(address USING utf8mb4))`;

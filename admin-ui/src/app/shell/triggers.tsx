@@ -1,7 +1,8 @@
 import { Monitor, Moon, Sun } from 'lucide-react';
 import type { ComponentPropsWithRef } from 'react';
 import { type ButtonProps, IconButton } from '../../ui/button.tsx';
-import { nameOfMember, useSession } from '../session.ts';
+import { nameOfMember } from '../name-of-member.ts';
+import { useSession } from '../session.ts';
 import { type Theme, useTheme } from '../theme.ts';
 import s from './triggers.module.css';
 

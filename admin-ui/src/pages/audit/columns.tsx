@@ -9,6 +9,7 @@ export const columns: readonly Column<Entry>[] = [
   {
     id: 'what',
     header: 'What happened',
+    phone: 'title',
     grow: true,
     cell: (entry) => (
       <Stack gap="xs">
@@ -36,6 +37,7 @@ export const columns: readonly Column<Entry>[] = [
   {
     id: 'from',
     header: 'From',
+    phone: 'detail',
     cell: (entry) =>
       entry.address === null ? (
         <Quiet>–</Quiet>
@@ -46,6 +48,7 @@ export const columns: readonly Column<Entry>[] = [
   {
     id: 'when',
     header: 'When',
+    phone: 'time',
     align: 'end',
     cell: (entry) => (
       <Stack gap="xs">

@@ -7,11 +7,11 @@ export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
   validateSearch: searchOf({
+    q: anyText,
     action: anyText,
     kind: anyText,
     user: anyNumber,
     cursor: anyText,
-    entry: anyNumber,
   }),
   component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -4,7 +4,7 @@ export type Entry = Answer<'listAudit'>['entries'][number];
 type Action = Entry['action'];
 
 /** Each action as the end of a sentence that begins with the actor. */
-export const actionWords: Readonly<Record<Action, string>> = {
+const actionWords: Readonly<Record<Action, string>> = {
   'session.started': 'signed in',
   'session.ended': 'ended a session',
   'password.changed': 'changed their password',
@@ -44,7 +44,7 @@ export const actionWords: Readonly<Record<Action, string>> = {
   'held.dropped': 'discarded the held deliveries of',
 };
 
-export const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
+const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
   company: 'The company',
   member: 'Members',
   invitation: 'Invitations',
@@ -55,6 +55,23 @@ export const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
   delivery: 'Deliveries',
   replay: 'Replays',
 };
+
+/** The action without an actor and a target: `Created the API key`. */
+const actionLabels: Readonly<Partial<Record<Action, string>>> = {
+  'member.invited': 'Invited a member',
+  'member.removed': 'Removed a member',
+};
+
+const labelOf = (action: Action): string => {
+  const words = actionWords[action].replace(/ (?:of|for)$/, '');
+  return actionLabels[action] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
+export const actionOptions = (Object.keys(actionWords) as Action[]).map((value) => ({
+  value: value as string,
+  label: labelOf(value),
+}));
+export const kindOptions = Object.entries(kindWords).map(([value, label]) => ({ value, label }));
 
 /** An owner created by an operator did not join by invitation. */
 export const wordsOf = ({ action, actor }: Entry): string =>

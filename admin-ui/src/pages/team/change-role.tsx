@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { nameOfMember, type Role, roleAtLeast, sessionQuery } from '../../app/session.ts';
+import { nameOfMember } from '../../app/name-of-member.ts';
+import { type Role, roleAtLeast, sessionQuery } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,15 +1,24 @@
 import type { Answer } from '../../api/types.ts';
-import { nameOfMember } from '../../app/session.ts';
+import { nameOfMember } from '../../app/name-of-member.ts';
 
 type Member = Answer<'listTeam'>['members'][number];
 
 export const memberFilters = ['owner', 'admin', 'developer', 'viewer', 'without-totp'] as const;
 export type MemberFilter = (typeof memberFilters)[number];
 
-/** The members that match, by name. */
+export const memberSorts = ['name', 'role', 'recent', 'idle'] as const;
+export type MemberSort = (typeof memberSorts)[number];
+
+interface Wanted {
+  readonly q?: string | undefined;
+  readonly show?: MemberFilter | undefined;
+  readonly sort?: MemberSort | undefined;
+}
+
+/** The members that match, by name unless another order is chosen. */
 export const listMembers = (
   members: readonly Member[],
-  { q = '', show }: { readonly q?: string | undefined; readonly show?: MemberFilter | undefined },
+  { q = '', show, sort = 'name' }: Wanted,
 ): readonly Member[] => {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return members
@@ -19,5 +28,19 @@ export const listMembers = (
       const text = `${member.name} ${member.email}`.toLowerCase();
       return words.every((word) => text.includes(word));
     })
-    .sort((a, b) => nameOfMember(a).localeCompare(nameOfMember(b)));
+    .sort((a, b) => orders[sort](a, b) || byName(a, b));
+};
+
+type Order = (a: Member, b: Member) => number;
+
+const byName: Order = (a, b) => nameOfMember(a).localeCompare(nameOfMember(b));
+const roles = ['owner', 'admin', 'developer', 'viewer'] as const;
+/** Members who never signed in count as idle for longest. */
+const byLastSignIn: Order = (a, b) => (a.lastSignInUtc ?? '').localeCompare(b.lastSignInUtc ?? '');
+
+const orders: Readonly<Record<MemberSort, Order>> = {
+  name: byName,
+  role: (a, b) => roles.indexOf(a.role) - roles.indexOf(b.role),
+  recent: (a, b) => byLastSignIn(b, a),
+  idle: byLastSignIn,
 };

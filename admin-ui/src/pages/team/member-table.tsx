@@ -1,6 +1,7 @@
 import { KeyRound, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
-import { nameOfMember, roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
+import { nameOfMember } from '../../app/name-of-member.ts';
+import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -71,11 +72,11 @@ export function MemberTable(props: MemberTableProps) {
       cell: (member) =>
         member.totpEnabled ? (
           <Badge tone="good" dot>
-            On
+            Two-factor on
           </Badge>
         ) : (
           <Badge tone="warn" dot>
-            Off
+            Two-factor off
           </Badge>
         ),
     },

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { nameOfMember } from '../../app/session.ts';
+import { nameOfMember } from '../../app/name-of-member.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Moment } from '../../ui/time-ago.tsx';

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { nameOfMember } from '../../app/session.ts';
+import { nameOfMember } from '../../app/name-of-member.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';

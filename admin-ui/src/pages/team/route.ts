@@ -2,7 +2,7 @@ import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-import { memberFilters } from './list-members.ts';
+import { memberFilters, memberSorts } from './list-members.ts';
 import { teamQuery } from './queries.ts';
 
 export const teamRoute = createRoute({
@@ -11,6 +11,7 @@ export const teamRoute = createRoute({
   validateSearch: searchOf({
     q: anyText,
     show: oneOf(memberFilters),
+    sort: oneOf(memberSorts),
     page: anyNumber,
     /** The row to mark. */
     member: anyNumber,

@@ -12,7 +12,7 @@ import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { ChangeRole } from './change-role.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteMember } from './invite-member.tsx';
-import { listMembers, type MemberFilter } from './list-members.ts';
+import { listMembers, type MemberFilter, type MemberSort } from './list-members.ts';
 import { MemberTable } from './member-table.tsx';
 import { OfferPassword } from './offer-password.tsx';
 import { teamQuery } from './queries.ts';
@@ -25,11 +25,11 @@ export function TeamPage() {
   const hidden = useRefusal('developer');
   const team = useQuery({ ...teamQuery, enabled: hidden === undefined });
   const members = team.data?.members;
-  const { q, show } = search;
+  const { q, show, sort } = search;
   const found = members && listMembers(members, search);
   const shown = found && pageOf(found, search.page, pageSize);
   const set = (change: typeof search): void =>
-    void navigate({ search: { q, show, ...change }, replace: true });
+    void navigate({ search: { q, show, sort, ...change }, replace: true });
   const open = (dialogs: { dialog?: 'invite'; role?: number; remove?: number; password?: number }): void =>
     void navigate({ search: { ...search, ...dialogs } });
   const close = (): void => void navigate({ search, replace: true });
@@ -52,22 +52,26 @@ export function TeamPage() {
       {hidden !== undefined && <Notice tone="info">{hidden}</Notice>}
       {hidden === undefined && (
         <Card flush title="Members">
-          {members !== undefined && members.length > pageSize / 2 && (
-            <Toolbar>
-              <SearchBox
-                label="Search members"
-                value={q ?? ''}
-                onChange={(text) => set({ q: text || undefined })}
-              />
-              <Filter
-                label="Show"
-                all="All members"
-                value={show}
-                options={filterOptions}
-                onChange={(value) => set({ show: value })}
-              />
-            </Toolbar>
-          )}
+          <Toolbar>
+            <SearchBox
+              label="Search members"
+              value={q ?? ''}
+              onChange={(text) => set({ q: text || undefined })}
+            />
+            <Filter
+              label="Show"
+              all="All members"
+              value={show}
+              options={filterOptions}
+              onChange={(value) => set({ show: value })}
+            />
+            <Filter
+              label="Order"
+              value={sort ?? 'name'}
+              options={sortOptions}
+              onChange={(value) => set({ sort: value === 'name' ? undefined : value })}
+            />
+          </Toolbar>
           {team.isError && !team.data ? (
             <Failed error={team.error} retry={() => void team.refetch()} />
           ) : (
@@ -113,4 +117,11 @@ const filterOptions: readonly { readonly value: MemberFilter; readonly label: st
   { value: 'developer', label: 'Developers' },
   { value: 'viewer', label: 'Viewers' },
   { value: 'without-totp', label: 'Without two-factor' },
+];
+
+const sortOptions: readonly { readonly value: MemberSort; readonly label: string }[] = [
+  { value: 'name', label: 'By name' },
+  { value: 'role', label: 'By role' },
+  { value: 'recent', label: 'Last sign-in first' },
+  { value: 'idle', label: 'Longest without sign-in first' },
 ];
