@@ -73,7 +73,11 @@ export function Table<Row>(props: TableProps<Row>) {
                 </tr>
               ))
             : rows.map((row) => (
-                <tr key={rowKey(row)} data-selected={selected?.(row) || undefined}>
+                <tr
+                  key={rowKey(row)}
+                  data-selected={selected?.(row) || undefined}
+                  aria-current={selected?.(row) || undefined}
+                >
                   {columns.map((column) => (
                     <td
                       key={column.id}

@@ -71,7 +71,7 @@ const filteredPages: readonly Place[] = [
 
 test.each(
   (['light', 'dark'] as const).flatMap((colorScheme) =>
-    [1280, 390, 320].map((width) => ({ colorScheme, width, height: width > 600 ? 800 : 844 })),
+    [1440, 390, 320].map((width) => ({ colorScheme, width, height: width > 600 ? 900 : 844 })),
   ),
 )('$colorScheme at $width px', async ({ colorScheme, width, height }) => {
   const options: PageOptions = {

@@ -44,7 +44,7 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
 /** Every dialog that a URL opens. */
 export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-key', path: 'keys?dialog=create', dialog: 'Create an API key' },
-  { name: 'dialog-revoke', path: `keys?revoke=${one.key}`, dialog: 'Revoke “Zapier”?' },
+  { name: 'dialog-revoke', path: `keys?q=Zapier&revoke=${one.key}`, dialog: 'Revoke “Zapier”?' },
   {
     name: 'dialog-rotate',
     path: `subscriptions/${one.healthy}?dialog=rotate`,

@@ -22,9 +22,7 @@ export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 
     <Table
       dense
       label="Deliveries"
-      columns={columns
-        .filter((column) => column.id !== without && !(without === 'event' && column.id === 'summary'))
-        .toSpliced(0, 0, ...(without === 'event' ? [byName] : []))}
+      columns={without === 'event' ? columnsOfEvent : columns.filter((column) => column.id !== without)}
       rows={deliveries}
       rowKey={(one) => one.id}
       emptyState={emptyState}
@@ -33,7 +31,6 @@ export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 
   );
 }
 
-/** If all deliveries are of one event, their numbers distinguish them. */
 const byName: Column<Delivery> = {
   id: 'delivery',
   header: 'Delivery',
@@ -106,6 +103,14 @@ const columns: readonly Column<Delivery>[] = [
     phone: 'time',
     cell: (one) => <TimeAgo time={one.eventCreatedUtc} />,
   },
+];
+
+/** All deliveries are of one event, so their numbers and subscriptions distinguish them. */
+const columnsOfEvent: readonly Column<Delivery>[] = [
+  byName,
+  ...columns
+    .filter(({ id }) => id !== 'event' && id !== 'summary')
+    .map((column) => (column.id === 'subscription' ? { ...column, phone: 'detail' as const } : column)),
 ];
 
 function State({ delivery }: { readonly delivery: Delivery }) {

@@ -62,7 +62,7 @@ export function KeysPage() {
           />
         }
       >
-        {(shown === undefined || shown.length > 1 || q !== undefined || cursor !== undefined) && (
+        {(shown === undefined || shown.length > 0 || q !== undefined || cursor !== undefined) && (
           <Toolbar>
             <SearchBox
               label="Search keys"

@@ -13,7 +13,7 @@ import { Quiet } from '../../ui/layout.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { nameOf } from '../subscriptions/state.ts';
+import { isPartlyFailing, nameOf } from '../subscriptions/state.ts';
 
 type Stats = Answer<'getDeliveryStats'>;
 type Endpoint = Stats['subscriptions'][number];
@@ -93,6 +93,12 @@ function State({ endpoint }: { readonly endpoint: Endpoint }) {
     return (
       <Badge tone={endpoint.consecutiveFailures >= failuresUntilProbing ? 'bad' : 'warn'} dot>
         {plural(endpoint.consecutiveFailures, 'failure')} in a row
+      </Badge>
+    );
+  if (isPartlyFailing(endpoint.succeeded, endpoint.failed))
+    return (
+      <Badge tone="warn" dot>
+        Partly failing
       </Badge>
     );
   return (

@@ -23,12 +23,14 @@ export const stateOf = (subscription: Subscription): { readonly tone: Tone; read
   if (subscription.consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: 'Failing' };
   if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: 'Recent failures' };
   const { succeeded24h, failed24h } = subscription.health;
-  if (failed24h > partlyFailing * (succeeded24h + failed24h))
-    return { tone: 'warn', label: 'Partly failing' };
+  if (isPartlyFailing(succeeded24h, failed24h)) return { tone: 'warn', label: 'Partly failing' };
   return { tone: 'good', label: 'Enabled' };
 };
 
-/** The share of failed attempts in 24 hours from which a subscription is not called healthy. */
+/** Whether so many attempts failed that a subscription is not called healthy, though the last one succeeded. */
+export const isPartlyFailing = (succeeded: number, failed: number): boolean =>
+  failed > partlyFailing * (succeeded + failed);
+
 const partlyFailing = 0.1;
 
 /** Why a subscription that a tool manages cannot be edited here. */

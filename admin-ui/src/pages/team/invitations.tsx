@@ -33,6 +33,7 @@ const columns: readonly Column<Invitation>[] = [
   {
     id: 'email',
     header: 'Email',
+    phone: 'title',
     grow: true,
     cell: (invitation) => (
       <Stack gap="xs">
@@ -43,16 +44,18 @@ const columns: readonly Column<Invitation>[] = [
       </Stack>
     ),
   },
-  { id: 'role', header: 'Role', cell: (invitation) => <Badge>{invitation.role}</Badge> },
+  { id: 'role', header: 'Role', phone: 'badge', cell: (invitation) => <Badge>{invitation.role}</Badge> },
   {
     id: 'expires',
     header: 'Expires',
+    phone: 'time',
     cell: (invitation) =>
       invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
   },
   {
     id: 'actions',
     header: 'Actions',
+    phone: 'detail',
     hideHeader: true,
     align: 'end',
     cell: (invitation) => <RevokeInvitation invitation={invitation} />,
