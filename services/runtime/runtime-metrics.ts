@@ -22,6 +22,10 @@ export const runtimeMetrics = declareMetrics({
     type: 'counter',
     help: 'Database connections closed because a command had no answer in time',
   },
+  idempotency_replays_total: {
+    type: 'counter',
+    help: 'Requests with an `Idempotency-Key` that got the answer of an earlier request',
+  },
   key_table_entries: { type: 'gauge', help: 'Entries of the key table' },
   lane_client_calls_total: { type: 'counter', help: 'Calls sent', labels: ['lane'] },
   lane_client_failures_total: {

@@ -182,6 +182,24 @@ describe('a request with an Idempotency-Key', () => {
     expect(row?.idempotency_key.includes('order-7')).toBe(false);
   });
 
+  test('is counted when it is a replay, once', async () => {
+    const replays = async (): Promise<number> =>
+      Number(/^idempotency_replays_total (\d+)$/m.exec(await crm.metrics.registry.metrics())?.[1]);
+    const before = await replays();
+    const companyId = newCompany();
+    const idempotencyKey = 'counted';
+    await act('createLead', companyId, person, { idempotencyKey });
+    expect(await replays()).toBe(before);
+    const callId = newCallId();
+    await act('createLead', companyId, person, { idempotencyKey, callId });
+    expect(await replays()).toBe(before + 1);
+    // A gateway sent it again: the client made one request.
+    await act('createLead', companyId, person, { idempotencyKey, callId, again: true });
+    expect(await replays()).toBe(before + 1);
+    await act('createLead', companyId, { ...person, first_name: 'Other' }, { idempotencyKey });
+    expect(await replays()).toBe(before + 1);
+  });
+
   test('that differs is a 422 and changes nothing', async () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId);

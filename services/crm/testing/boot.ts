@@ -1,5 +1,13 @@
 import type { OperationId } from '@causeway/proto';
-import { type Bus, connectBus, createLog, type Database, type LaneCall } from '@causeway/runtime';
+import {
+  type Bus,
+  connectBus,
+  createLog,
+  createMetrics,
+  type Database,
+  type LaneCall,
+  type Metrics,
+} from '@causeway/runtime';
 import {
   cleanUp,
   type TestCallers,
@@ -26,6 +34,8 @@ export interface BootedCrm {
   readonly database: TestDatabase;
   readonly nats: TestNats;
   readonly callers: TestCallers;
+  /** Of all replicas together. */
+  readonly metrics: Metrics;
   /** Makes one call per company in one tick, so that they form one batch. */
   askTogether(operation: OperationId, companyIds: readonly number[]): Promise<readonly Asked[]>;
 }
@@ -47,9 +57,10 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
   const bus = await connectBus({ url: nats.url, name: 'test' });
   cleanUp(() => bus.close());
   const callers = await testCallers(bus);
+  const metrics = createMetrics();
   const services = await Promise.all(
     Array.from({ length: replicas }, (_, at) =>
-      createCrm({ bus, db: database.connect<Tables>({ tenantTables }), instance: `crm-${at}`, log }),
+      createCrm({ bus, db: database.connect<Tables>({ tenantTables }), instance: `crm-${at}`, log, metrics }),
     ),
   );
   await vi.waitUntil(() => services.every((service) => service.ready()), { timeout: 10_000 });
@@ -79,6 +90,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
     database,
     nats,
     callers,
+    metrics,
     ask,
     act: (operation, companyId, body, recordId) =>
       request(operation, companyId, {

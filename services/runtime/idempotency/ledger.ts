@@ -123,8 +123,9 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
             const row = found.get(nameOf(rowKey(identity)));
             if (!row) return [];
             const answer = answerIn(row, identity);
-            const isReplay = !(answer instanceof Problem) && identity.fingerprint !== null && !identity.again;
-            return [[identity, isReplay ? { ...answer, headers: replayed } : answer] as const];
+            const isRepeated =
+              !(answer instanceof Problem) && identity.fingerprint !== null && !identity.again;
+            return [[identity, isRepeated ? { ...answer, headers: replayed } : answer] as const];
           }),
         );
     },
@@ -153,6 +154,9 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
 
 /** The header of an answer that was given before (contract, "Idempotency"). */
 const replayed = { 'Idempotent-Replayed': 'true' };
+
+/** Whether an answer is that of an earlier request with the same `Idempotency-Key`. */
+export const isReplay = ({ headers }: Answer): boolean => headers?.['Idempotent-Replayed'] === 'true';
 
 /**
  * How long a call may be sent again, with room for clocks that differ. A gateway gives up after the operation's

@@ -1,7 +1,10 @@
 import { Problem, problem } from '@causeway/proto';
 import type { Answer } from '../lanes/call.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';
+import type { Metrics } from '../metrics.ts';
+import { runtimeMetrics } from '../runtime-metrics.ts';
 import { identify } from './identity.ts';
+import { isReplay } from './ledger.ts';
 import type { Once } from './once.ts';
 
 /**
@@ -12,10 +15,12 @@ import type { Once } from './once.ts';
  * A call that is sent again and refused may have been carried out while it was checked: a subscription that is to be
  * deleted is not there any more. So its row is looked for once more.
  */
-export const createCallSharing = ({
-  find,
-}: Pick<Once<unknown>, 'find'>): ((handler: LaneHandler) => LaneHandler) => {
+export const createCallSharing = (
+  { find }: Pick<Once<unknown>, 'find'>,
+  metrics?: Metrics,
+): ((handler: LaneHandler) => LaneHandler) => {
   const underWay = new Map<string, Promise<Answer>>();
+  const replays = metrics?.counter(runtimeMetrics.idempotency_replays_total).cell();
 
   const share = (call: Call, carryOut: () => Promise<Answer>): Promise<Answer> => {
     const { tenant, callId, idempotencyKey } = call;
@@ -30,6 +35,10 @@ export const createCallSharing = ({
         const earlier = call.again && error instanceof Problem ? await find(identify(call)) : undefined;
         if (earlier) return earlier;
         throw error;
+      })
+      .then((given) => {
+        if (replays && isReplay(given)) replays.value++;
+        return given;
       })
       .finally(() => {
         underWay.delete(name);

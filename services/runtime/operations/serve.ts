@@ -40,7 +40,7 @@ export const serveOperations = async <Service extends ServiceName, Context>({
   ...rest
 }: ServeOptions<Service, Context>): Promise<LaneServer> => {
   const creators = Object.values(handlers) as ((context: Context) => Handler)[];
-  const shared = createCallSharing(once);
+  const shared = createCallSharing(once, rest.metrics);
   const byLane = Map.groupBy(
     creators.map((create) => {
       const handler = create(context);
