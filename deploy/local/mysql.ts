@@ -29,6 +29,8 @@ export interface MysqlOptions {
   readonly bufferPoolMiB?: number;
   /** Writes a binary log into the data folder, as `binlog.000001` and so on. */
   readonly binaryLog?: boolean;
+  /** Numbers transactions over all servers, as Vitess requires; requires the binary log. */
+  readonly gtids?: boolean;
 }
 
 const neededMiB = 400;
@@ -155,6 +157,7 @@ const serverArguments = (options: MysqlOptions, paths: Layout, port: number): st
   '--performance-schema=OFF',
   // Nothing replicates from a local server: a binary log would only double the writes to disk.
   ...(options.binaryLog ? ['--log-bin=binlog', '--server-id=1'] : ['--skip-log-bin']),
+  ...(options.gtids ? ['--gtid-mode=ON', '--enforce-gtid-consistency=ON'] : []),
 ];
 
 /** Only call it when none of our servers runs: a leftover socket would stop a new one. */

@@ -20,10 +20,11 @@ export interface FaultResult extends Findings {
 
 export interface RunOptions {
   readonly createsPerSecond: number;
+  /** Companies whose clients are created in turn; four by default. */
+  readonly companies?: number;
   readonly say: (line: string) => void;
 }
 
-const companies = 4;
 /**
  * Used up after 12, 24, 36 and 48 seconds of a minute, so that some keys are below and some above their limit at any
  * time.
@@ -41,7 +42,7 @@ export const runFault = async <At extends Place>(
   arrivals: Arrivals,
   receiverUrl: string,
   fault: Fault<At>,
-  { createsPerSecond, say }: RunOptions,
+  { createsPerSecond, companies = 4, say }: RunOptions,
 ): Promise<FaultResult> => {
   const { world } = scene;
   await allReady(world);

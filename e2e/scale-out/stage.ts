@@ -1,0 +1,73 @@
+import { join, resolve } from 'node:path';
+import { migrate } from '@causeway/runtime';
+import { startVitess, type VitessCluster, type VitessOptions } from '../../deploy/data/vitess/cluster.ts';
+import { makeKeyspaces } from '../../deploy/data/vitess/keyspaces.ts';
+import type { Tablet } from '../../deploy/data/vitess/tablet.ts';
+import { type MysqlServer, startMysql } from '../../deploy/local/mysql.ts';
+import type { Report } from '../../deploy/local/report.ts';
+import type { Program } from '../../deploy/local/toolchain.ts';
+import { migrationFolders } from '../../deploy/migrate/folders.ts';
+import { type Ends, makeHome } from '../load/ends.ts';
+import type { Table } from '../load/report/table.ts';
+
+export const parts = ['api', 'rates', 'reshard'] as const;
+export type Part = (typeof parts)[number];
+
+export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
+  readonly env: NodeJS.ProcessEnv;
+  readonly natsServer: Program;
+  readonly wrk: Program;
+  readonly onEnd: Ends['onEnd'];
+  readonly report: Report;
+  readonly options: {
+    readonly parts: readonly Part[];
+    /** Creates per second during the reshard. */
+    readonly rate: number;
+    readonly rounds: number;
+    readonly seconds: number;
+    readonly write: boolean;
+  };
+}
+
+/** What the parts run on: Vitess with two shards, and one MySQL server with the same schema. */
+export interface Stage extends ScaleOutContext {
+  readonly home: string;
+  readonly vitess: VitessCluster;
+  readonly shards: readonly Tablet[];
+  readonly plain: MysqlServer;
+  /** The settings of services on Vitess. */
+  readonly onVitess: NodeJS.ProcessEnv;
+}
+
+/** The result of a part. */
+export interface Outcome {
+  readonly tables: readonly Table[];
+  /** Sentences about what failed. */
+  readonly complaints: readonly string[];
+}
+
+export const root = resolve(import.meta.dirname, '../..');
+
+/** Starts both. */
+export const openStage = async (context: ScaleOutContext): Promise<Stage> => {
+  const { mysqld, onEnd, report, env } = context;
+  const home = makeHome(onEnd);
+  const plain = await report.step('MySQL with the schema', async () => {
+    // With a binary log too, as in production: only Vitess differs.
+    const place = { home: join(home, 'plain'), bufferPoolMiB: 128, binaryLog: true, gtids: true };
+    const server = await startMysql({ ...place, program: mysqld });
+    onEnd(() => server.stop());
+    await migrate(server.url, migrationFolders(root));
+    return server;
+  });
+  const vitess = await report.step('etcd and vtctld', () => startVitess({ ...context, home }));
+  onEnd(() => vitess.stop());
+  const shards: Tablet[] = [];
+  await report.step('MySQL and vttablet of three shards', async () => {
+    const directory = await vitess.addShard('directory', '0');
+    for (const range of ['-80', '80-']) shards.push(await vitess.addShard('causeway', range));
+    await makeKeyspaces(vitess, plain.url, { directory, shards });
+  });
+  await report.step('vtgate', () => vitess.startGate());
+  return { ...context, home, vitess, shards, plain, onVitess: { ...env, MYSQL_URL: vitess.url, MYSQL_SHARDS: 'vtgate' } };
+};
