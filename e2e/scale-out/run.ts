@@ -34,8 +34,10 @@ export const scaleOut = async (context: ScaleOutContext): Promise<boolean> => {
     complaints.push(...outcome.complaints.map((complaint) => `${part}: ${complaint}`));
   }
   for (const complaint of complaints) report.line(`✗ ${complaint}`);
-  if (complaints.length === 0 && options.write) await write(context, tables);
-  return complaints.length === 0;
+  if (complaints.length > 0) return false;
+  stage.pass();
+  if (options.write) await write(context, tables);
+  return true;
 };
 
 const write = async (

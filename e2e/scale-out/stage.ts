@@ -1,3 +1,5 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { migrate } from '@causeway/runtime';
 import { startVitess, type VitessCluster, type VitessOptions } from '../../deploy/data/vitess/cluster.ts';
@@ -7,7 +9,7 @@ import { type MysqlServer, startMysql } from '../../deploy/local/mysql.ts';
 import type { Report } from '../../deploy/local/report.ts';
 import type { Program } from '../../deploy/local/toolchain.ts';
 import { migrationFolders } from '../../deploy/migrate/folders.ts';
-import { type Ends, makeHome } from '../load/ends.ts';
+import type { Ends } from '../load/ends.ts';
 import type { Table } from '../load/report/table.ts';
 
 export const parts = ['api', 'rates', 'reshard'] as const;
@@ -32,6 +34,8 @@ export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
 /** What the parts run on: Vitess with two shards, and one MySQL server with the same schema. */
 export interface Stage extends ScaleOutContext {
   readonly home: string;
+  /** Removes the logs too at the end. */
+  readonly pass: () => void;
   readonly vitess: VitessCluster;
   readonly shards: readonly Tablet[];
   readonly plain: MysqlServer;
@@ -51,7 +55,7 @@ export const root = resolve(import.meta.dirname, '../..');
 /** Starts both. */
 export const openStage = async (context: ScaleOutContext): Promise<Stage> => {
   const { mysqld, onEnd, report, env } = context;
-  const home = makeHome(onEnd);
+  const { home, pass } = openHome(context);
   const plain = await report.step('MySQL with the schema', async () => {
     // With a binary log too, as in production: only Vitess differs.
     const place = { home: join(home, 'plain'), bufferPoolMiB: 128, binaryLog: true, gtids: true };
@@ -69,5 +73,30 @@ export const openStage = async (context: ScaleOutContext): Promise<Stage> => {
     await makeKeyspaces(vitess, plain.url, { directory, shards });
   });
   await report.step('vtgate', () => vitess.startGate());
-  return { ...context, home, vitess, shards, plain, onVitess: { ...env, MYSQL_URL: vitess.url, MYSQL_SHARDS: 'vtgate' } };
+  return {
+    ...context,
+    home,
+    pass,
+    vitess,
+    shards,
+    plain,
+    onVitess: { ...env, MYSQL_URL: vitess.url, MYSQL_SHARDS: 'vtgate' },
+  };
+};
+
+/** A folder that is removed at the end, except for its logs if the run did not pass. */
+const openHome = ({ onEnd, report }: ScaleOutContext): Pick<Stage, 'home' | 'pass'> => {
+  const home = mkdtempSync(join(tmpdir(), 'causeway-scale-out-'));
+  let passed = false;
+  onEnd(async () => {
+    const remove = (path: string) => rmSync(path, { recursive: true, force: true });
+    if (passed) return remove(home);
+    for (const name of readdirSync(home))
+      if (/^(?:mysql-|plain|etcd|work|bin)/.test(name)) remove(join(home, name));
+    report.line(`logs: ${home}`);
+  });
+  const pass = (): void => {
+    passed = true;
+  };
+  return { home, pass };
 };
