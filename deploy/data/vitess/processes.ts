@@ -55,7 +55,14 @@ export const openProcesses = (home: string): Processes => {
       }
       return { pid: server.pid, stop: () => server.stop(stopGraceMs) };
     },
-    run: ({ command, args: first }, args, timeout) => run(command, [...first, ...args], { env, timeout }),
+    run: async ({ command, args: first }, args, timeout) => {
+      try {
+        return await run(command, [...first, ...args], { env, timeout });
+      } catch (error) {
+        const { output = '' } = error as { output?: string };
+        throw new Error(`${first.at(-1) ?? command} ${args.join(' ')} failed:\n${output}`, { cause: error });
+      }
+    },
     unprivileged: (program) =>
       isRoot
         ? {
