@@ -27,7 +27,12 @@ export function LiveTail() {
       flush
       title="Attempts as they happen"
       description={
-        tail.dropped > 0 ? `${plural(tail.dropped, 'attempt')} skipped: too many at once.` : undefined
+        [
+          tail.dropped > 0 && `${plural(tail.dropped, 'attempt')} skipped: too many at once.`,
+          tail.interrupted && 'Attempts made while this page was disconnected are in the log.',
+        ]
+          .filter(Boolean)
+          .join(' ') || undefined
       }
       actions={
         <Row>

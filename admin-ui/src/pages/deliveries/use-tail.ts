@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { operationUrl, streamRefusal } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { ApiError, errorText } from '../../errors.ts';
+import { useReachability } from '../../reachability.ts';
 
 export type TailEntry = DeliveryTailEntry;
 
@@ -27,6 +28,8 @@ export interface Tail {
   readonly waiting: number;
   /** How many the server left out because this browser was too slow. */
   readonly dropped: number;
+  /** Whether it was disconnected for a while, so that attempts may be missing. */
+  readonly interrupted: boolean;
   readonly pause: () => void;
   readonly resume: () => void;
   readonly reconnect: () => void;
@@ -40,14 +43,22 @@ export const useTail = (): Tail => {
   const [held, setHeld] = useState<readonly TailEntry[]>([]);
   const [waiting, setWaiting] = useState(0);
   const [dropped, setDropped] = useState(0);
+  const [interrupted, setInterrupted] = useState(false);
   const [paused, setPaused] = useState(false);
   const [turn, setTurn] = useState(0);
   const pausedNow = useRef(paused);
   pausedNow.current = paused;
   const queryClient = useQueryClient();
+  // A connection that breaks without a word stays open for the browser; other requests notice it.
+  const { reachable } = useReachability();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` asks for a new connection
   useEffect(() => {
+    if (!reachable) {
+      setState('lost');
+      setInterrupted(true);
+      return;
+    }
     let source: EventSource | null = null;
     let again: ReturnType<typeof setTimeout> | undefined;
     const take = (more: readonly TailEntry[]): void => {
@@ -59,7 +70,7 @@ export const useTail = (): Tail => {
       } else setEntries(add);
     };
     const open = (): void => {
-      setState('connecting');
+      setState((before) => (before === 'lost' ? before : 'connecting'));
       setRefusal(null);
       source = new EventSource(operationUrl(tailPath));
       source.addEventListener('ready', () => setState('open'));
@@ -72,6 +83,7 @@ export const useTail = (): Tail => {
       });
       source.addEventListener('error', () => {
         setState('lost');
+        setInterrupted(true);
         // The browser connects again by itself after a broken connection, but not after a refusal.
         if (source?.readyState !== EventSource.CLOSED) return;
         close();
@@ -91,8 +103,10 @@ export const useTail = (): Tail => {
       source = null;
     };
     const look = (): void => {
-      if (document.hidden) close();
-      else if (source === null) open();
+      if (document.hidden) {
+        close();
+        setInterrupted(true);
+      } else if (source === null) open();
     };
     look();
     document.addEventListener('visibilitychange', look);
@@ -100,7 +114,7 @@ export const useTail = (): Tail => {
       document.removeEventListener('visibilitychange', look);
       close();
     };
-  }, [turn, queryClient]);
+  }, [turn, queryClient, reachable]);
 
   const resume = useCallback(() => {
     setPaused(false);
@@ -116,6 +130,7 @@ export const useTail = (): Tail => {
     paused,
     waiting,
     dropped,
+    interrupted,
     pause: () => setPaused(true),
     resume,
     reconnect: () => setTurn(turn + 1),
