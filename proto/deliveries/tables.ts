@@ -134,3 +134,21 @@ export interface ReplayRow {
   readonly created_utc: Date;
   readonly finished_utc: Date | null;
 }
+
+export const replayColumns = [
+  'company_id',
+  'replay_id',
+  'subscription_id',
+  'kind',
+  'filter',
+  'state',
+  'total',
+  'made',
+  'succeeded',
+  'failed',
+  'position',
+  'next_page_utc',
+  'created_by',
+  'created_utc',
+  'finished_utc',
+] as const satisfies readonly (keyof ReplayRow)[];

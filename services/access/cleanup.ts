@@ -1,4 +1,4 @@
-import { acrossTenants, type Database, type Log } from '@causeway/runtime';
+import { acrossTenants, type Database, deleteSome, type Log } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { PortalSettings } from './context.ts';
 import type { AccessTables } from './schema.ts';
@@ -19,20 +19,31 @@ export const startCleanup = ({ db, log, now, portal }: CleanupOptions): Cleanup 
   let stopped = false;
 
   const sweep = async (): Promise<void> => {
-    const chunks = [
-      () =>
-        sql`DELETE FROM portal_sessions WHERE created_utc < ${before(portal.sessionTimeoutMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
-      () => sql`DELETE FROM portal_password_resets WHERE expires_utc < ${now()} LIMIT ${sql.lit(rowsAtOnce)}`,
-      () =>
-        sql`DELETE FROM sign_in_delays WHERE last_attempt_utc < ${before(forgottenAfterMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
-      () =>
-        sql`DELETE FROM request_minutes WHERE minute_utc < ${before(portal.retentionDays * dayMs)} LIMIT ${sql.lit(rowsAtOnce)}`,
-    ];
-    for (const chunk of chunks)
-      for (let deleted = rowsAtOnce; deleted === rowsAtOnce && !stopped; ) {
-        const { numAffectedRows } = await chunk().execute(everyones);
-        deleted = Number(numAffectedRows);
-      }
+    const expired = [
+      {
+        table: 'portal_sessions',
+        key: ['company_id', 'session_id'],
+        where: sql<boolean>`created_utc < ${before(portal.sessionTimeoutMs)}`,
+      },
+      {
+        table: 'portal_password_resets',
+        key: ['company_id', 'user_id'],
+        where: sql<boolean>`expires_utc < ${now()}`,
+      },
+      {
+        table: 'sign_in_delays',
+        key: ['subject'],
+        where: sql<boolean>`last_attempt_utc < ${before(forgottenAfterMs)}`,
+      },
+      {
+        table: 'request_minutes',
+        key: ['company_id', 'minute_utc', 'key_id', 'bucket'],
+        where: sql<boolean>`minute_utc < ${before(portal.retentionDays * dayMs)}`,
+      },
+    ] as const;
+    for (const rows of expired)
+      for (let deleted = rowsAtOnce; deleted === rowsAtOnce && !stopped; )
+        deleted = await deleteSome(everyones, { ...rows, limit: rowsAtOnce });
   };
 
   let running = Promise.resolve();

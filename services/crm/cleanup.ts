@@ -1,4 +1,5 @@
-import { acrossTenants, type Database, type Log, type Repeated, repeat } from '@causeway/runtime';
+import { acrossTenants, type Database, deleteSome, type Log, type Repeated, repeat } from '@causeway/runtime';
+import { sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /** Deletes the expired rows of `idempotency_keys`, those of webhooks too. Replicas may do it at once. */
@@ -10,15 +11,14 @@ export const startCleanup = ({ db, log, now }: CleanupOptions): Repeated =>
 
 /** @returns 0 unless there may be more. */
 export const deleteExpired = async (db: Database<Tables>, now: Date): Promise<number> => {
-  const { numDeletedRows } = await acrossTenants(
-    db,
-    'cleanup deletes expired idempotency keys of all companies',
-  )
-    .deleteFrom('idempotency_keys')
-    .where('expires_utc', '<', now)
-    .limit(rowsAtOnce)
-    .executeTakeFirst();
-  return numDeletedRows < rowsAtOnce ? 0 : Number(numDeletedRows);
+  const all = acrossTenants(db, 'cleanup deletes expired idempotency keys of all companies');
+  const deleted = await deleteSome(all, {
+    table: 'idempotency_keys',
+    key: ['company_id', 'idempotency_key'],
+    where: sql<boolean>`expires_utc < ${now}`,
+    limit: rowsAtOnce,
+  });
+  return deleted < rowsAtOnce ? 0 : deleted;
 };
 
 const pauseMs = 10_000;

@@ -16,7 +16,8 @@ export {
 } from './config.ts';
 export { type Cursors, createCursors } from './cursors.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
-export { sendDeferred } from './database/deferred.ts';
+export { later, sendDeferred } from './database/deferred.ts';
+export { deleteSome } from './database/delete-some.ts';
 export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,
@@ -29,11 +30,11 @@ export {
   isPassing,
   TenantGuardError,
 } from './database/errors.ts';
-export { bigint, type Columns, datetime, jsonTable, sqlTime, type Value } from './database/json-table.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
 export { perCountFor } from './database/per-count.ts';
+export { rowList } from './database/row-list.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
-export { tenantIn } from './database/tenant-raw.ts';
+export { tenantIn, tenantIs } from './database/tenant-raw.ts';
 export { type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export { declareMetrics, type Metric } from './declare-metrics.ts';

@@ -6,13 +6,30 @@ import { searchFloor } from './search-floor.ts';
 
 type Entry = AnswerTo<'listAudit'>['entries'][number];
 
+const entryColumns = [
+  'audit_id',
+  'created_utc',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'action',
+  'target_kind',
+  'target_id',
+  'target_name',
+  'before_json',
+  'after_json',
+  'address',
+  'user_agent',
+  'request_id',
+] as const;
+
 export const listAudit = ({ db, cursors }: Access) =>
   handler(contract.listAudit, async ({ companyId, query }) => {
     const { limit, cursor, action, targetKind, targetId, userId, since, until, q = '' } = query;
     const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'audit', cursor);
     let found = db
       .selectFrom('audit_log')
-      .selectAll()
+      .select(entryColumns)
       .where('company_id', '=', companyId)
       .orderBy('audit_id', 'desc')
       .limit(limit + 1);

@@ -14,7 +14,8 @@ interface Member {
 
 /**
  * Creates a link with which a member chooses a new password; it replaces an open one. Anyone who has the link can use
- * it, so its creator hands it over in private. The token is in the fragment, which browsers do not send.
+ * it, so its creator hands it over in private. The token is in the fragment, which browsers do not send. The caller has
+ * locked the member.
  */
 export const makePasswordReset = async (
   { now, random }: Pick<Access, 'now' | 'random'>,
@@ -25,10 +26,11 @@ export const makePasswordReset = async (
   const created_utc = now();
   const expires = new Date(created_utc.getTime() + validForMs);
   const row = { token_hash: hashToken(token), created_utc, expires_utc: expires, made_by: madeBy };
+  // Not an upsert: Vitess finds the shard of a link by its token, and changes none in place.
+  await endPasswordReset(trx, { companyId, userId });
   await trx
     .insertInto('portal_password_resets')
     .values({ company_id: companyId, user_id: userId, ...row })
-    .onDuplicateKeyUpdate(row)
     .execute();
   return { link: `/portal/password#${token}`, expires };
 };

@@ -25,6 +25,14 @@ export const resetPortalOwner = (access: Access) =>
       );
     const { id } = person;
     const { link, expires } = await transaction(db, async (trx) => {
+      // Two links made at once would otherwise both be inserted.
+      await trx
+        .selectFrom('portal_users')
+        .select('id')
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        .forUpdate()
+        .execute();
       const made = await makePasswordReset(access, trx, { companyId: company_id, userId: id });
       await writeAudit(trx, {
         companyId: company_id,

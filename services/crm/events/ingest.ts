@@ -14,12 +14,14 @@ import {
   acrossTenants,
   type Bus,
   type Database,
+  deleteSome,
   isRequest,
   type Log,
   repeat,
   type Tracer,
   tracedAnswer,
 } from '@causeway/runtime';
+import { sql } from 'kysely';
 import type { Action, Submission } from '../actions/action.ts';
 import type { ActionRunner } from '../actions/runner.ts';
 import { lockRows } from '../store/rows.ts';
@@ -146,11 +148,10 @@ const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submissio
   dedupeKey: dedupeKey ?? undefined,
 });
 
-const forgetOldKeys = async (db: Database<Tables>, now: Date): Promise<number> => {
-  const { numDeletedRows } = await acrossTenants(db, 'cleanup deletes expired dedupe keys of all companies')
-    .deleteFrom('event_dedupe_keys')
-    .where('created_utc', '<', new Date(now.getTime() - dedupeWindowMs))
-    .limit(keysPerTrim)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-};
+const forgetOldKeys = (db: Database<Tables>, now: Date): Promise<number> =>
+  deleteSome(acrossTenants(db, 'cleanup deletes expired dedupe keys of all companies'), {
+    table: 'event_dedupe_keys',
+    key: ['company_id', 'dedupe_key'],
+    where: sql<boolean>`created_utc < ${new Date(now.getTime() - dedupeWindowMs)}`,
+    limit: keysPerTrim,
+  });

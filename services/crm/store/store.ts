@@ -68,7 +68,11 @@ export const createStore = () => ({
     ]),
     lockById: lockRows('employees', affiliateColumns, ['company_id', 'employee_id']),
     lockByExternalId: lockRows('employees', affiliateColumns, ['company_id', 'external_id']),
-    update: updateRows('employees', [...affiliateFields, 'updated_utc'], ['company_id', 'employee_id']),
+    update: updateRows(
+      'employees',
+      ['role_id', ...affiliateFields, 'updated_utc'],
+      ['company_id', 'employee_id'],
+    ),
   },
   notes: {
     insert: insertRows('client_notes', [
@@ -86,7 +90,7 @@ export const createStore = () => ({
     ),
     update: updateRows(
       'client_notes',
-      ['client_id', ...noteFields, 'updated_utc'],
+      ['client_id', ...noteFields, 'created_utc', 'updated_utc'],
       ['company_id', 'client_note_id'],
     ),
   },

@@ -155,10 +155,25 @@ const readDelivery = (trx: Trx<Tables>, asked: DeliveryAction): Promise<Delivery
 
 const keptNoLonger = () => new Refusal('the delivery is kept no longer');
 
+const deliveryColumns = [
+  'company_id',
+  'event_id',
+  'subscription_id',
+  'replay_id',
+  'created_utc',
+  'event_type',
+  'state',
+  'attempts',
+  'due_utc',
+  'last_status',
+  'last_error',
+  'updated_utc',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
 const deliveryOf = (trx: Trx<Tables>, { companyId, delivery }: DeliveryAction) =>
   trx
     .selectFrom('deliveries')
-    .selectAll()
+    .select(deliveryColumns)
     .where('company_id', '=', companyId)
     .where('event_id', '=', delivery.eventId)
     .where('subscription_id', '=', delivery.subscriptionId)

@@ -56,7 +56,7 @@ export const applyChange = async (
 export const selectChange = (trx: Kysely<Tables>, { company_id, subscription_id }: QueueKey) =>
   trx
     .selectFrom('subscription_changes')
-    .selectAll()
+    .select(['company_id', 'subscription_id', 'changed_utc', 'hold_utc', 'resets_failures'])
     .where('company_id', '=', company_id)
     .where('subscription_id', '=', subscription_id);
 

@@ -1,5 +1,5 @@
 import type { DeliveryRow, ReplayRow } from '@causeway/proto';
-import { admitWaiting, bigint, datetime, jsonTable, sqlTime, type Trx, tenantIn } from '@causeway/runtime';
+import { admitWaiting, rowList, type Trx, tenantIs } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addHeld } from '../queues/held-count.ts';
 import { scheduleQueues } from '../queues/schedule-queues.ts';
@@ -80,13 +80,9 @@ const setState = async (
     now,
   }: { readonly state: DeliveryRow['state']; readonly due: Date | null; readonly now: Date },
 ): Promise<void> => {
-  const keys = held.map((row) => [row.event_id, row.replay_id, sqlTime(row.created_utc)]);
+  const keys = held.map((row) => [row.event_id, row.replay_id, row.created_utc]);
   await sql`
-    UPDATE ${jsonTable(columns, keys)} AS k
-    STRAIGHT_JOIN deliveries AS d FORCE INDEX (PRIMARY) ON d.event_id = k.event_id
-      AND d.replay_id = k.replay_id AND d.created_utc = k.created_utc
-    SET d.state = ${state}, d.due_utc = ${due}, d.updated_utc = ${now}
-    WHERE d.company_id in ${tenantIn(company_id)} AND d.subscription_id = ${subscription_id}`.execute(trx);
+    UPDATE deliveries FORCE INDEX (PRIMARY) SET state = ${state}, due_utc = ${due}, updated_utc = ${now}
+    WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}
+      AND (event_id, replay_id, created_utc) IN (${rowList(keys)})`.execute(trx);
 };
-
-const columns = { event_id: bigint, replay_id: bigint, created_utc: datetime };

@@ -3,6 +3,8 @@ import {
   type DeliveryActionAnswer,
   type DeliveryCommand,
   deliveryCommandSubject,
+  type ReplayRow,
+  replayColumns,
 } from '@causeway/proto';
 import {
   acrossTenants,
@@ -16,9 +18,10 @@ import {
 } from '@causeway/runtime';
 import type { QueueKey } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
+import { candidates, takeFirst } from '../store/take-first.ts';
 import type { Tables } from '../tables.ts';
 import { actOnDelivery } from './act-on-delivery.ts';
-import { applyChange } from './apply-change.ts';
+import { applyChange, selectChange } from './apply-change.ts';
 import { nextPage } from './replay-page.ts';
 
 /** Carries out what `webhooks` asks for. */
@@ -38,41 +41,62 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
   let underWay = 0;
   let idle: (() => void) | undefined;
 
-  const change = async (command?: ChangeCommand): Promise<number> => {
+  /** @param waits whether it waits for the row's lock. */
+  const change = async (key: QueueKey, waits: boolean): Promise<1 | undefined> => {
     const found = await transaction(db, async (trx) => {
-      const all = acrossTenants(trx, 'a dispatcher applies a change of a subscription of any company');
-      const changes = all.selectFrom('subscription_changes').selectAll().forUpdate();
-      const row = await (command
-        ? changes
-            .where('company_id', '=', command.companyId)
-            .where('subscription_id', '=', command.subscriptionId)
-        : changes.orderBy('changed_utc').limit(1).skipLocked()
-      ).executeTakeFirst();
+      const locked = selectChange(trx, key).forUpdate();
+      const row = await (waits ? locked : locked.skipLocked()).executeTakeFirst();
       if (row) await applyChange(trx, row, now());
       return row;
     });
-    if (!found) return 0;
+    if (!found) return undefined;
     if (found.resets_failures === 1) onReset(found);
     onQueueDue();
     return 1;
   };
 
-  const replayPage = async (command?: ReplayCommand): Promise<number> => {
+  const replayPage = async (key: ReplayKey, waits: boolean): Promise<1 | undefined> => {
     const found = await transaction(db, async (trx) => {
       const at = now();
-      const all = acrossTenants(trx, 'a dispatcher continues a due replay of any company');
-      const due = all.selectFrom('replays').selectAll().where('next_page_utc', '<=', at).forUpdate();
-      const replay = await (command
-        ? due.where('company_id', '=', command.companyId).where('replay_id', '=', command.replayId)
-        : due.orderBy('next_page_utc').limit(1).skipLocked()
-      ).executeTakeFirst();
-      if (!replay) return 0;
+      const locked = trx
+        .selectFrom('replays')
+        .select(replayColumns)
+        .where('company_id', '=', key.company_id)
+        .where('replay_id', '=', key.replay_id)
+        .where('next_page_utc', '<=', at)
+        .forUpdate();
+      const replay = await (waits ? locked : locked.skipLocked()).executeTakeFirst();
+      if (!replay) return undefined;
       await nextPage(trx, replay, { now: at, waitingQuota });
       return 1;
     });
+    if (!found) return undefined;
     if (pages) pages.value += found;
-    if (found > 0) onQueueDue();
+    onQueueDue();
     return found;
+  };
+
+  const changeOfAny = async (): Promise<number> => {
+    const all = acrossTenants(db, 'a dispatcher applies a change of a subscription of any company');
+    const waiting = await all
+      .selectFrom('subscription_changes')
+      .select(['company_id', 'subscription_id'])
+      .orderBy('changed_utc')
+      .limit(candidates)
+      .execute();
+    return (await takeFirst(waiting, (key) => change(key, false))) ?? 0;
+  };
+
+  const replayOfAny = async (): Promise<number> => {
+    const all = acrossTenants(db, 'a dispatcher continues a due replay of any company');
+    const due = await all
+      .selectFrom('replays')
+      .select(['company_id', 'replay_id'])
+      .where('next_page_utc', '<=', now())
+      .orderBy('next_page_utc')
+      .limit(candidates)
+      .execute();
+    return (await takeFirst(due, (key) => replayPage(key, false))) ?? 0;
   };
 
   /** @returns the answer: none to a command that is a row, because the poll finds what was not carried out. */
@@ -85,7 +109,11 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
         if (refused === null) onQueueDue();
         return JSON.stringify({ refused } satisfies DeliveryActionAnswer);
       }
-      if (underWay <= maxUnderWay) await ('replayId' in command ? replayPage(command) : change(command));
+      const { companyId: company_id } = command;
+      if (underWay <= maxUnderWay)
+        await ('replayId' in command
+          ? replayPage({ company_id, replay_id: command.replayId }, true)
+          : change({ company_id, subscription_id: command.subscriptionId }, true));
     } catch (error) {
       log.warn({ error }, 'command failed; retried');
     }
@@ -104,7 +132,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
       });
     },
   });
-  const polling = repeat(async () => (await change()) + (await replayPage()), {
+  const polling = repeat(async () => (await changeOfAny()) + (await replayOfAny()), {
     pauseMs: pollEveryMs,
     onError: (error) => log.warn({ error }, 'commands failed; retried'),
   });
@@ -119,8 +147,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
   };
 };
 
-type ReplayCommand = Extract<DeliveryCommand, { readonly replayId: number }>;
-type ChangeCommand = Extract<DeliveryCommand, { readonly subscriptionId: number }>;
+type ReplayKey = Pick<ReplayRow, 'company_id' | 'replay_id'>;
 
 const pollEveryMs = 200;
 const maxUnderWay = 32;

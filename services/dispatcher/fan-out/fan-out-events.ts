@@ -2,12 +2,9 @@ import type { EventOutboxRow, EventType, StoredEvent } from '@causeway/proto';
 import {
   acrossTenants,
   admitWaiting,
-  bigint,
   type Database,
-  datetime,
-  jsonTable,
   noteMissed,
-  sqlTime,
+  rowList,
   transaction,
   type WaitingEvent,
 } from '@causeway/runtime';
@@ -61,8 +58,8 @@ export const fanOutEvents = async (
     });
     await noteMissed(all, refused);
     const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
-    await scheduleQueues(all, [...queues.values()], at);
-    await addRows(all, admitted, { now: at, holder: null });
+    const existing = await scheduleQueues(all, [...queues.values()], at);
+    await addRows(all, admitted, { queues: existing, now: at, holder: null });
     await deleteOutboxRows(all, plan.done);
     return {
       events: plan.done.length,
@@ -72,38 +69,34 @@ export const fanOutEvents = async (
     };
   });
 
-type OutboxKey = Pick<EventKey, 'company_id' | 'event_id' | 'leaseMs'>;
-
-/** The outbox rows of the events, as `o`. By primary key only: a scan would briefly lock rows of other replicas. */
-const outboxRows = (keys: readonly OutboxKey[]) => {
-  const table = jsonTable(
-    { company_id: bigint, event_id: bigint, lease_utc: datetime },
-    keys.map(({ company_id, event_id, leaseMs }) => [
-      company_id,
-      event_id,
-      leaseMs === undefined ? null : sqlTime(leaseMs),
-    ]),
-  );
-  return sql`${table} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id`;
-};
+type OutboxKey = Pick<EventKey, 'company_id' | 'event_id'>;
 
 /** Locks those rows of the events that no other process has locked or leased. */
 const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[], now: Date) => {
+  const leased = events.filter(({ leaseMs }) => leaseMs !== undefined);
+  const isOurs = leased.length === 0 ? sql`` : sql`OR (event_id, leased_until) IN (${leasesOf(leased)})`;
+  // By primary key only: a scan would briefly lock rows of other replicas.
   const { rows } = await sql<EventOutboxRow>`
-    SELECT o.company_id, o.event_id, o.created_utc
-    FROM ${outboxRows(events)}
-    WHERE o.leased_until IS NULL OR o.leased_until <= ${now} OR o.leased_until = k.lease_utc
-    FOR UPDATE OF o SKIP LOCKED`.execute(db);
+    SELECT company_id, event_id, created_utc FROM event_outbox FORCE INDEX (PRIMARY)
+    WHERE (company_id, event_id) IN (${keysOf(events)})
+      AND (leased_until IS NULL OR leased_until <= ${now} ${isOurs})
+    FOR UPDATE SKIP LOCKED`.execute(db);
   const known = new Map(events.map((event) => [event.event_id, event]));
   return rows.map((row) => ({ ...known.get(row.event_id)!, created_utc: row.created_utc }));
 };
 
 const deleteOutboxRows = async (db: Kysely<Tables>, keys: readonly OutboxKey[]): Promise<void> => {
+  if (keys.length === 0) return;
   await sql`
-    DELETE o FROM ${outboxRows(keys)}`.execute(db);
+    DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox
+    WHERE (company_id, event_id) IN (${keysOf(keys)})`.execute(db);
 };
+
+const keysOf = (keys: readonly OutboxKey[]) =>
+  rowList(keys.map(({ company_id, event_id }) => [company_id, event_id]));
+
+const leasesOf = (events: readonly EventKey[]) =>
+  rowList(events.map(({ event_id, leaseMs = 0 }) => [event_id, new Date(leaseMs)]));
 
 const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>) =>
   db

@@ -105,7 +105,7 @@ const leftBehind = async (db: Kysely<Tables>, now: Date): Promise<readonly Event
   const { rows } = await sql<EventKey & { type: EventType | null }>`
     SELECT o.company_id, o.event_id, e.type
     FROM (
-      SELECT * FROM event_outbox
+      SELECT company_id, event_id, sequence, created_utc FROM event_outbox
       WHERE leased_until <= ${now} OR (leased_until IS NULL AND created_utc < ${before})
       LIMIT ${rowsPerSweep}
     ) AS o

@@ -1,5 +1,5 @@
 import type { EventType } from '@causeway/proto';
-import { acrossTenants, bigint, type Database, jsonTable } from '@causeway/runtime';
+import { acrossTenants, type Database } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { QueueKey, Target } from '../job.ts';
 import type { Tables } from '../tables.ts';
@@ -107,18 +107,14 @@ const isSubscription = (row: FoundRow): row is FoundRow & SubscriptionOfType => 
 
 /** One statement, so that versions and subscriptions are of one moment. A company without subscriptions has one row. */
 const read = async (db: Database<Tables>, companyIds: readonly number[]): Promise<readonly FoundRow[]> => {
-  const companies = jsonTable(
-    { company_id: bigint },
-    companyIds.map((id) => [id]),
-  );
   const { rows } = await sql<FoundRow>`
     SELECT v.company_id, v.subscriptions_version AS version, s.subscription_id, s.event_types, s.url, s.secret,
       s.previous_secret, s.previous_secret_until, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
-    FROM ${companies} AS k
-    STRAIGHT_JOIN event_sequences AS v ON v.company_id = k.company_id
+    FROM event_sequences AS v
     LEFT JOIN subscriptions AS s ON s.company_id = v.company_id AND s.enabled = 1
     LEFT JOIN delivery_queues AS q
-      ON q.company_id = s.company_id AND q.subscription_id = s.subscription_id`.execute(
+      ON q.company_id = s.company_id AND q.subscription_id = s.subscription_id
+    WHERE v.company_id IN (${companyIds})`.execute(
     acrossTenants(db, 'a dispatcher reads the subscriptions of many companies in one batch'),
   );
   return rows;

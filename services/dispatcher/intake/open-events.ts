@@ -3,15 +3,12 @@ import {
   acrossTenants,
   admitWaiting,
   after,
-  bigint,
   createBatch,
   type Database,
-  datetime,
-  jsonTable,
   type Log,
   type Metrics,
   repeat,
-  sqlTime,
+  rowList,
   transaction,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
@@ -122,8 +119,8 @@ const write = (
     if (admitted.length > 0) {
       const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
       const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
-      await scheduleQueues(all, [...queues.values()], new Date(lastLeaseMs));
-      await addRows(all, admitted, { now, holder });
+      const existing = await scheduleQueues(all, [...queues.values()], new Date(lastLeaseMs));
+      await addRows(all, admitted, { queues: existing, now, holder });
     }
     const extended = [...new Set(refused.flatMap(({ event }) => event ?? []))];
     if (extended.length > 0) {
@@ -143,39 +140,29 @@ const lockOwn = async (
   now: Date,
 ): Promise<readonly TakenEvent[]> => {
   const { rows } = await sql<{ event_id: number }>`
-    SELECT o.event_id FROM ${eventTable(events)} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id
-    WHERE o.leased_until = k.lease_utc AND o.leased_until > ${now}
-    FOR UPDATE OF o SKIP LOCKED`.execute(db);
+    SELECT event_id FROM event_outbox FORCE INDEX (PRIMARY)
+    WHERE ${isLeasedAs(events)} AND leased_until > ${now}
+    FOR UPDATE SKIP LOCKED`.execute(db);
   const ids = new Set(rows.map(({ event_id }) => event_id));
   return events.filter(({ event_id }) => ids.has(event_id));
 };
 
 const extend = async (db: Kysely<Tables>, events: readonly TakenEvent[], untilMs: number): Promise<void> => {
   await sql`
-    UPDATE ${eventTable(events)} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id
-    SET o.leased_until = ${new Date(untilMs)}
-    WHERE o.leased_until = k.lease_utc`.execute(db);
+    UPDATE event_outbox FORCE INDEX (PRIMARY) SET leased_until = ${new Date(untilMs)}
+    WHERE ${isLeasedAs(events)}`.execute(db);
 };
 
 const remove = async (db: Database<Tables>, events: readonly TakenEvent[]): Promise<void> => {
   await sql`
-    DELETE o FROM ${eventTable(events)} AS k
-    STRAIGHT_JOIN event_outbox AS o FORCE INDEX (PRIMARY)
-      ON o.company_id = k.company_id AND o.event_id = k.event_id
-    WHERE o.leased_until = k.lease_utc`.execute(
+    DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox WHERE ${isLeasedAs(events)}`.execute(
     acrossTenants(db, 'a dispatcher finishes events of many companies in one batch'),
   );
 };
 
-const eventTable = (events: readonly TakenEvent[]) =>
-  jsonTable(
-    { company_id: bigint, event_id: bigint, lease_utc: datetime },
-    events.map((one) => [one.company_id, one.event_id, sqlTime(one.leaseMs)]),
-  );
+/** Whether a row of `event_outbox` is that of an event, with the lease that this process knows. */
+const isLeasedAs = (events: readonly TakenEvent[]) => sql`(company_id, event_id, leased_until)
+  IN (${rowList(events.map((one) => [one.company_id, one.event_id, new Date(one.leaseMs)]))})`;
 
 export interface OpenEventsOptions {
   readonly db: Database<Tables>;

@@ -1,8 +1,8 @@
 import { type DeliveryKey, failuresUntilProbing, leaseMs } from '@causeway/proto';
-import { acrossTenants, type Database, datetime, sqlTime, transaction } from '@causeway/runtime';
+import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey, queueName } from '../job.ts';
-import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
+import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store/keys.ts';
 import { perCount } from '../store/per-count.ts';
 import type { Tables } from '../tables.ts';
 
@@ -89,30 +89,30 @@ const free = (
       if (one.due_utc > (latest.get(queueName(one))?.due_utc ?? 0)) latest.set(queueName(one), one);
     const keys = [...latest.values()].sort(byQueue);
     const { rows: locked } = await sql<QueueKey>`
-      SELECT q.company_id, q.subscription_id
-      FROM ${queueTable(keys)} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-      FOR UPDATE OF q SKIP LOCKED`.execute(all);
+      SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (PRIMARY)
+      WHERE ${isOneOfQueues(keys)} FOR UPDATE SKIP LOCKED`.execute(all);
     const names = new Set(locked.map(queueName));
     const open = leased.filter((one) => names.has(queueName(one)));
     if (open.length === 0) return 0;
     const { rows } = await sql<DeliveryKey>`
-      SELECT d.company_id, d.event_id, d.subscription_id, d.replay_id, d.created_utc
-      FROM ${deliveryTable(open, { lease_utc: datetime }, ({ due_utc }) => [sqlTime(due_utc)])} AS k
-      STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-      WHERE d.state = 'waiting' AND d.due_utc = k.lease_utc AND d.leased_by = ${holder}
-      FOR UPDATE OF d SKIP LOCKED`.execute(all);
+      SELECT company_id, event_id, subscription_id, replay_id, created_utc
+      FROM deliveries FORCE INDEX (PRIMARY)
+      WHERE ${isOneOfDue(open, ({ due_utc }) => due_utc)} AND state = 'waiting' AND leased_by = ${holder}
+      FOR UPDATE SKIP LOCKED`.execute(all);
     if (rows.length === 0) return 0;
     await sql`
-      UPDATE ${deliveryTable(rows)} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-      SET d.due_utc = ${now}, d.leased_by = NULL`.execute(all);
+      UPDATE deliveries FORCE INDEX (PRIMARY) SET due_utc = ${now}, leased_by = NULL
+      WHERE ${isOneOfDeliveries(rows)}`.execute(all);
     const freed = new Set(rows.map(queueName));
     const queues = keys.filter((one) => freed.has(queueName(one)));
+    const leases = rowList(queues.map((one) => [one.company_id, one.subscription_id, one.due_utc]));
     // A failing queue may be guarded by the probe of a dispatcher that lives.
     await sql`
-      UPDATE ${queueTable(queues, { lease_utc: datetime }, ({ due_utc }) => [sqlTime(due_utc)])} AS k
-      STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-      SET q.next_due_utc = IF(
-        q.consecutive_failures >= ${failuresUntilProbing} AND q.next_due_utc <> k.lease_utc,
-        q.next_due_utc, LEAST(COALESCE(q.next_due_utc, ${now}), ${now}))`.execute(all);
+      UPDATE delivery_queues FORCE INDEX (PRIMARY)
+      SET next_due_utc = IF(
+        next_due_utc <= ${now} OR (consecutive_failures >= ${failuresUntilProbing}
+          AND (company_id, subscription_id, next_due_utc) NOT IN (${leases})),
+        next_due_utc, ${now})
+      WHERE ${isOneOfQueues(queues)}`.execute(all);
     return rows.length;
   });

@@ -63,7 +63,7 @@ const readHeld = async (db: ReturnType<typeof acrossTenants<Tables>>, now: Date)
         ORDER BY d.event_id LIMIT 1
       ) AS created_utc
       FROM subscriptions AS s WHERE s.enabled = 0
-    ) AS off`.execute(db);
+    ) AS disabled`.execute(db);
   const [row] = rows;
   return {
     oldestSeconds: row?.oldest ? Math.max(0, now.getTime() - row.oldest.getTime()) / 1000 : 0,

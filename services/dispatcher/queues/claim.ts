@@ -1,8 +1,8 @@
 import { failuresUntilProbing } from '@causeway/proto';
-import { acrossTenants, type Database, datetime, sqlTime, transaction } from '@causeway/runtime';
+import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { byQueue, type QueueKey, queueName } from '../job.ts';
-import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
+import { type QueueKey, queueName } from '../job.ts';
+import { isOneOfDeliveries, isOneOfQueues } from '../store/keys.ts';
 import { perCount } from '../store/per-count.ts';
 import { type FoundTarget, readTargets, type WaitingDelivery } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
@@ -64,12 +64,13 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       const queues = await lockQueues(all, options);
       if (queues.length === 0) return { claims: [], leaseMs };
       const targets = await readTargets(all, queues);
-      const closed = queues.filter((queue) => !targets.get(queueName(queue))?.enabled);
-      const left = new Set<string>();
-      for (const queue of closed) {
+      const closed: { readonly queue: QueueKey; readonly dueMs: number | null }[] = [];
+      for (const queue of queues) {
         const target = targets.get(queueName(queue));
-        if (!(await holdOrDrop(all, queue, target ? 'held' : 'dropped', now))) left.add(queueName(queue));
-        else if (!target) await deleteQueue(all, queue);
+        if (target?.enabled) continue;
+        const isDone = await holdOrDrop(all, queue, target ? 'held' : 'dropped', now);
+        if (isDone && !target) await deleteQueue(all, queue);
+        else closed.push({ queue, dueMs: isDone ? null : now.getTime() });
       }
       const open = queues.flatMap((queue) => {
         const target = targets.get(queueName(queue));
@@ -95,7 +96,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
       const next = read.length > 0 ? (await earliest(all, read)).rows : [];
       const nextMs = new Map(next.map((row) => [queueName(row), row.due_utc.getTime()]));
       await setNextDue(all, [
-        ...closed.map((queue) => ({ queue, dueMs: left.has(queueName(queue)) ? now.getTime() : null })),
+        ...closed,
         ...claims
           .filter((claim) => !guarded.includes(claim) && claim.more)
           .map(({ target }) => ({ queue: target, dueMs: now.getTime() })),
@@ -124,10 +125,9 @@ const lockQueues = async (
   { now, queues }: ClaimOptions,
 ): Promise<readonly QueueKey[]> => {
   const { rows } = await sql<QueueKey>`
-    SELECT q.company_id, q.subscription_id
-    FROM ${queueTable(queues.toSorted(byQueue))} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-    WHERE q.next_due_utc <= ${now}
-    FOR UPDATE OF q SKIP LOCKED`.execute(db);
+    SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (PRIMARY)
+    WHERE ${isOneOfQueues(queues)} AND next_due_utc <= ${now}
+    FOR UPDATE SKIP LOCKED`.execute(db);
   return rows;
 };
 
@@ -153,8 +153,8 @@ const lease = async (
 ): Promise<void> => {
   if (deliveries.length === 0) return;
   await sql`
-    UPDATE ${deliveryTable(deliveries)} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-    SET d.due_utc = ${new Date(leaseMs)}, d.leased_by = ${holder}`.execute(db);
+    UPDATE deliveries FORCE INDEX (PRIMARY) SET due_utc = ${new Date(leaseMs)}, leased_by = ${holder}
+    WHERE ${isOneOfDeliveries(deliveries)}`.execute(db);
 };
 
 const setNextDue = async (
@@ -162,15 +162,15 @@ const setNextDue = async (
   next: readonly { readonly queue: QueueKey; readonly dueMs: number | null }[],
 ): Promise<void> => {
   if (next.length === 0) return;
-  const rows = next.map(({ queue: { company_id, subscription_id }, dueMs }) => ({
-    company_id,
-    subscription_id,
-    due: dueMs === null ? null : sqlTime(dueMs),
-  }));
+  const rows = next.map(({ queue, dueMs }) => [
+    queue.company_id,
+    queue.subscription_id,
+    dueMs === null ? null : new Date(dueMs),
+  ]);
+  // They exist and are locked, so nothing is inserted.
   await sql`
-    UPDATE ${queueTable(rows, { due_utc: datetime }, ({ due }) => [due])} AS k
-    STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-    SET q.next_due_utc = k.due_utc`.execute(db);
+    INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc) VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE next_due_utc = VALUES(next_due_utc)`.execute(db);
 };
 
 const deleteQueue = async (db: Kysely<Tables>, { company_id, subscription_id }: QueueKey): Promise<void> => {

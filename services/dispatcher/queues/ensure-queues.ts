@@ -1,7 +1,7 @@
-import { acrossTenants, datetime, sqlTime } from '@causeway/runtime';
+import { acrossTenants } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { byQueue, type QueueKey } from '../job.ts';
-import { queueTable } from '../store/key-tables.ts';
+import type { QueueKey } from '../job.ts';
+import { isOneOfQueues } from '../store/keys.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -14,15 +14,11 @@ export const ensureQueues = async (
   keys: readonly QueueKey[],
   due: Date | null,
 ): Promise<void> => {
-  const rows = keys.toSorted(byQueue);
-  const dueText = due && sqlTime(due);
   await sql`
     INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc)
-    SELECT s.company_id, s.subscription_id, k.due_utc
-    FROM ${queueTable(rows, { due_utc: datetime }, () => [dueText])} AS k
-    STRAIGHT_JOIN subscriptions AS s
-      ON s.company_id = k.company_id AND s.subscription_id = k.subscription_id
-    ON DUPLICATE KEY UPDATE company_id = delivery_queues.company_id`.execute(
+    SELECT company_id, subscription_id, ${due} FROM subscriptions FORCE INDEX (PRIMARY)
+    WHERE ${isOneOfQueues(keys)}
+    ON DUPLICATE KEY UPDATE subscription_id = delivery_queues.subscription_id`.execute(
     acrossTenants(db, 'each queue names its company'),
   );
 };

@@ -5,11 +5,12 @@ import {
   type Log,
   type Repeated,
   repeat,
-  tenantIn,
+  tenantIs,
   transaction,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
+import { candidates, takeFirst } from '../store/take-first.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -27,24 +28,34 @@ export const addHeld = async (
     UPDATE delivery_queues
     SET held_deliveries = GREATEST(CAST(held_deliveries AS SIGNED) + ${by}, 0),
       count_held_utc = ${new Date(now.getTime() + countHeldAfterMs)}
-    WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}`.execute(db);
+    WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}`.execute(db);
 };
 
 /** Corrects the count of one subscription whose recount is due. @returns how many were due, 0 or 1. */
-export const correctHeld = ({ db, now }: Pick<HeldCountOptions, 'db' | 'now'>): Promise<number> =>
+export const correctHeld = async ({ db, now }: Pick<HeldCountOptions, 'db' | 'now'>): Promise<number> => {
+  const due = await acrossTenants(db, 'held deliveries are counted for a due subscription of any company')
+    .selectFrom('delivery_queues')
+    .select(['company_id', 'subscription_id'])
+    .where('count_held_utc', '<=', now())
+    .orderBy('count_held_utc')
+    .limit(candidates)
+    .execute();
+  return (await takeFirst(due, (key) => correctOne(db, key, now()))) ?? 0;
+};
+
+const correctOne = (db: Database<Tables>, key: QueueKey, now: Date): Promise<1 | undefined> =>
   transaction(db, async (trx) => {
-    const all = acrossTenants(trx, 'held deliveries are counted for a due subscription of any company');
     // Transactions that change the count wait for this lock; those that committed earlier are included.
-    const due = await all
+    const due = await trx
       .selectFrom('delivery_queues')
       .select(['company_id', 'subscription_id'])
-      .where('count_held_utc', '<=', now())
-      .orderBy('count_held_utc')
-      .limit(1)
+      .where('company_id', '=', key.company_id)
+      .where('subscription_id', '=', key.subscription_id)
+      .where('count_held_utc', '<=', now)
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
-    if (!due) return 0;
+    if (!due) return undefined;
     const { held } = await trx
       .selectFrom('deliveries')
       .select(({ fn }) => fn.countAll<number>().as('held'))

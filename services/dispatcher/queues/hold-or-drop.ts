@@ -1,5 +1,5 @@
 import type { DeliveryState } from '@causeway/proto';
-import { tenantIn } from '@causeway/runtime';
+import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
 import type { Tables } from '../tables.ts';
@@ -21,7 +21,7 @@ export const holdOrDrop = async (
   const { numAffectedRows = 0n } = await sql`
     UPDATE deliveries FORCE INDEX (by_state)
     SET state = ${state}, due_utc = NULL, updated_utc = ${now}
-    WHERE company_id in ${tenantIn(company_id)} AND subscription_id = ${subscription_id}
+    WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}
       AND state = 'waiting' ${until ? sql`AND created_utc <= ${until}` : sql``}
     LIMIT ${sql.lit(chunk)}`.execute(db);
   const count = Number(numAffectedRows);

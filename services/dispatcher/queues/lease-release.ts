@@ -5,12 +5,10 @@ import {
   after,
   createBatch,
   type Database,
-  datetime,
   isPassing,
   type Log,
   type Metrics,
   noteMissed,
-  sqlTime,
   transaction,
   type WaitingEvent,
 } from '@causeway/runtime';
@@ -19,7 +17,7 @@ import { hasNoRow, type LeasedDelivery } from '../intake/taken-events.ts';
 import { type QueueKey, queueName } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import { addRows } from '../store/add-rows.ts';
-import { deliveryTable, onDelivery } from '../store/key-tables.ts';
+import { isOneOfDue } from '../store/keys.ts';
 import type { Tables } from '../tables.ts';
 import { scheduleQueues } from './schedule-queues.ts';
 
@@ -97,12 +95,10 @@ const releaseLeases = (
       makesRoom: true,
     });
     await noteMissed(all, refused);
-    await scheduleQueues(all, [...queues.values()], now);
-    await addRows(all, admitted, { now, holder: null });
+    const existing = await scheduleQueues(all, [...queues.values()], now);
+    await addRows(all, admitted, { queues: existing, now, holder: null });
     await sql`
-      UPDATE ${deliveryTable(deliveries, { lease_utc: datetime }, ({ leaseMs }) => [sqlTime(leaseMs)])} AS k
-      STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-      SET d.due_utc = ${now}, d.leased_by = NULL
-      WHERE d.state = 'waiting' AND d.due_utc = k.lease_utc`.execute(all);
+      UPDATE deliveries FORCE INDEX (PRIMARY) SET due_utc = ${now}, leased_by = NULL
+      WHERE ${isOneOfDue(deliveries, ({ leaseMs }) => new Date(leaseMs))} AND state = 'waiting'`.execute(all);
     return [...refused, ...dropped];
   });

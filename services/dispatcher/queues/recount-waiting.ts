@@ -5,10 +5,11 @@ import {
   type Log,
   type Repeated,
   repeat,
-  tenantIn,
+  tenantIs,
   transaction,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { candidates, takeFirst } from '../store/take-first.ts';
 import type { Tables } from '../tables.ts';
 
 export interface RecountOptions {
@@ -25,19 +26,24 @@ export interface RecountOptions {
 export const recountWaiting = async ({ db, quota, now }: RecountOptions): Promise<number> => {
   const at = now();
   const lease = new Date(at.getTime() + leaseMs);
-  const due = await transaction(db, async (trx) => {
-    const all = acrossTenants(trx, 'waiting deliveries are counted for any due company');
-    const { rows } = await sql<{ company_id: number; waiting_bound: number }>`
-      SELECT company_id, waiting_bound FROM webhook_companies
-      WHERE waiting_bound > ${quota / 2} AND (recount_utc IS NULL OR recount_utc <= ${at})
-      LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(all);
-    const [row] = rows;
-    if (row)
-      await sql`
-        UPDATE webhook_companies SET recount_utc = ${lease}
-        WHERE company_id in ${tenantIn(row.company_id)}`.execute(trx);
-    return row;
-  });
+  const isDue = sql`waiting_bound > ${quota / 2} AND (recount_utc IS NULL OR recount_utc <= ${at})`;
+  const { rows: companies } = await sql<{ company_id: number }>`
+    SELECT company_id FROM webhook_companies WHERE ${isDue} LIMIT ${sql.lit(candidates)}`.execute(
+    acrossTenants(db, 'waiting deliveries are counted for any due company'),
+  );
+  const due = await takeFirst(companies, ({ company_id }) =>
+    transaction(db, async (trx) => {
+      const { rows } = await sql<{ company_id: number; waiting_bound: number }>`
+        SELECT company_id, waiting_bound FROM webhook_companies
+        WHERE company_id = ${tenantIs(company_id)} AND ${isDue} FOR UPDATE SKIP LOCKED`.execute(trx);
+      const [row] = rows;
+      if (row)
+        await sql`
+          UPDATE webhook_companies SET recount_utc = ${lease}
+          WHERE company_id = ${tenantIs(company_id)}`.execute(trx);
+      return row;
+    }),
+  );
   if (!due) return 0;
   const { total, longest } = await countWaiting(db, due.company_id);
   const tookMs = now().getTime() - at.getTime();
@@ -47,7 +53,7 @@ export const recountWaiting = async ({ db, quota, now }: RecountOptions): Promis
     UPDATE webhook_companies
     SET waiting_bound = waiting_bound - ${due.waiting_bound} + ${total}, longest_subscription_id = ${longest},
       recount_utc = ${again}
-    WHERE company_id in ${tenantIn(due.company_id)} AND recount_utc = ${lease}`.execute(db);
+    WHERE company_id = ${tenantIs(due.company_id)} AND recount_utc = ${lease}`.execute(db);
   return 1;
 };
 

@@ -1,23 +1,28 @@
-import { acrossTenants, datetime, nextDueSql, sqlTime } from '@causeway/runtime';
+import { acrossTenants, nextDueSql } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { byQueue, type QueueKey } from '../job.ts';
-import { onQueue, queueTable } from '../store/key-tables.ts';
+import { type QueueKey, queueName } from '../job.ts';
+import { isOneOfQueues } from '../store/keys.ts';
 import type { Tables } from '../tables.ts';
 import { ensureQueues } from './ensure-queues.ts';
 
-/** Moves the due time of these queues to `due` at the latest, and makes those that are missing (`ensureQueues`). */
+/**
+ * Moves the due time of these queues to `due` at the latest, and makes those that are missing (`ensureQueues`).
+ * @returns the names of those that exist now. This transaction has locked them.
+ */
 export const scheduleQueues = async (
   db: Kysely<Tables>,
   keys: readonly QueueKey[],
   due: Date,
-): Promise<void> => {
-  if (keys.length === 0) return;
-  const rows = keys.toSorted(byQueue);
+): Promise<ReadonlySet<string>> => {
+  if (keys.length === 0) return new Set();
+  const all = acrossTenants(db, 'each queue names its company');
   const { numAffectedRows = 0n } = await sql`
-    UPDATE ${queueTable(rows, { due_utc: datetime }, () => [sqlTime(due)])} AS k
-    STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-    SET q.next_due_utc = ${sql.raw(nextDueSql('q', 'k'))}`.execute(
-    acrossTenants(db, 'each queue names its company'),
-  );
-  if (Number(numAffectedRows) < keys.length) await ensureQueues(db, keys, due);
+    UPDATE delivery_queues FORCE INDEX (PRIMARY) SET next_due_utc = ${nextDueSql(due)}
+    WHERE ${isOneOfQueues(keys)}`.execute(all);
+  if (Number(numAffectedRows) === keys.length) return new Set(keys.map(queueName));
+  await ensureQueues(db, keys, due);
+  const { rows } = await sql<QueueKey>`
+    SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (PRIMARY)
+    WHERE ${isOneOfQueues(keys)}`.execute(all);
+  return new Set(rows.map(queueName));
 };

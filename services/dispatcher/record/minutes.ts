@@ -2,16 +2,14 @@ import { elapsedBoundsMs } from '@causeway/proto';
 import {
   acrossTenants,
   after,
-  bigint,
   createBatch,
   type Database,
   type Log,
   type Metrics,
-  sqlTime,
+  rowList,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import { queueTable } from '../store/key-tables.ts';
 import type { ElapsedColumn, Tables } from '../tables.ts';
 
 /** Counts attempts by minute and subscription, for the dashboards. */
@@ -78,26 +76,24 @@ const bucketOf = (elapsedMs: number): number => {
 };
 
 const names = sql.join(columns.map((column) => sql.ref(column)));
-const types = Object.fromEntries(columns.map((column) => [column, bigint]));
 const sumsOf = sql.join(
   columns.map(
-    (column) => sql`${sql.ref(column)} = delivery_minutes.${sql.ref(column)} + k.${sql.ref(column)}`,
+    (column) => sql`${sql.ref(column)} = delivery_minutes.${sql.ref(column)} + VALUES(${sql.ref(column)})`,
   ),
 );
 
 const write = async (db: Database<Tables>, sums: readonly Sum[]): Promise<void> => {
   const all = acrossTenants(db, 'a dispatcher sums attempts of many companies in one batch');
-  const rows = sums.toSorted(
-    (a, b) => a.company_id - b.company_id || a.minuteMs - b.minuteMs || a.subscription_id - b.subscription_id,
-  );
+  const rows = sums
+    .toSorted(
+      (a, b) =>
+        a.company_id - b.company_id || a.minuteMs - b.minuteMs || a.subscription_id - b.subscription_id,
+    )
+    .map((sum) => [sum.company_id, sum.subscription_id, new Date(sum.minuteMs), ...sum.counts]);
   for (let at = 0; at < rows.length; at += perStatement)
     await sql`
       INSERT INTO delivery_minutes (company_id, subscription_id, minute_utc, ${names})
-      SELECT * FROM ${queueTable(
-        rows.slice(at, at + perStatement),
-        { minute_utc: 'DATETIME', ...types },
-        (sum) => [sqlTime(sum.minuteMs), ...sum.counts],
-      )} AS k
+      VALUES ${rowList(rows.slice(at, at + perStatement))}
       ON DUPLICATE KEY UPDATE ${sumsOf}`.execute(all);
 };
 

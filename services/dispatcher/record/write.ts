@@ -2,28 +2,26 @@ import { auditRow, type DeliveryKey, type DeliveryQueueRow, type DeliveryRow } f
 import {
   acrossTenants,
   admitWaiting,
-  bigint,
   type Database,
-  datetime,
-  jsonTable,
   raiseSubscriptionsVersion,
-  sqlTime,
+  rowList,
   transaction,
   type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { isBeingEnabled } from '../commands/apply-change.ts';
 import { hasNoRow } from '../intake/taken-events.ts';
-import { byQueue, deliveryName, type QueueKey, queueName } from '../job.ts';
+import { deliveryName, type QueueKey, queueName } from '../job.ts';
 import { ensureQueues } from '../queues/ensure-queues.ts';
 import { holdOrDrop } from '../queues/hold-or-drop.ts';
 import { addRows } from '../store/add-rows.ts';
-import { deliveryTable, onDelivery, onQueue, queueTable } from '../store/key-tables.ts';
+import { isOneOfDeliveries, isOneOfQueues } from '../store/keys.ts';
 import { perCount } from '../store/per-count.ts';
 import type { Tables } from '../tables.ts';
 import { attemptColumns, attemptRow } from './attempt-row.ts';
 import { type Change, changeOf } from './change.ts';
 import { countFailures } from './count-failures.ts';
+import { countReplays } from './count-replays.ts';
 import type { Finished } from './finished.ts';
 
 export interface WriteOptions {
@@ -84,7 +82,7 @@ export const createWriter = (): ((
       await addRows(
         all,
         checked.map(({ job }) => job).filter(({ event }) => event),
-        { now: options.now, holder: null },
+        { queues, now: options.now, holder: null },
       );
       const rows = await lockDeliveries(all, checked);
       await insertAttempts(all, finished.map(attemptRow));
@@ -134,9 +132,9 @@ const lockQueues = async (
   if (keys.size === 0) return new Map();
   const lock = async (): Promise<readonly Queue[]> => {
     const { rows } = await sql<Queue>`
-      SELECT q.company_id, q.subscription_id, q.next_due_utc, q.consecutive_failures, q.failed_attempts
-      FROM ${queueTable([...keys.values()].sort(byQueue))} AS k STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-      FOR UPDATE OF q`.execute(db);
+      SELECT company_id, subscription_id, next_due_utc, consecutive_failures, failed_attempts
+      FROM delivery_queues FORCE INDEX (PRIMARY)
+      WHERE ${isOneOfQueues([...keys.values()])} FOR UPDATE`.execute(db);
     return rows;
   };
   let rows = await lock();
@@ -153,9 +151,9 @@ const lockDeliveries = async (
 ): Promise<ReadonlyMap<string, Pick<DeliveryRow, 'state' | 'due_utc'>>> => {
   if (finished.length === 0) return new Map();
   const { rows } = await sql<DeliveryKey & Pick<DeliveryRow, 'state' | 'due_utc'>>`
-    SELECT d.company_id, d.event_id, d.subscription_id, d.replay_id, d.state, d.due_utc
-    FROM ${deliveryTable(finished.map(({ job }) => job))} AS k STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-    FOR UPDATE OF d`.execute(db);
+    SELECT company_id, event_id, subscription_id, replay_id, state, due_utc
+    FROM deliveries FORCE INDEX (PRIMARY)
+    WHERE ${isOneOfDeliveries(finished.map(({ job }) => job))} FOR UPDATE`.execute(db);
   return new Map(rows.map((row) => [deliveryName(row), row]));
 };
 
@@ -165,26 +163,30 @@ const lockDeliveries = async (
  */
 const succeed = async (db: Kysely<Tables>, finished: readonly Finished[], now: Date): Promise<void> => {
   if (finished.length === 0) return;
-  const rows = finished.map(({ job, result: { statusCode } }) => ({ ...job, statusCode }));
-  const columns = {
-    event_type: 'VARCHAR(50) CHARACTER SET ascii',
-    attempt: 'SMALLINT UNSIGNED',
-    status: 'SMALLINT UNSIGNED',
-  };
+  const rows = finished.map(({ job, result: { statusCode } }) => [
+    job.company_id,
+    job.event_id,
+    job.subscription_id,
+    job.replay_id,
+    job.created_utc,
+    job.event_type,
+    'succeeded',
+    job.attempt,
+    statusCode,
+    now,
+  ]);
   // MySQL assigns in this order. The state comes last, because the conditions use its previous value.
   await sql`
     INSERT INTO deliveries (company_id, event_id, subscription_id, replay_id, created_utc,
       event_type, state, attempts, last_status, updated_utc)
-    SELECT company_id, event_id, subscription_id, replay_id, created_utc,
-      event_type, 'succeeded', attempt, status, ${now}
-    FROM ${deliveryTable(rows, columns, (row) => [row.event_type, row.attempt, row.statusCode])} AS k
+    VALUES ${rowList(rows)}
     ON DUPLICATE KEY UPDATE
-      attempts = IF(deliveries.${isOpen}, GREATEST(deliveries.attempts, k.attempt), deliveries.attempts),
-      last_status = IF(deliveries.${isOpen}, k.status, deliveries.last_status),
-      last_error = IF(deliveries.${isOpen}, NULL, deliveries.last_error),
-      updated_utc = IF(deliveries.${isOpen}, ${now}, deliveries.updated_utc),
-      due_utc = IF(deliveries.${isOpen}, NULL, deliveries.due_utc),
-      state = IF(deliveries.${isOpen}, 'succeeded', deliveries.state)`.execute(db);
+      attempts = IF(${isOpen}, GREATEST(attempts, VALUES(attempts)), attempts),
+      last_status = IF(${isOpen}, VALUES(last_status), last_status),
+      last_error = IF(${isOpen}, NULL, last_error),
+      updated_utc = IF(${isOpen}, VALUES(updated_utc), updated_utc),
+      due_utc = IF(${isOpen}, NULL, due_utc),
+      state = IF(${isOpen}, 'succeeded', state)`.execute(db);
 };
 
 const isOpen = sql`state IN ('waiting', 'held')`;
@@ -194,48 +196,36 @@ const change = async (
   changes: ReadonlyMap<Finished, Change | undefined>,
   now: Date,
 ): Promise<void> => {
-  const rows = [...changes].flatMap(([{ job, result }, to]) => (to ? [{ ...job, ...to, result }] : []));
+  const rows = [...changes].flatMap(([{ job, result }, to]) =>
+    to
+      ? [
+          [
+            job.company_id,
+            job.event_id,
+            job.subscription_id,
+            job.replay_id,
+            job.created_utc,
+            job.event_type,
+            to.state,
+            to.dueMs === null ? null : new Date(to.dueMs),
+            job.attempt,
+            result.statusCode,
+            result.errorClass,
+            now,
+          ],
+        ]
+      : [],
+  );
   if (rows.length === 0) return;
-  const columns = {
-    state: 'VARCHAR(20) CHARACTER SET ascii',
-    due_utc: datetime,
-    attempt: 'SMALLINT UNSIGNED',
-    status: 'SMALLINT UNSIGNED',
-    error: 'VARCHAR(20) CHARACTER SET ascii',
-  };
+  // They exist and are locked, so nothing is inserted.
   await sql`
-    UPDATE ${deliveryTable(rows, columns, ({ state, dueMs, attempt, result }) => [
-      state,
-      dueMs === null ? null : sqlTime(dueMs),
-      attempt,
-      result.statusCode,
-      result.errorClass,
-    ])} AS k
-    STRAIGHT_JOIN deliveries AS d ON ${onDelivery}
-    SET d.state = k.state, d.due_utc = k.due_utc, d.leased_by = NULL, d.attempts = GREATEST(d.attempts, k.attempt),
-      d.last_status = k.status, d.last_error = k.error, d.updated_utc = ${now}`.execute(db);
-};
-
-const countReplays = async (
-  db: Kysely<Tables>,
-  changes: ReadonlyMap<Finished, Change | undefined>,
-): Promise<void> => {
-  const counts = new Map<number, [companyId: number, replayId: number, succeeded: number, failed: number]>();
-  for (const [{ job }, to] of changes) {
-    if (job.replay_id === 0 || (to?.state !== 'succeeded' && to?.state !== 'failed')) continue;
-    const count = counts.get(job.replay_id) ?? [job.company_id, job.replay_id, 0, 0];
-    count[to.state === 'succeeded' ? 2 : 3]++;
-    counts.set(job.replay_id, count);
-  }
-  if (counts.size === 0) return;
-  const columns = { company_id: bigint, replay_id: bigint, succeeded: bigint, failed: bigint };
-  await sql`
-    UPDATE ${jsonTable(
-      columns,
-      [...counts.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]),
-    )} AS k
-    STRAIGHT_JOIN replays AS r ON k.company_id = r.company_id AND k.replay_id = r.replay_id
-    SET r.succeeded = r.succeeded + k.succeeded, r.failed = r.failed + k.failed`.execute(db);
+    INSERT INTO deliveries (company_id, event_id, subscription_id, replay_id, created_utc,
+      event_type, state, due_utc, attempts, last_status, last_error, updated_utc)
+    VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE
+      state = VALUES(state), due_utc = VALUES(due_utc), leased_by = NULL,
+      attempts = GREATEST(attempts, VALUES(attempts)), last_status = VALUES(last_status),
+      last_error = VALUES(last_error), updated_utc = VALUES(updated_utc)`.execute(db);
 };
 
 const updateQueues = async (
@@ -271,15 +261,20 @@ const updateQueues = async (
     return [{ ...queue, ...count, before: before.failures, reason, nextMs, url: gone?.job.target.url }];
   });
   if (updates.length === 0) return [];
+  const rows = updates.map(({ company_id, subscription_id, failures, failedAttempts, nextMs }) => [
+    company_id,
+    subscription_id,
+    failures,
+    failedAttempts,
+    nextMs === null ? null : new Date(nextMs),
+  ]);
+  // They exist and are locked, so nothing is inserted.
   await sql`
-    UPDATE ${queueTable(updates, failureColumns, ({ failures, failedAttempts, nextMs }) => [
-      failures,
-      failedAttempts,
-      nextMs === null ? null : sqlTime(nextMs),
-    ])} AS k
-    STRAIGHT_JOIN delivery_queues AS q ON ${onQueue}
-    SET q.consecutive_failures = k.failures, q.failed_attempts = k.failed_attempts,
-      q.next_due_utc = k.due_utc`.execute(db);
+    INSERT INTO delivery_queues
+      (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc)
+    VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE consecutive_failures = VALUES(consecutive_failures),
+      failed_attempts = VALUES(failed_attempts), next_due_utc = VALUES(next_due_utc)`.execute(db);
   const disabled: number[] = [];
   for (const { reason, ...queue } of updates)
     if (reason && (await disable(db, queue, reason, now))) disabled.push(queue.company_id);
@@ -292,8 +287,6 @@ const updateQueues = async (
     disabledReason: reason,
   }));
 };
-
-const failureColumns = { failures: 'INT UNSIGNED', failed_attempts: 'INT UNSIGNED', due_utc: datetime };
 
 const goneReason = 'the receiver answered 410 Gone';
 const failuresReason = '20 consecutive failures';

@@ -151,8 +151,8 @@ const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
 
 /** A new connection proves that the server answers; the query notices an idle one that has died. */
 const askTime = async <DB>(kysely: Kysely<DB>): Promise<number> => {
-  const { rows } = await sql<{ now: Date }>`SELECT UTC_TIMESTAMP(3) AS now`.execute(kysely);
+  const { rows } = await sql<{ server_time: Date }>`SELECT UTC_TIMESTAMP(3) AS server_time`.execute(kysely);
   const [row] = rows;
   if (!row) throw new Error('MySQL returned no time');
-  return row.now.getTime();
+  return row.server_time.getTime();
 };

@@ -1,9 +1,10 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { ResultSetHeader } from 'mysql2';
 import { isDeferred, nothing } from './deferred.ts';
-import { CommitOutcomeUnknown, isConnectionLost, isDeadlock } from './errors.ts';
+import { CommitOutcomeUnknown, isConnectionLost, isDeadlock, isShardSwitch } from './errors.ts';
 import type { Pool } from './pool.ts';
 import type { ServerConnection } from './server-connection.ts';
+import { throughShardSwitch } from './shard-switch.ts';
 import type { Send, Statement } from './traced.ts';
 
 /**
@@ -121,7 +122,8 @@ const createConnection = ({
       // Statements of work that went on in the meantime may not have run.
       if (before.some((one) => one !== beginning)) broken ??= error as Error;
       // COMMIT, or a statement that commits by itself.
-      if (!inTransaction && isConnectionLost(error) && statements.some(({ sql }) => !reads.test(sql)))
+      const isOver = isConnectionLost(error) || isShardSwitch(error);
+      if (!inTransaction && isOver && statements.some(({ sql }) => !reads.test(sql)))
         throw new CommitOutcomeUnknown('the connection was lost before the answer', { cause: error });
       throw error;
     }
@@ -140,7 +142,11 @@ const createConnection = ({
       if (query.sql.includes(';')) throw new Error(`a statement may hold no semicolon: ${query.sql}`);
       if (broken) throw broken;
       const statement = { sql: query.sql, values: query.parameters };
-      if (!isDeferred(query)) return asQueryResult(await runWithUnsent(statement));
+      if (!isDeferred(query)) {
+        const ask = () => runWithUnsent(statement);
+        const isAlone = !inTransaction && reads.test(query.sql);
+        return asQueryResult(await (isAlone ? throughShardSwitch(ask) : ask()));
+      }
       if (!inTransaction) throw new Error('only a transaction can defer a statement');
       unsent.push({ ...statement, onResult: query.onResult });
       return { rows: [] };

@@ -27,6 +27,7 @@ const lockWaitTimeout = 1205;
 const deadlock = 1213;
 const duplicateEntry = 1062;
 const lockedNoWait = 3572;
+const unknownError = 1105;
 /** Shutdown in progress; query and connection killed; disconnected for inactivity. */
 const connectionEndings = new Set([1053, 1080, 1152, 1317, 3169, 4031]);
 const socketCodes = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']);
@@ -55,26 +56,51 @@ export const isConnectionLost = (error: unknown): boolean => {
   return fatal === true || socketCodes.has(code ?? '') || connectionEndings.has(errno ?? 0);
 };
 
+/**
+ * vtgate has refused the statement while a shard is split or gets another primary. It was not executed; a transaction is
+ * rolled back.
+ */
+export const isShardSwitch = (error: unknown): boolean => {
+  const { errno, sqlMessage } = asMysqlError(error);
+  return errno === unknownError && switchMessages.test(sqlMessage ?? '');
+};
+
+/** Of Vitess 24: go/vt/vterrors/constants.go, and `ClusterEvents` of go/vt/vtgate/buffer/buffer.go. */
+const switchMessages = new RegExp(
+  [
+    'current keyspace is being resharded',
+    'primary is not serving',
+    'disallowed due to rule',
+    'no healthy tablet available',
+    'operation not allowed in state (?:NOT_SERVING|SHUTTING_DOWN)',
+    'tx engine can.t accept new connections',
+    '(?:wrong|invalid) tablet type',
+    'transaction \\S+ (?:ended|not found|in use)',
+  ].join('|'),
+);
+
 /** The error is transient: the same statement may succeed later. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable ||
   error instanceof CommitOutcomeUnknown ||
   isConnectionLost(error) ||
+  isShardSwitch(error) ||
   isDeadlock(error) ||
   isLockWaitTimeout(error);
 
 /** An insert met a row with the same primary key. */
-export const isDuplicateRow = (error: unknown, table: string): boolean => {
-  const { errno, sqlMessage } = asMysqlError(error);
-  return errno === duplicateEntry && (sqlMessage ?? '').endsWith(`for key '${table}.PRIMARY'`);
-};
+export const isDuplicateRow = (error: unknown, table: string): boolean =>
+  keyOf(error)?.endsWith(`${table}.PRIMARY`) === true;
 
 /**
  * The name of the unique key that an insert or update violated (`PRIMARY` or the index's name). Undefined for any
  * other error.
  */
-export const duplicateKey = (error: unknown): string | undefined => {
-  const { errno, sqlMessage } = asMysqlError(error);
+export const duplicateKey = (error: unknown): string | undefined => keyOf(error)?.split('.').at(-1);
+
+/** The key of a duplicate entry, with its table. Vitess writes more before and after MySQL's message. */
+const keyOf = (error: unknown): string | undefined => {
+  const { errno, sqlMessage = '' } = asMysqlError(error);
   if (errno !== duplicateEntry) return undefined;
-  return /for key '(?:[^']*\.)?([^'.]+)'$/.exec(sqlMessage ?? '')?.[1];
+  return (/for key '([^']*)'$/.exec(sqlMessage) ?? /for key '([^']*)' \(errno 1062\)/.exec(sqlMessage))?.[1];
 };

@@ -163,16 +163,15 @@ const changed = (file: MigrationFile, done: number): MigrationError =>
 /** Locks are global to the server, so the lock's name contains the database's, hashed to fit 64 characters. */
 const withLock = async <Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> => {
   const name = "CONCAT('migrate.', LEFT(SHA2(DATABASE(), 256), 40))";
-  const [rows] = await connection.query<(RowDataPacket & { got: number | null })[]>(
-    `SELECT GET_LOCK(${name}, ${lockTimeoutS}) AS got`,
-  );
-  if (rows[0]?.got !== 1) {
+  const [rows] = await connection.query<RowDataPacket[]>(`SELECT GET_LOCK(${name}, ${lockTimeoutS})`);
+  // Vitess names the column in its own way.
+  if (Object.values(rows[0] ?? {})[0] !== 1) {
     throw new MigrationError(`another migration of this database did not end within ${lockTimeoutS} s`);
   }
   try {
     return await work();
   } finally {
-    await connection.query(`DO RELEASE_LOCK(${name})`).catch(() => {});
+    await connection.query(`SELECT RELEASE_LOCK(${name})`).catch(() => {});
   }
 };
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { type Builds, compile, openGuarded, people } from './fixtures/tenants.ts';
-import { tenantIn } from './tenant-raw.ts';
+import { tenantIn, tenantIs } from './tenant-raw.ts';
 
 const accepted: Record<string, Builds> = {
   'a select with the column equal to a value': (db) => people(db).where('company_id', '=', 1),
@@ -103,6 +103,8 @@ const accepted: Record<string, Builds> = {
         where p.company_id in ${tenantIn(1)} and (p.id = 1 or p.id = 2)` as never,
   'whole raw SQL that names the table by a parameter': () =>
     sql`update ${sql.table('people')} as p set p.name = 'x' where p.company_id in ${tenantIn(1)}` as never,
+  'raw SQL with one tenant': () =>
+    sql`update people set name = 'x' where company_id = ${tenantIs(1)} and id = 2` as never,
   'whole raw SQL on no tenant table': () => sql`select get_lock('people.x', 1)` as never,
   'a select from nothing': (db) => db.selectNoFrom((eb) => eb.lit(1).as('one')),
   'an update': (db) => db.updateTable('people').set({ name: 'x' }).where('company_id', '=', 1),

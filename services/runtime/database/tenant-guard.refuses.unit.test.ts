@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { TenantGuardError } from './errors.ts';
 import { type Builds, compile, type Db, openGuarded, people, type Tables } from './fixtures/tenants.ts';
 import { acrossTenants } from './tenant-guard.ts';
-import { tenantIn } from './tenant-raw.ts';
+import { tenantIn, tenantIs } from './tenant-raw.ts';
 
 const refused: Record<string, Builds> = {
   'a select without a condition': (db) => people(db),
@@ -553,6 +553,10 @@ const refused: Record<string, Builds> = {
     sql`select 1 from people where old_company_id in ${tenantIn(1)}` as never,
   'whole raw SQL with a tenant list in a text': () =>
     sql`select 1 from people where name = 'company_id in ${tenantIn(1)}'` as never,
+  'whole raw SQL with a tenant in another comparison': () =>
+    sql`select 1 from people where company_id <> ${tenantIs(1)}` as never,
+  'whole raw SQL that assigns a tenant': () =>
+    sql`update people set company_id = ${tenantIs(1)} where id = 2` as never,
 };
 
 describe('the tenant guard', () => {

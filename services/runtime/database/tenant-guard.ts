@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely, KyselyPlugin, RootOperationNode } from 'kysely';
 import type { Log } from '../log.ts';
 import type { Database } from './connect.ts';
+import { openStatementNotes } from './statement-notes.ts';
 import { createTenantCheck } from './tenant-check.ts';
 import type { Trx } from './transaction.ts';
 
@@ -18,27 +19,33 @@ import type { Trx } from './transaction.ts';
 export const createTenantGuard = ({ tenantTables, tenantColumn, log }: TenantGuardOptions): TenantGuard => {
   const assertBound = createTenantCheck(tenantTables, tenantColumn);
   const checked = new WeakSet<RootOperationNode>();
-  const reasons = new Set<string>();
+  const unguarded = new Map<string, GuardPlugin>();
+  const notes = openStatementNotes();
 
   const withoutCheck = (reason: string): KyselyPlugin => {
-    if (!reasons.has(reason)) log?.debug({ reason }, 'queries across tenants');
-    reasons.add(reason);
-    return unguarded;
+    const known = unguarded.get(reason);
+    if (known) return known;
+    log?.debug({ reason }, 'queries across tenants');
+    const plugin = pluginFor(() => {}, reason);
+    unguarded.set(reason, plugin);
+    return plugin;
   };
-  const pluginFor = (check: (node: RootOperationNode) => void): GuardPlugin => ({
+  const pluginFor = (check: (node: RootOperationNode) => void, reason?: string): GuardPlugin => ({
     transformQuery: ({ node }) => {
       check(node);
       checked.add(node);
+      notes?.made(node, reason);
       return node;
     },
     transformResult: async ({ result }) => result,
     withoutCheck,
   });
-  const unguarded = pluginFor(() => {});
   return {
     plugin: pluginFor(assertBound),
-    assertChecked: ({ query, sql }) => {
-      if (!checked.has(query)) throw new Error(`a query bypassed the tenant guard: ${sql.slice(0, 200)}`);
+    assertChecked: (query) => {
+      if (!checked.has(query.query))
+        throw new Error(`a query bypassed the tenant guard: ${query.sql.slice(0, 200)}`);
+      notes?.sent(query);
     },
   };
 };

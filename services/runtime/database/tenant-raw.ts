@@ -18,17 +18,26 @@ export const tenantIn = (ids: TenantId | readonly TenantId[]): Expression<unknow
   return { expressionType: undefined, toOperationNode: () => node };
 };
 
+/** The same for one tenant: `` sql`… where c.company_id = ${tenantIs(id)}` ``. Vitess sees that it concerns one shard. */
+export const tenantIs = (id: TenantId): Expression<unknown> => {
+  const node = { ...sql`${id}`.toOperationNode(), isTenantList: true };
+  return { expressionType: undefined, toOperationNode: () => node };
+};
+
 export type TenantId = number | bigint | string;
 
 /**
  * Checks raw SQL without parsing it. Each tenant table that the text names needs its own `alias.company_id in
- * ${tenantIn(ids)}`. The text may not contain a comment, a semicolon, or an `or` outside of parentheses, which would
- * undo the conditions beside it. `visit` receives the parameters.
+ * ${tenantIn(ids)}` or `alias.company_id = ${tenantIs(id)}`. The text may not contain a comment, a semicolon, or an `or`
+ * outside of parentheses, which would undo the conditions beside it. `visit` receives the parameters.
  */
 export const createRawCheck = (tables: ReadonlySet<string>, column: string): RawCheck => {
   // A name that does not qualify a column: `clients c`, but not `clients.email`.
   const tableName = new RegExp(`\\b(?:${[...tables].map(escaped).join('|')})\\b(?!\\s*\\.)`, 'gi');
-  const binding = new RegExp(`(?:(\\w+)\\s*\\.\\s*)?\\b${escaped(column)}\\s+in\\s*${listMark}`, 'gi');
+  const binding = new RegExp(
+    `(?:(\\w+)\\s*\\.\\s*)?\\b${escaped(column)}(?:\\s+in|\\s*=)\\s*${listMark}`,
+    'gi',
+  );
   return (node, visit) => {
     const text = textOf(node, visit).replace(stringLiteral, "''").replaceAll('`', ' ');
     const refuse = (why: string) => {
@@ -39,7 +48,8 @@ export const createRawCheck = (tables: ReadonlySet<string>, column: string): Raw
     if (or.test(certain) || /[()]/.test(certain))
       refuse('must put an "or" in parentheses and close what it opens');
     const names = text.match(tableName) ?? [];
-    const bound = new Set([...certain.matchAll(binding)].map(([, alias]) => alias?.toLowerCase()));
+    const conditions = certain.replace(assignments, ' ');
+    const bound = new Set([...conditions.matchAll(binding)].map(([, alias]) => alias?.toLowerCase()));
     if (names.length > bound.size)
       refuse(
         `names ${names.join(', ')} and binds ${bound.size} of them; say \`alias.${column} in \${tenantIn(ids)}\` ` +
@@ -52,11 +62,14 @@ export type RawCheck = (node: RawNode, visit: (parameter: OperationNode) => void
 
 const escaped = (name: string): string => name.replace(/\W/g, '\\$&');
 
-/** Stands in the text for the list that `tenantIn` makes. */
+/** Stands in the text for what `tenantIn` and `tenantIs` make. */
 const listMark = '\0';
 const stringLiteral = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"/g;
 /** Allows optimizer hints only; MySQL runs a version comment as code. */
 const comment = /\/\*(?!\+)|#|--(?=\s|$)/;
+
+/** `company_id = 1` in the SET of an update is no condition. */
+const assignments = /\bset\b.*?(?=\bwhere\b|$)/gis;
 
 /** The SQL text with its identifiers, and a question mark for each parameter. */
 const textOf = (node: OperationNode, visit: (parameter: OperationNode) => void): string => {

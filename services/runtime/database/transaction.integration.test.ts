@@ -65,6 +65,10 @@ const meeting = () => {
   };
 };
 
+/** Fails as vtgate does with an error that MySQL has no number for. */
+const refuse = (on: Kysely<Tables>, message: string) =>
+  sql`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1105, MESSAGE_TEXT = ${message}`.execute(on);
+
 beforeEach(async () => {
   await database.query('DELETE FROM accounts WHERE company_id = 1');
   await database.query("INSERT INTO accounts (company_id, name) VALUES (1, 'a'), (1, 'b')");
@@ -146,6 +150,29 @@ describe('a transaction', () => {
     await Promise.all([party('a', 'b'), party('b', 'a')]);
     expect(hidden).toBe(1);
     expect(await balances()).toEqual({ a: 2, b: 2 });
+  });
+
+  it.each([
+    'target: causeway.-80.primary: current keyspace is being resharded',
+    'target: causeway.-80.primary: primary is not serving, there may be a reparent operation in progress',
+    'target: causeway.-80.primary: vttablet: operation not allowed in state NOT_SERVING',
+    'disallowed due to rule: enforce denied tables',
+    'no healthy tablet available for \'keyspace:"causeway" shard:"-80"\'',
+    'vttablet: rpc error: transaction 1763840000000000001: ended at 2026-11-22 20:00:00',
+  ])('is retried when vtgate says: %s', async (message) => {
+    const before = await retries('shard_switch');
+    let runs = 0;
+    await transaction(db, async (trx) => {
+      await add(trx, 'a', 1);
+      if (++runs === 1) await refuse(trx, message);
+    });
+    expect([runs, await balances()]).toEqual([2, { a: 1, b: 0 }]);
+    expect(await retries('shard_switch')).toBe(before + 1);
+  });
+
+  it('is not retried after another error with the same number', async () => {
+    const work = transaction(db, (trx) => refuse(trx, 'unknown error'));
+    await expect(work).rejects.toThrow('unknown error');
   });
 
   it('is retried when a lock is not granted in time', async () => {
@@ -419,5 +446,24 @@ describe('a deferred statement', () => {
     await expect(later(db, insert(db, 'c'))).rejects.toThrow('only a transaction can defer a statement');
     const two = sql`select 1; select 2`.execute(acrossTenants(db, 'the test'));
     await expect(two).rejects.toThrow('a statement may hold no semicolon');
+  });
+});
+
+describe('outside of a transaction, while vtgate switches a shard', () => {
+  it('a read is asked again', async () => {
+    await database.query(`CREATE FUNCTION ${database.name}.refuse_once() RETURNS INT NO SQL BEGIN
+      IF @refused IS NULL THEN
+        SET @refused = 1;
+        SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1105, MESSAGE_TEXT = 'current keyspace is being resharded';
+      END IF;
+      RETURN 7;
+    END`);
+    const one = database.connect<Tables>({ poolSize: 1 });
+    const { rows } = await sql<{ answer: number }>`SELECT refuse_once() AS answer`.execute(one);
+    expect(rows).toEqual([{ answer: 7 }]);
+  });
+
+  it('the outcome of a write is unknown', async () => {
+    await expect(refuse(db, 'current keyspace is being resharded')).rejects.toThrow(CommitOutcomeUnknown);
   });
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './connect.ts';
 import { isConnectionLost, isDeadlock, isLockWaitTimeout } from './errors.ts';
+import { throughShardSwitch } from './shard-switch.ts';
 
 /** An open transaction: the query builder, and a way to register work for after the commit. */
 export type Trx<DB> = Transaction<DB> & TransactionEffects;
@@ -17,7 +18,8 @@ export interface TransactionEffects {
 
 /**
  * Runs `work` in one transaction. It retries from the start, with a new transaction, if the server chose this one as
- * a deadlock victim (1213), a lock was not granted in time (1205), or the connection was lost before COMMIT was sent.
+ * a deadlock victim (1213), a lock was not granted in time (1205), the connection was lost before COMMIT was sent, or
+ * vtgate is switching the shard.
  * So `work` must have no effects outside the database except through `onCommit`.
  *
  * @throws CommitOutcomeUnknown if the connection was lost between COMMIT and its answer. This is not retried, because
@@ -35,7 +37,10 @@ export const transaction = async <DB, Result>(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptOnce(db, work);
+      return await throughShardSwitch(
+        () => attemptOnce(db, work),
+        () => db.retried('shard_switch'),
+      );
     } catch (error) {
       const reason = retryReason(error);
       if (reason === undefined || attempt >= attempts) throw error;

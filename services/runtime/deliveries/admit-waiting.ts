@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { bigint, datetime, jsonTable, sqlTime } from '../database/json-table.ts';
+import { rowList } from '../database/row-list.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
-import { tenantIn } from '../database/tenant-raw.ts';
+import { tenantIn, tenantIs } from '../database/tenant-raw.ts';
 import { countWaiting } from './count-waiting.ts';
 import { noteMissed, type WaitingEvent } from './note-missed.ts';
 
@@ -46,7 +46,7 @@ export const admitWaiting = async <DB, Row extends WaitingEvent>(
     ({ company_id }) => company_id,
   );
   const raiseId = randomInt(2 ** 47);
-  if ((await raise(all, companies, raiseId, options.quota)) === companies.size)
+  if (await raise(all, companies, raiseId, options.quota))
     return { admitted: rows, refused: [], dropped: [] };
   const bounds = await lockBounds(all, [...companies.keys()]);
   const admissions: Admission<Row>[] = [];
@@ -65,20 +65,25 @@ export const admitWaiting = async <DB, Row extends WaitingEvent>(
   };
 };
 
-/** Raises the bounds of companies with room for all their deliveries. @returns the number of these companies. */
+/** Raises the bounds of companies with room for all their deliveries. @returns whether these are all. */
 const raise = async <DB>(
   db: Kysely<DB>,
   companies: ReadonlyMap<number, readonly unknown[]>,
   raiseId: number,
   quota: number,
-): Promise<number> => {
-  const rows = [...companies].map(([companyId, { length }]) => [companyId, length]);
-  const { numAffectedRows = 0n } = await sql`
-    UPDATE ${jsonTable({ company_id: bigint, wanted: bigint }, rows)} AS k
-    STRAIGHT_JOIN webhook_companies AS c ON c.company_id = k.company_id
-    SET c.waiting_bound = c.waiting_bound + k.wanted, c.raise_id = ${raiseId}
-    WHERE c.waiting_bound + k.wanted <= ${quota}`.execute(db);
-  return Number(numAffectedRows);
+): Promise<boolean> => {
+  const rows = [...companies]
+    .filter(([, { length }]) => length <= quota)
+    .map(([companyId, { length }]) => [companyId, 0, length, raiseId]);
+  if (rows.length === 0) return false;
+  // MySQL assigns in this order, so the second condition sees the new ID. It counts an updated row twice.
+  const { numAffectedRows } = await sql`
+    INSERT INTO webhook_companies (company_id, subscriptions_created, waiting_bound, raise_id)
+    VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE
+      raise_id = IF(waiting_bound + VALUES(waiting_bound) <= ${quota}, VALUES(raise_id), raise_id),
+      waiting_bound = waiting_bound + IF(raise_id = VALUES(raise_id), VALUES(waiting_bound), 0)`.execute(db);
+  return Number(numAffectedRows) === 2 * companies.size;
 };
 
 interface Bound {
@@ -95,12 +100,8 @@ const lockBounds = async <DB>(
 ): Promise<ReadonlyMap<number, Bound>> => {
   await sql`
     INSERT INTO webhook_companies (company_id, subscriptions_created)
-    SELECT company_id, 0
-    FROM ${jsonTable(
-      { company_id: bigint },
-      companyIds.map((id) => [id]),
-    )} AS given
-    ON DUPLICATE KEY UPDATE company_id = webhook_companies.company_id`.execute(db);
+    VALUES ${rowList(companyIds.map((id) => [id, 0]))}
+    ON DUPLICATE KEY UPDATE subscriptions_created = webhook_companies.subscriptions_created`.execute(db);
   const { rows } = await sql<Bound>`
     SELECT company_id, waiting_bound, raise_id, longest_subscription_id
     FROM webhook_companies WHERE company_id in ${tenantIn(companyIds)} ORDER BY company_id FOR UPDATE`.execute(
@@ -133,7 +134,7 @@ const share = async <DB, Row extends WaitingEvent>(
     UPDATE webhook_companies
     SET waiting_bound = ${waiting + fitting.length + ownFitting.length}, longest_subscription_id = ${longest}
       ${counted ? sql`, recount_utc = NULL` : sql``}
-    WHERE company_id in ${tenantIn(company_id)}`.execute(db);
+    WHERE company_id = ${tenantIs(company_id)}`.execute(db);
   return {
     admitted: [...fitting, ...replacing, ...ownFitting],
     refused: [...more.slice(replacing.length), ...own.slice(ownFitting.length)],
@@ -161,21 +162,18 @@ const dropNewest = async <DB>(
   const { rows } = await sql<Waiting>`
     SELECT company_id, subscription_id, event_id, replay_id, created_utc, attempts
     FROM deliveries FORCE INDEX (by_state)
-    WHERE company_id in ${tenantIn(companyId)} AND subscription_id = ${subscriptionId}
+    WHERE company_id = ${tenantIs(companyId)} AND subscription_id = ${subscriptionId}
       AND state = 'waiting' AND due_utc <= ${now}
     ORDER BY due_utc DESC LIMIT ${sql.lit(2 * count)} FOR UPDATE SKIP LOCKED`.execute(db);
   const newest = rows.filter(({ attempts, replay_id }) => attempts === 0 && replay_id === 0).slice(0, count);
   if (newest.length === 0) return [];
-  const keys = jsonTable(
-    { event_id: bigint, created_utc: datetime },
-    newest.map(({ event_id, created_utc }) => [event_id, sqlTime(created_utc)]),
-  );
   await sql`
-    UPDATE ${keys} AS k STRAIGHT_JOIN deliveries AS d FORCE INDEX (PRIMARY)
-      ON d.event_id = k.event_id AND d.created_utc = k.created_utc
-    SET d.state = 'dropped', d.due_utc = NULL, d.updated_utc = ${now}
-    WHERE d.company_id in ${tenantIn(companyId)} AND d.subscription_id = ${subscriptionId}
-      AND d.replay_id = 0`.execute(db);
+    UPDATE deliveries FORCE INDEX (PRIMARY)
+    SET state = 'dropped', due_utc = NULL, updated_utc = ${now}
+    WHERE company_id = ${tenantIs(companyId)} AND subscription_id = ${subscriptionId} AND replay_id = 0
+      AND (event_id, created_utc) IN (${rowList(newest.map((one) => [one.event_id, one.created_utc]))})`.execute(
+    db,
+  );
   await noteMissed(db, newest);
   return newest;
 };

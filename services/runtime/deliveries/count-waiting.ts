@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { tenantIn } from '../database/tenant-raw.ts';
+import { tenantIs } from '../database/tenant-raw.ts';
 
 export interface WaitingCount {
   readonly total: number;
@@ -14,9 +14,9 @@ export const countWaiting = async <DB>(db: Kysely<DB>, companyId: number): Promi
     SELECT d.subscription_id, COUNT(*) AS waiting
     FROM delivery_queues AS q
     STRAIGHT_JOIN deliveries AS d FORCE INDEX (by_state)
-      ON d.company_id in ${tenantIn(companyId)} AND d.subscription_id = q.subscription_id
+      ON d.company_id = ${tenantIs(companyId)} AND d.subscription_id = q.subscription_id
         AND d.state = 'waiting'
-    WHERE q.company_id in ${tenantIn(companyId)} AND q.next_due_utc IS NOT NULL
+    WHERE q.company_id = ${tenantIs(companyId)} AND q.next_due_utc IS NOT NULL
     GROUP BY d.subscription_id
     ORDER BY waiting DESC, d.subscription_id`.execute(db);
   return {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { tenantIn } from '../database/tenant-raw.ts';
+import { tenantIs } from '../database/tenant-raw.ts';
 import { maxCounted } from './admit-waiting.ts';
 import { countWaiting } from './count-waiting.ts';
 
@@ -13,7 +13,7 @@ export const hasRoomForWaiting = async <DB>(
   quota: number,
 ): Promise<boolean> => {
   const { rows } = await sql<{ waiting_bound: number }>`
-    SELECT waiting_bound FROM webhook_companies WHERE company_id in ${tenantIn(companyId)}`.execute(db);
+    SELECT waiting_bound FROM webhook_companies WHERE company_id = ${tenantIs(companyId)}`.execute(db);
   const bound = rows[0]?.waiting_bound ?? 0;
   if (bound < quota) return true;
   return bound <= maxCounted && (await countWaiting(db, companyId)).total < quota;

@@ -1,4 +1,5 @@
 import { failuresUntilProbing, leaseMs } from '@causeway/proto';
+import { type RawBuilder, sql } from 'kysely';
 
 /** The longest lease of a probe, plus a margin for clock differences. */
 const maxProbeLeaseMs = leaseMs + 5_000;
@@ -13,8 +14,9 @@ export const nextDueMs = (nextMs: number | null, dueMs: number, failures: number
   return nextMs !== null && nextMs <= dueMs + maxProbeLeaseMs ? nextMs : dueMs;
 };
 
-/** The same rule in SQL, for the aliases of a row of `delivery_queues` and of one with a `due_utc`. */
-export const nextDueSql = (queue: string, other: string): string => `IF(
-  ${queue}.consecutive_failures >= ${failuresUntilProbing},
-  IF(${queue}.next_due_utc <= ${other}.due_utc + INTERVAL ${maxProbeLeaseMs / 1000} SECOND, ${queue}.next_due_utc, ${other}.due_utc),
-  LEAST(COALESCE(${queue}.next_due_utc, ${other}.due_utc), ${other}.due_utc))`;
+/** The same rule in SQL, for a row of `delivery_queues`. */
+export const nextDueSql = (due: Date): RawBuilder<Date> => sql`IF(
+  next_due_utc <= ${due}
+    OR (consecutive_failures >= ${sql.lit(failuresUntilProbing)}
+      AND next_due_utc <= ${new Date(due.getTime() + maxProbeLeaseMs)}),
+  next_due_utc, ${due})`;

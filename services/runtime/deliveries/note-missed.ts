@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { bigint, datetime, jsonTable, sqlTime } from '../database/json-table.ts';
+import { rowList } from '../database/row-list.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
 import type { Metric } from '../declare-metrics.ts';
 import type { Log } from '../log.ts';
@@ -23,17 +23,15 @@ export const noteMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEve
       sinceMs: Math.min(...missed.map(({ created_utc }) => created_utc.getTime())),
     }))
     .sort((a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id)
-    .map((one) => [one.company_id, one.subscription_id, one.missed, sqlTime(one.sinceMs)]);
+    .map((one) => [one.company_id, one.subscription_id, one.missed, new Date(one.sinceMs)]);
   await sql`
     INSERT INTO missed_events (company_id, subscription_id, missed, since_utc)
-    SELECT company_id, subscription_id, missed, since_utc FROM ${jsonTable(columns, rows)} AS given
-    ON DUPLICATE KEY UPDATE missed = missed_events.missed + given.missed,
-      since_utc = LEAST(missed_events.since_utc, given.since_utc)`.execute(
+    VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE missed = missed_events.missed + VALUES(missed),
+      since_utc = LEAST(missed_events.since_utc, VALUES(since_utc))`.execute(
     acrossTenants(db, 'a service counts missed events of many companies in one batch'),
   );
 };
-
-const columns = { company_id: bigint, subscription_id: bigint, missed: bigint, since_utc: datetime };
 
 const bySubscription = (events: readonly WaitingEvent[]) =>
   Map.groupBy(events, ({ company_id, subscription_id }) => `${company_id}.${subscription_id}`);

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { bigint, jsonTable } from '../database/json-table.ts';
+import { rowList } from '../database/row-list.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
 
 /**
@@ -13,10 +13,10 @@ export const raiseSubscriptionsVersion = async <DB>(
 ): Promise<void> => {
   if (companyIds.length === 0) return;
   // In the order of the key, as events take their numbers, so that no two transactions deadlock.
-  const rows = [...new Set(companyIds)].sort((a, b) => a - b).map((id) => [id]);
+  const rows = [...new Set(companyIds)].sort((a, b) => a - b).map((id) => [id, 0, 1]);
   await sql`
     INSERT INTO event_sequences (company_id, last_sequence, subscriptions_version)
-    SELECT company_id, 0, 1 FROM ${jsonTable({ company_id: bigint }, rows)} AS given
+    VALUES ${rowList(rows)}
     ON DUPLICATE KEY UPDATE subscriptions_version = event_sequences.subscriptions_version + 1`.execute(
     acrossTenants(db, 'each version names its company'),
   );

@@ -1,7 +1,6 @@
 import type { DeliveryRow, DeliveryState, EventType } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
-import { bigint, jsonTable } from '../database/json-table.ts';
-import { tenantIn } from '../database/tenant-raw.ts';
+import { tenantIs } from '../database/tenant-raw.ts';
 import type { ReplaySelection } from './replay-selection.ts';
 
 /** An event that a replay delivers. */
@@ -66,7 +65,7 @@ const readEnded = async <DB>(
         SELECT /*+ INDEX(d by_state) */
           d.event_id, d.replay_id, d.created_utc, d.event_type, d.last_status, d.updated_utc
         FROM deliveries AS d
-        WHERE d.company_id in ${tenantIn(companyId)} AND d.subscription_id = ${subscriptionId}
+        WHERE d.company_id = ${tenantIs(companyId)} AND d.subscription_id = ${subscriptionId}
           AND d.state = ${state} AND d.due_utc IS NULL AND d.event_id > ${after}
           AND d.created_utc >= ${since} AND d.created_utc < ${until}
         ORDER BY d.event_id LIMIT ${sql.lit(chunk)}`.execute(db);
@@ -102,7 +101,7 @@ const readEvents = async <DB>(
   const { rows } = await sql<ReplayCandidate>`
     SELECT /*+ INDEX(e PRIMARY) */ e.event_id, e.created_utc, e.type AS event_type, e.sequence AS position
     FROM events AS e
-    WHERE e.company_id in ${tenantIn(companyId)} AND e.sequence > ${after}
+    WHERE e.company_id = ${tenantIs(companyId)} AND e.sequence > ${after}
       AND e.created_utc >= ${since} AND e.created_utc < ${until} AND e.type IN (${sql.join(types)})
     ORDER BY e.sequence LIMIT ${sql.lit(chunk)}`.execute(db);
   return rows.map((row) => ({ ...row, ended: [] }));
@@ -158,12 +157,11 @@ const readSiblings = async <DB>(
   const times = looked.map(({ created_utc }) => created_utc.getTime());
   // The time range limits the query to the partitions of these days.
   const { rows } = await sql<Sibling>`
-    SELECT d.event_id, d.replay_id, d.state, d.attempts
-    FROM ${eventTable(looked)} AS k
-    STRAIGHT_JOIN deliveries AS d FORCE INDEX (PRIMARY) ON d.event_id = k.event_id
-    WHERE d.company_id in ${tenantIn(companyId)} AND d.subscription_id = ${subscriptionId}
-      AND d.created_utc >= ${new Date(Math.min(...times))}
-      AND d.created_utc <= ${new Date(Math.max(...times))}`.execute(db);
+    SELECT event_id, replay_id, state, attempts FROM deliveries FORCE INDEX (PRIMARY)
+    WHERE company_id = ${tenantIs(companyId)} AND subscription_id = ${subscriptionId}
+      AND event_id IN (${looked.map(({ event_id }) => event_id)})
+      AND created_utc >= ${new Date(Math.min(...times))}
+      AND created_utc <= ${new Date(Math.max(...times))}`.execute(db);
   return rows;
 };
 
@@ -174,14 +172,8 @@ const readUnfanned = async <DB>(
   looked: readonly Looked[],
 ): Promise<ReadonlySet<number>> => {
   const { rows } = await sql<{ event_id: number }>`
-    SELECT o.event_id FROM ${eventTable(looked)} AS k
-    STRAIGHT_JOIN event_outbox AS o ON o.event_id = k.event_id
-    WHERE o.company_id in ${tenantIn(companyId)}`.execute(db);
+    SELECT event_id FROM event_outbox FORCE INDEX (PRIMARY)
+    WHERE company_id = ${tenantIs(companyId)}
+      AND event_id IN (${looked.map(({ event_id }) => event_id)})`.execute(db);
   return new Set(rows.map((row) => row.event_id));
 };
-
-const eventTable = (looked: readonly Looked[]) =>
-  jsonTable(
-    { event_id: bigint },
-    looked.map(({ event_id }) => [event_id]),
-  );

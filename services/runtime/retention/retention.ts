@@ -91,16 +91,20 @@ export interface RetentionOptions<DB> {
 const nameOf = (lock: string) => sql`CONCAT(${lock}, ' ', LEFT(SHA2(DATABASE(), 256), 40))`;
 
 const take = async <DB>(alone: Kysely<DB>, lock: string): Promise<boolean> => {
-  const { rows } = await sql<{ taken: number | null }>`SELECT GET_LOCK(${nameOf(lock)}, 0) AS taken`.execute(
+  const { rows } = await sql<Readonly<Record<string, unknown>>>`SELECT GET_LOCK(${nameOf(lock)}, 0)`.execute(
     alone,
   );
-  if (rows[0]?.taken !== 1) return false;
+  // Vitess names the column in its own way.
+  if (Object.values(rows[0] ?? {})[0] !== 1) return false;
   await sql`SET SESSION lock_wait_timeout = 1`.execute(alone);
   return true;
 };
 
+/** MySQL's own default, a year. Vitess does not know `DEFAULT` here. */
+const defaultLockWaitS = 31_536_000;
+
 /** A lost connection releases both by itself. */
 const release = async <DB>(alone: Kysely<DB>, lock: string): Promise<void> => {
-  await sql`SET SESSION lock_wait_timeout = DEFAULT`.execute(alone);
+  await sql`SET SESSION lock_wait_timeout = ${sql.lit(defaultLockWaitS)}`.execute(alone);
   await sql`SELECT RELEASE_LOCK(${nameOf(lock)})`.execute(alone);
 };

@@ -18,7 +18,7 @@ export const getAttempt = ({ db }: WebhooksContext) =>
     const { eventId, subscriptionId, replayId } = deliveryIdsOf(params);
     const row = await db
       .selectFrom('delivery_attempts')
-      .selectAll()
+      .select(shownColumns)
       .where('company_id', '=', companyId)
       .where('event_id', '=', eventId)
       .where('subscription_id', '=', subscriptionId)
@@ -31,7 +31,29 @@ export const getAttempt = ({ db }: WebhooksContext) =>
     return json(200, attemptAnswer(row, body, user.role === 'viewer'));
   });
 
-const attemptAnswer = (row: DeliveryAttemptRow, body: string | null, masked: boolean) => {
+const shownColumns = [
+  'attempt',
+  'started_utc',
+  'elapsed_ms',
+  'dns_ms',
+  'connect_ms',
+  'tls_ms',
+  'first_byte_ms',
+  'url',
+  'address',
+  'status_code',
+  'error_class',
+  'error',
+  'request_headers',
+  'response_headers',
+  'response_body',
+  'response_truncated',
+  'next_attempt_utc',
+] as const satisfies readonly (keyof DeliveryAttemptRow)[];
+
+type ShownAttempt = Pick<DeliveryAttemptRow, (typeof shownColumns)[number]>;
+
+const attemptAnswer = (row: ShownAttempt, body: string | null, masked: boolean) => {
   const timestamp = header(row.request_headers, 'x-webhook-timestamp');
   const shown = (text: string): string => (masked ? maskText(text) : text);
   return {

@@ -1,4 +1,4 @@
-import { type AnswerTo, notFound, type ReplayRow } from '@causeway/proto';
+import { type AnswerTo, notFound, type ReplayRow, replayColumns } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
@@ -20,7 +20,11 @@ export const replayAnswer = (row: ReplayRow) => ({
 
 /** A company's replays, newest first. */
 export const selectReplays = (db: Kysely<Tables>, companyId: number) =>
-  db.selectFrom('replays').selectAll().where('company_id', '=', companyId).orderBy('replay_id', 'desc');
+  db
+    .selectFrom('replays')
+    .select(replayColumns)
+    .where('company_id', '=', companyId)
+    .orderBy('replay_id', 'desc');
 
 /** @throws Problem `not_found` */
 export const readReplay = async (

@@ -58,7 +58,7 @@ export const reencryptBatch = async (
 
 /** The same for the service's own keys, which are few. */
 export const reencryptKeys = async (db: Database<Tables>, keyRing: KeyRing): Promise<Counts> => {
-  const rows = await db.selectFrom('sealed_keys').selectAll().execute();
+  const rows = await db.selectFrom('sealed_keys').select(['name', 'sealed']).execute();
   const secrets = rows.map(
     ({ name, sealed }): Sealed => ({
       companyId: nobody,

@@ -38,6 +38,28 @@ export const findSubscription = (
 ): Promise<SubscriptionRecord | undefined> =>
   records(db, companyId).where('subscriptions.subscription_id', '=', subscriptionId).executeTakeFirst();
 
+const subscriptionColumns = [
+  'company_id',
+  'subscription_id',
+  'name',
+  'description',
+  'url',
+  'event_types',
+  'enabled',
+  'managed_by',
+  'disabled_reason',
+  'disabled_utc',
+  'auto_disabled',
+  'verification',
+  'challenged_utc',
+  'challenge_failure',
+  'secret',
+  'previous_secret',
+  'previous_secret_until',
+  'created_utc',
+  'updated_utc',
+] as const satisfies readonly (keyof SubscriptionRow)[];
+
 /**
  * The row, locked until the transaction ends.
  * @throws Problem `not_found`
@@ -49,7 +71,7 @@ export const lockSubscription = async (
 ): Promise<SubscriptionRow> => {
   const row = await trx
     .selectFrom('subscriptions')
-    .selectAll()
+    .select(subscriptionColumns)
     .where('company_id', '=', companyId)
     .where('subscription_id', '=', subscriptionId)
     .forUpdate()

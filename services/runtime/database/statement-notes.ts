@@ -1,0 +1,75 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CompiledQuery, RootOperationNode } from 'kysely';
+import { readEnv } from '../config.ts';
+
+/** Writes down which statements a service's code sends, for `deploy/data/vschema/statements`. */
+export interface StatementNotes {
+  /** Called where a query is compiled, which is in the stack of the code that sends it. */
+  made(node: RootOperationNode, reason: string | undefined): void;
+  sent(query: CompiledQuery): void;
+}
+
+/** A line of the notes. */
+export interface NotedStatement {
+  /** With a placeholder for each value; a list has one value, and a list of rows has one row. */
+  readonly sql: string;
+  /** Why it may concern several companies (`acrossTenants`). */
+  readonly reason?: string;
+}
+
+/**
+ * Notes each statement once per process in a file of the folder that `STATEMENT_NOTES` names; undefined without one, as
+ * everywhere but in the tests. Statements of the tests themselves do not count.
+ */
+export const openStatementNotes = (): StatementNotes | undefined => {
+  const folder = readEnv().STATEMENT_NOTES;
+  if (!folder) return undefined;
+  const reasons = new WeakMap<RootOperationNode, string | undefined>();
+  const noted = new Set<string>();
+  return {
+    made: (node, reason) => {
+      if (isOfService(callers())) reasons.set(node, reason);
+    },
+    sent: ({ query, sql, parameters }) => {
+      if (!reasons.has(query)) return;
+      const note: NotedStatement = { sql: withLists(sql, parameters), reason: reasons.get(query)! };
+      const line = `${JSON.stringify(note)}\n`;
+      if (noted.has(line)) return;
+      noted.add(line);
+      mkdirSync(folder, { recursive: true });
+      appendFileSync(join(folder, `${process.pid}.jsonl`), line);
+    },
+  };
+};
+
+/** The files of the stack, the innermost first. */
+const callers = (): readonly string[] => {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 100;
+  const { stack = '' } = new Error();
+  Error.stackTraceLimit = stackTraceLimit;
+  return [...stack.matchAll(/\/[^\s():]+\.ts/g)].map(([file]) => file);
+};
+
+/** Whether the first caller outside of this folder belongs to a service. */
+const isOfService = (files: readonly string[]): boolean => {
+  const sender = files.find((file) => !file.includes('/services/runtime/database/') || isTest.test(file));
+  return sender === undefined || (sender.includes('/services/') && !isTest.test(sender));
+};
+
+const isTest = /\.test\.ts$|\/testing\/|\/fixtures\/|\/test-world\.ts$/;
+
+/** Writes the first row in the place of a list (`rowList`). */
+const withLists = (sql: string, parameters: readonly unknown[]): string => {
+  let at = 0;
+  return sql.replace(placeholder, (text) => (text === '?' ? shapeOf(parameters[at++]) : text));
+};
+
+const shapeOf = (value: unknown): string => {
+  if (!Array.isArray(value)) return '?';
+  return Array.isArray(value[0]) ? `(${value[0].map(() => '?').join(', ')})` : '?';
+};
+
+/** Or a text in quotes, which may contain a question mark. */
+const placeholder = /'(?:[^'\\]|\\.|'')*'|`[^`]*`|\?/g;
