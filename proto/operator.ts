@@ -65,6 +65,22 @@ export const listCompanies = defineOperation({
   answers: { 200: { description: 'All companies.', schema: z.object({ companies: z.array(company) }) } },
 });
 
+export const closeCompany = defineOperation({
+  ...operator,
+  id: 'closeCompany',
+  summary: 'Close a company in this cell before it moves to another',
+  body: z.strictObject({ company_id: recordId }),
+  answers: { 200: { description: 'Its requests are answered with 503 `company_moving`.', schema: company } },
+});
+
+export const openCompany = defineOperation({
+  ...operator,
+  id: 'openCompany',
+  summary: 'Open a closed company in this cell',
+  body: z.strictObject({ company_id: recordId }),
+  answers: { 200: { description: 'Its requests are served here.', schema: company } },
+});
+
 export const createKey = defineOperation({
   ...operator,
   id: 'createKey',

@@ -17,6 +17,7 @@ const common = {
     enum: [
       'lock_timeout',
       'keys_unavailable',
+      'company_moving',
       'service_unavailable',
       'timeout',
       'idempotency_in_progress',

@@ -24,6 +24,8 @@ const auditActions = [
   'member.role_changed',
   'member.removed',
   'company.created',
+  'company.closed',
+  'company.opened',
   'limits.changed',
   'key.created',
   'key.revoked',

@@ -1,28 +1,21 @@
-import type { KeyOperation, ServiceName } from '@causeway/proto';
-import type { Bus, KeyTable, LaneClient, Log, Tracer } from '@causeway/runtime';
+import type { KeyOperation } from '@causeway/proto';
+import type { Log, Tracer } from '@causeway/runtime';
+import type { Cells } from './cells/cells.ts';
 import type { Bodies } from './http/body.ts';
-import type { LastUsed } from './keys/last-used.ts';
-import type { Limiter } from './limits/limiter.ts';
 import type { DefaultLimits } from './limits/policy.ts';
 import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
-import type { RequestCounts } from './usage/request-counts.ts';
 
 /** The dependencies of the request handlers. */
 export interface Gateway {
-  readonly bus: Bus;
+  readonly cells: Cells;
   readonly log: Log;
-  readonly table: KeyTable;
-  readonly lastUsed: LastUsed;
-  readonly limiter: Limiter;
   readonly limits: DefaultLimits;
-  readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
   readonly route: (method: string, path: string) => Routed<KeyOperation>;
   readonly pages: Pages;
   readonly portal: Portal;
-  readonly requests: RequestCounts;
   readonly traffic: Traffic;
   readonly bodies: Bodies;
   readonly tracer: Tracer | undefined;

@@ -1,90 +1,28 @@
-import {
-  basePath,
-  keyOperations,
-  laneSubject,
-  limitLogNumbers,
-  replyPrefix,
-  type ServiceName,
-  services,
-} from '@causeway/proto';
-import { type Bus, createLaneClient, followKeyTable, type Kit, type LaneClient } from '@causeway/runtime';
+import { basePath, keyOperations } from '@causeway/proto';
+import type { Kit } from '@causeway/runtime';
+import type { Cells } from './cells/cells.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Gateway } from './gateway.ts';
 import { handle } from './handle.ts';
 import { createBodies } from './http/body.ts';
 import { loadUws, type us_listen_socket } from './http/uws.ts';
-import { reportLastUsed } from './keys/last-used.ts';
-import { keepPresence } from './keys/presence.ts';
-import { createCounter } from './limits/counter.ts';
-import { createLimiter } from './limits/limiter.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { createPages } from './pages.ts';
 import { createPortal } from './portal/portal.ts';
-import { retry } from './retry.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
-import { reportRequests } from './usage/request-counts.ts';
 
-/** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */
-const countTimeoutMs = 500;
-/** Number of partitions, and so of owners. */
-const limitPartitions = 1;
 /** How long slow clients may take to read their answers after a SIGTERM. */
 const unsentPatienceMs = 5000;
-/** An election takes up to nine seconds if a server has just died. */
-const startPatienceMs = 30_000;
 
-/** Starts a gateway on `bus`. What it starts is registered with the kit, so that the kit's stop ends it. */
-export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
-  const { log, metrics, tracer, instance } = kit;
+/** Starts a gateway of `cells`. What it starts is registered with the kit, so that the kit's stop ends it. */
+export const startGateway = async (
+  kit: Kit,
+  cells: Cells,
+  config: GatewayConfig,
+): Promise<{ port: number }> => {
+  const { log, metrics, tracer } = kit;
   const traffic = countTraffic(metrics);
-
-  // A cluster that has just started is still electing its leaders.
-  const atStart = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    retry(work, {
-      withinMs: startPatienceMs,
-      onError: (error) => log.info({ reason: String(error) }, 'NATS is not ready yet'),
-    });
-  const counter = createCounter({
-    bus,
-    logs: limitLogNumbers(config.NATS_REPLICAS),
-    partitions: limitPartitions,
-    timeoutMs: countTimeoutMs,
-    logger: log,
-    metrics,
-  });
-  kit.onStop('counters', () => counter.drain());
-
-  const lanes = Object.fromEntries(
-    services.map((service) => [service, openLane(service, kit, bus, config)]),
-  ) as Record<ServiceName, LaneClient>;
-  kit.onStop('lanes', () => {
-    for (const lane of Object.values(lanes)) lane.close();
-  });
-
-  const lastUsed = reportLastUsed({ bus, metrics });
-  kit.onStop('last use', lastUsed.flush);
-
-  const requests = reportRequests({ bus, metrics });
-  kit.onStop('request counts', requests.flush);
-
-  const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
-  kit.onStop('key table', () => table.close());
-  // Lists itself before it reads the table: a listed gateway receives every revocation.
-  const presence = await atStart(() =>
-    keepPresence({
-      bus,
-      instance,
-      log,
-      onLapse: () => void table.reload('its presence had lapsed'),
-    }),
-  );
-  kit.onStop('presence', () => presence.close());
-  bus.onReconnect(() => void table.reload('NATS is back'));
-  await table.reload('start');
-  await atStart(counter.warm);
-
-  const limiter = createLimiter(counter);
   const limits = {
     read: config.RATE_LIMIT_READ,
     write: config.RATE_LIMIT_WRITE,
@@ -98,54 +36,25 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     chunks: config.BODY_MAX_CHUNKS,
   });
   metrics.gauge(gatewayMetrics.gateway_body_bytes_in_flight, bodies.bytesInFlight);
-  const portal = createPortal({
-    bus,
-    log,
-    metrics,
-    lanes,
-    tailLimits: {
-      all: config.TAILS_MAX,
-      company: config.TAILS_PER_COMPANY,
-      session: config.TAILS_PER_SESSION,
-    },
-    folder: config.PORTAL_DIR,
-  });
+  const portal = createPortal({ log, folder: config.PORTAL_DIR });
   const gateway: Gateway = {
-    bus,
+    cells,
     log,
-    table,
-    lastUsed,
     traffic,
     tracer,
-    lanes,
-    limiter,
     limits,
     route: createRouter(keyOperations, basePath),
     pages: createPages(),
     portal,
-    requests,
     bodies,
     keyPrefix: config.API_KEY_PREFIX,
     trustedProxies: config.TRUSTED_PROXIES,
     draining: false,
   };
   const port = await listen(kit, config, gateway);
-  kit.ready('key table', () => table.trusted());
   log.info({ port }, 'listening');
   return { port };
 };
-
-const openLane = (service: ServiceName, kit: Kit, bus: Bus, config: GatewayConfig): LaneClient =>
-  createLaneClient({
-    bus,
-    lane: service,
-    subject: laneSubject(service),
-    replySubject: `${replyPrefix('gateway')}.${kit.instance}.${service}`,
-    maxInFlight: config.LANE_MAX_IN_FLIGHT,
-    metrics: kit.metrics,
-    tracer: kit.tracer,
-    log: kit.log,
-  });
 
 const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promise<number> => {
   const uws = loadUws();
@@ -160,7 +69,7 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     // New connections go to the other gateways on the port. Open ones are still served; each answer asks its client to
     // close, and connections that are idle after the linger are closed here.
     gateway.draining = true;
-    gateway.portal.tails.close();
+    for (const { tails } of gateway.cells.open()) tails.close();
     uws.us_listen_socket_close(socket);
     await delay(config.DRAIN_LINGER_MS);
     while (gateway.traffic.inFlight() > 0) await delay(5);

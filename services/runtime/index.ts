@@ -58,6 +58,7 @@ export { ensureLimitStreams } from './limit-stream.ts';
 export { createLog, type Log } from './log.ts';
 export { createMeasurement, type Measurement } from './measurement.ts';
 export { type Cell, createMetrics, type Metrics, noMetrics } from './metrics.ts';
+export { natsAddress, parseNatsUrl } from './nats-address.ts';
 export { openBus, openDatabase } from './open.ts';
 export {
   type Handler,

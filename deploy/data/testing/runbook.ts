@@ -1,6 +1,8 @@
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
 import { cleanUp, startProgram } from '@causeway/runtime/testing';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
@@ -10,6 +12,8 @@ import { root, temporary } from './cluster.ts';
 export interface Runbook {
   /** @returns the command's output. @throws with the command's own error text if it failed. */
   run(title: string, variables: Readonly<Record<string, string>>): string;
+  /** The same, beside what the test does meanwhile. */
+  walk(title: string, variables: Readonly<Record<string, string>>): Promise<string>;
   /** Starts a command that does not end by itself; it is killed at the end of the test file. */
   start(title: string, variables: Readonly<Record<string, string>>): ChildProcess;
 }
@@ -58,6 +62,19 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
         ...options(variables),
         encoding: 'utf8',
       });
+      if (status !== 0 || stderr !== '') throw new Error(`${title}: ${status}\n${stdout}\n${stderr}`);
+      return stdout;
+    },
+    walk: async (title, variables) => {
+      const child = spawn('bash', ['-c', commandsOf(title)], {
+        ...options(variables),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [[status], stdout, stderr] = await Promise.all([
+        once(child, 'exit'),
+        text(child.stdout),
+        text(child.stderr),
+      ]);
       if (status !== 0 || stderr !== '') throw new Error(`${title}: ${status}\n${stdout}\n${stderr}`);
       return stdout;
     },

@@ -28,7 +28,10 @@ export const createCompany = (access: Access) =>
       return companyId;
     });
     const company = { company_id, name, created_utc };
-    await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
+    await table.publish(
+      companyName(company),
+      companyEntry({ ...company, version: 1, closed_utc: null, ...noLimits }),
+    );
     return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
   });
 

@@ -1,2 +1,3 @@
+export { closeCompany, openCompany } from './close-company.ts';
 export { createCompany } from './create-company.ts';
 export { listCompanies } from './list-companies.ts';

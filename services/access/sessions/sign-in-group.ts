@@ -1,7 +1,7 @@
 import { acrossTenants } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 
-/** The sessions of one sign-in, one per company that it opens, oldest company first. */
+/** The sessions of one sign-in, one per open company that it opens, oldest company first. */
 export const sessionsOfSignIn = ({ db, now, portal }: Access, signIn: Buffer) =>
   acrossTenants(db, 'one sign-in opens several companies')
     .selectFrom('portal_sessions as session')
@@ -17,6 +17,7 @@ export const sessionsOfSignIn = ({ db, now, portal }: Access, signIn: Buffer) =>
       'company.name as company_name',
     ])
     .where('session.sign_in', '=', signIn)
+    .where('company.closed_utc', 'is', null)
     .where('session.created_utc', '>', new Date(now().getTime() - portal.sessionTimeoutMs))
     .orderBy('session.company_id')
     .execute();

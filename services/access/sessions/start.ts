@@ -1,9 +1,9 @@
-import { type Actor, deviceHeader, sessionTokenHeader } from '@causeway/proto';
+import { type Actor, deviceHeader, sessionCompanyHeader, sessionTokenHeader } from '@causeway/proto';
 import { type Answer, json, type Trx, transaction } from '@causeway/runtime';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
-import { sessionFacts } from './facts.ts';
+import { type SessionFacts, sessionFacts } from './facts.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
 /** More than anyone needs; a further sign-in ends the oldest session. */
@@ -62,9 +62,9 @@ export const startSession = async (
 };
 
 /** An answer that gives the browser its session token. */
-export const withToken = (status: number, body: unknown, token: string): Answer => ({
-  ...json(status, body),
-  headers: { [sessionTokenHeader]: token },
+export const withToken = (status: number, facts: SessionFacts, token: string): Answer => ({
+  ...json(status, facts),
+  headers: { [sessionTokenHeader]: token, [sessionCompanyHeader]: String(facts.company.id) },
 });
 
 /** Records that the member has entered the company: the last sign-in and an audit entry. */

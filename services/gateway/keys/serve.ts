@@ -8,6 +8,7 @@ import {
   missingScope,
   Problem,
   parseIdempotencyKey,
+  parseKeyValue,
   problem,
   renderLimitExceeded,
   takesIdempotencyKey,
@@ -15,6 +16,7 @@ import {
 import type { LaneAnswer } from '@causeway/runtime';
 import { authenticate, stillValid } from '../authenticate.ts';
 import { callService } from '../call-service.ts';
+import { type Cell, requireOpen } from '../cells/cell.ts';
 import type { Exchange } from '../exchange.ts';
 import { invalidIdempotencyKey } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
@@ -32,21 +34,22 @@ import { apiPrefix } from './answers.ts';
  */
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
   if (!exchange.head.path.startsWith(apiPrefix)) throw problem('not_found');
-  const admitted = admit(gateway, exchange);
-  if (admitted === 'undecided') return serveLater(gateway, exchange);
+  const target = targetOf(gateway, exchange);
+  const admitted = admit(gateway, target, exchange);
+  if (admitted === 'undecided') return serveLater(gateway, target, exchange);
   const reading = exchange.read(gateway.bodies, bodyLimitOf(admitted.match.operation));
   return forward(gateway, exchange, admitted, reading);
 };
 
 /** Serves a request that came while the key table catches up after a lost connection. */
-const serveLater = async (gateway: Gateway, exchange: Exchange): Promise<void> => {
+const serveLater = async (gateway: Gateway, target: Target, exchange: Exchange): Promise<void> => {
   const { match } = gateway.route(exchange.head.method, exchange.head.path);
   const reading = match && exchange.read(gateway.bodies, bodyLimitOf(match.operation));
   const endMs = performance.now() + keysWaitMs;
   for (;;) {
     const leftMs = endMs - performance.now();
-    await gateway.table.untilTrusted(leftMs);
-    const admitted = admit(gateway, exchange);
+    await target.cell.table.untilTrusted(leftMs);
+    const admitted = admit(gateway, target, exchange);
     if (admitted !== 'undecided') return forward(gateway, exchange, admitted, reading);
     if (leftMs <= 0) throw problem('keys_unavailable');
     // Disconnected, and the key is unknown: it may be new.
@@ -54,14 +57,29 @@ const serveLater = async (gateway: Gateway, exchange: Exchange): Promise<void> =
   }
 };
 
-/** Checks authentication, route and scope, none of which waits. */
-const admit = (gateway: Gateway, exchange: Exchange): Admitted | 'undecided' => {
-  const { head, address } = exchange;
-  const identity = authenticate(head.apiKey, gateway.keyPrefix, gateway.table, gateway.bus.connected());
+/** The company that a key names, and its cell. Text that cannot be a key is refused without a lookup. */
+const targetOf = (gateway: Gateway, exchange: Exchange): Target => {
+  const parsed = parseKeyValue(exchange.head.apiKey, gateway.keyPrefix);
+  const cell = parsed ? gateway.cells.of(parsed.companyId) : undefined;
+  if (!parsed || !cell) return refuse(gateway, exchange);
+  return { cell, companyId: parsed.companyId };
+};
+
+const refuse = ({ traffic }: Gateway, { address }: Exchange): never => {
+  traffic.refused(address);
+  throw problem('unauthorized');
+};
+
+/** Checks authentication, route, scope and that the company is open, none of which waits. */
+const admit = (gateway: Gateway, { cell, companyId }: Target, exchange: Exchange): Admitted | 'undecided' => {
+  const { head } = exchange;
+  const { table } = cell;
+  const identity = authenticate(head.apiKey, companyId, table, cell.bus.connected());
   if (identity.outcome === 'undecided') return 'undecided';
   if (identity.outcome === 'refused') {
-    gateway.traffic.refused(address);
-    throw problem('unauthorized');
+    // Its keys may be in another cell already.
+    requireOpen(cell, companyId);
+    return refuse(gateway, exchange);
   }
   const routed = gateway.route(head.method, head.path);
   if (!routed.match) {
@@ -72,11 +90,12 @@ const admit = (gateway: Gateway, exchange: Exchange): Admitted | 'undecided' => 
   if (!identity.key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
   const { key } = identity;
   exchange.identify(operation);
-  exchange.calledBy({ company: key.companyId, key: key.id });
-  const company = gateway.table.company(key.companyId);
+  exchange.calledBy({ company: companyId, key: key.id });
+  const company = table.company(companyId);
+  if (company?.closed) throw problem('company_moving');
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
   const limits = keyLimits(bucket, key, company, gateway.limits);
-  return { ...identity, match: routed.match, bucket, limits };
+  return { ...identity, cell, match: routed.match, bucket, limits };
 };
 
 /**
@@ -90,23 +109,23 @@ const forward = async (
   admitted: Admitted,
   incoming: Reading | undefined,
 ): Promise<void> => {
-  const { key, match, bucket, limits } = admitted;
+  const { cell, key, match, bucket, limits } = admitted;
   let early: Promise<LaneAnswer> | undefined;
   // If a limit has been reached, the answer would be discarded, so the service is not asked.
-  const ahead = match.operation.method === 'GET' && !incoming && !gateway.limiter.likelyRefused(limits);
-  const taken = gateway.limiter.take(limits);
+  const ahead = match.operation.method === 'GET' && !incoming && !cell.limiter.likelyRefused(limits);
+  const taken = cell.limiter.take(limits);
   if (ahead) {
-    early = ask(gateway, exchange, admitted, noBody);
+    early = ask(exchange, admitted, noBody);
     early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   // Every revocation answered before this moment has reached this gateway (`services/runtime/key-table/follow.ts`).
-  if (!stillValid(admitted, gateway.table)) {
-    if (!(await gateway.table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
-    if (!stillValid(admitted, gateway.table)) throw problem('unauthorized');
+  if (!stillValid(admitted, cell.table)) {
+    if (!(await cell.table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
+    if (!stillValid(admitted, cell.table)) throw problem('unauthorized');
   }
-  exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.requests.note(key, bucket, status));
-  gateway.lastUsed.note(key, Date.now());
+  exchange.counted(limitHeaders(verdict, Date.now()), (status) => cell.requests.note(key, bucket, status));
+  cell.lastUsed.note(key, Date.now());
   if (!verdict.admitted) {
     const { name, limit, used, resetSeconds } = verdict;
     const exceeded = {
@@ -123,13 +142,14 @@ const forward = async (
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
   if (exchange.over) return; // The client has disconnected.
-  exchange.pass(await (early ?? ask(gateway, exchange, admitted, body)));
+  // A body may take longer than a move waits for requests that were admitted before it.
+  if (incoming) requireOpen(cell, key.companyId);
+  exchange.pass(await (early ?? ask(exchange, admitted, body)));
 };
 
 const ask = (
-  gateway: Gateway,
   exchange: Exchange,
-  { proof, key, match }: Admitted,
+  { cell, proof, key, match }: Admitted,
   body: Buffer,
 ): Promise<LaneAnswer> => {
   const { address } = exchange;
@@ -139,7 +159,7 @@ const ask = (
     key: { proof, address },
     ...idempotencyKeyOf(exchange, match.operation),
   };
-  return callService(gateway, exchange, match, caller, body);
+  return callService(cell, exchange, match, caller, body);
 };
 
 /** Other operations ignore the header. @throws Problem if it is malformed. */
@@ -159,7 +179,13 @@ const ignore = (): void => {};
 const keysWaitMs = 2_000;
 const reconnectPollMs = 5;
 
+interface Target {
+  readonly cell: Cell;
+  readonly companyId: number;
+}
+
 interface Admitted {
+  readonly cell: Cell;
   readonly proof: string;
   readonly name: string;
   readonly key: KeyEntry;

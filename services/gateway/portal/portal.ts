@@ -1,25 +1,15 @@
-import {
-  type MemberOperation,
-  memberOperations,
-  methodNotAllowed,
-  portalBasePath,
-  type ServiceName,
-} from '@causeway/proto';
-import type { Bus, LaneClient, Log, Metrics } from '@causeway/runtime';
+import { type MemberOperation, memberOperations, methodNotAllowed, portalBasePath } from '@causeway/proto';
+import type { Log } from '@causeway/runtime';
 import type { Head } from '../http/head.ts';
 import type { Page } from '../pages.ts';
 import { createRouter, type Routed } from '../routes.ts';
 import { type Bounds, createBounds } from './bounds.ts';
 import { portalFiles } from './files.ts';
 import type { PortalHead } from './head.ts';
-import { openSessions, type Sessions } from './sessions.ts';
-import { createTails, type TailLimits, type Tails } from './tails.ts';
 
 /** The dependencies of the portal's requests, in addition to the gateway's. */
 export interface Portal {
   readonly bounds: Bounds;
-  readonly sessions: Sessions;
-  readonly tails: Tails;
   readonly route: (method: string, path: string) => Routed<MemberOperation>;
   /** Whether a path belongs to the portal: its API always, its pages if they have been built. */
   takes(path: string): boolean;
@@ -27,12 +17,10 @@ export interface Portal {
   page(head: Head, portalHead: PortalHead): Page | undefined;
 }
 
-export const createPortal = ({ bus, log, metrics, lanes, tailLimits, folder }: PortalOptions): Portal => {
+export const createPortal = ({ log, folder }: PortalOptions): Portal => {
   const files = portalFiles(folder, log);
   return {
     bounds: createBounds(),
-    sessions: openSessions(lanes),
-    tails: createTails({ bus, metrics, limits: tailLimits }),
     route: createRouter<MemberOperation>(memberOperations, portalBasePath),
     takes: (path) =>
       path.startsWith(apiPrefix) || ((path === '/portal' || path.startsWith('/portal/')) && files.present()),
@@ -47,11 +35,7 @@ export const createPortal = ({ bus, log, metrics, lanes, tailLimits, folder }: P
 const apiPrefix = `${portalBasePath}/`;
 
 export interface PortalOptions {
-  readonly bus: Bus;
   readonly log: Log;
-  readonly metrics: Metrics;
-  readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
-  readonly tailLimits: TailLimits;
   /** The folder of the built portal. */
   readonly folder: string | undefined;
 }
