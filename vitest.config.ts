@@ -94,6 +94,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Of `npm run test:deploy` alone.
           name: 'deploy',
+          expect: polling,
           include: ['deploy/rehearsal/*.deploy.test.ts'],
           maxWorkers: 1,
           fileParallelism: false,

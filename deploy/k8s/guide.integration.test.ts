@@ -7,6 +7,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { providePrograms } from '../local/toolchain/provide.mjs';
 import { readers, required } from '../settings/readers.ts';
+import { commandsOf } from '../testing/commands.ts';
 import { type Manifest, ofKind, podsOf, renderOverlays } from './testing/manifests.ts';
 
 // The commands of the guides, with kubectl itself; what would reach a cluster is printed instead.
@@ -16,14 +17,6 @@ const { kubectl } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?
   kubectl: 'kubernetes-client',
 });
 const repository = resolve(import.meta.dirname, '../..');
-
-/** The first block of commands below a title. */
-const commandsOf = (document: string, title: string): string => {
-  const text = readFileSync(join(repository, document), 'utf8');
-  const block = new RegExp(`\\n#+ ${title}\\n[^]*?\\n\`\`\`sh\\n([^]*?)\`\`\``).exec(text)?.[1];
-  if (block === undefined) throw new Error(`${document} has no commands for ${title}`);
-  return block;
-};
 
 test('the commands of the guide create every secret that the manifests take, with every key', () => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-secrets-'));
@@ -47,7 +40,7 @@ esac
       stdio: 'pipe',
       env: { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, REPOSITORY: repository },
     });
-  run('bash', ['-euc', commandsOf('deploy/README.md', 'Secrets')]);
+  run('bash', ['-euc', commandsOf('README.md', 'Secrets')]);
 
   // The namespace comes first.
   expect(readFileSync(join(folder, 'calls'), 'utf8')).toMatch(
@@ -101,13 +94,13 @@ test('a restore stops every service, and starts each that has no fixed number of
   );
   const scaled = (title: string, replicas: RegExp) =>
     new RegExp(`scale deployment ([a-z ]+) --replicas ${replicas.source}`)
-      .exec(commandsOf('deploy/data/README.md', title))?.[1]
+      .exec(commandsOf('data/README.md', title))?.[1]
       ?.split(' ')
       .sort();
   const names = deployments.map(({ metadata }) => metadata.name).sort();
   expect(scaled('1. Stop the services', /0\n/)).toEqual(names);
   // It connects to MySQL, and its number is fixed, so that the manifests start it again.
-  expect(commandsOf('deploy/data/README.md', '1. Stop the services')).toContain(
+  expect(commandsOf('data/README.md', '1. Stop the services')).toContain(
     'scale deployment servers --replicas 0',
   );
   expect(scaled('5. Start the services', /[1-9]/)).toEqual(names);
@@ -117,8 +110,8 @@ test('a restore stops every service, and starts each that has no fixed number of
 test('every release deletes the job of the one before it, also on one machine', () => {
   const overlay =
     /kubectl --namespace causeway delete job migrate --ignore-not-found\n(?:kubectl [^\n]*\n)*?kubectl apply/;
-  expect(commandsOf('deploy/README.md', 'Kubernetes')).toMatch(overlay);
-  expect(commandsOf('deploy/README.md', 'Releases')).toMatch(
+  expect(commandsOf('README.md', 'Kubernetes')).toMatch(overlay);
+  expect(commandsOf('README.md', 'Releases')).toMatch(
     /^kubectl --namespace causeway delete job migrate --ignore-not-found\n/,
   );
 });

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
 import { cleanUp, startProgram } from '@causeway/runtime/testing';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
+import { commandsOf } from '../../testing/commands.ts';
 import { root, temporary } from './cluster.ts';
 
 /** Runs the commands of ../README.md unchanged, in a shell that finds the programs they name. */
@@ -58,7 +59,7 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
   });
   return {
     run: (title, variables) => {
-      const { status, stdout, stderr } = spawnSync('bash', ['-c', commandsOf(title)], {
+      const { status, stdout, stderr } = spawnSync('bash', ['-c', commandsOf('data/README.md', title)], {
         ...options(variables),
         encoding: 'utf8',
       });
@@ -79,7 +80,7 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
       return stdout;
     },
     start: (title, variables) => {
-      const { child, end } = startProgram('bash', ['-c', commandsOf(title)], {
+      const { child, end } = startProgram('bash', ['-c', commandsOf('data/README.md', title)], {
         ...options(variables),
         stdio: 'inherit',
       });
@@ -101,11 +102,4 @@ export const statementsWith = (beginning: string, password: string): readonly st
   const block = new RegExp(`\n\`\`\`sql\n(${beginning}[^]*?)\`\`\``).exec(readme)?.[1];
   if (block === undefined) throw new Error(`README.md has no statements that begin with ${beginning}`);
   return block.replace('…', password).trim().split('\n');
-};
-
-/** The first block of commands below a title. */
-const commandsOf = (title: string): string => {
-  const block = new RegExp(`\\n#+ ${title}\\n[^]*?\\n\`\`\`sh\\n([^]*?)\`\`\``).exec(readme)?.[1];
-  if (block === undefined) throw new Error(`README.md has no commands for ${title}`);
-  return block;
 };
