@@ -11,12 +11,16 @@ const PT_NOTE = 4;
 const DT_NULL = 0n;
 const DT_STRTAB = 5n;
 const DT_STRSZ = 10n;
+const DT_RPATH = 15n;
 const DT_RUNPATH = 29n;
 const DT_FLAGS_1 = 0x6ffffffbn;
 const pageBytes = 0x10000;
 
-/** Returns a copy of the program that starts with `loader` and looks for its libraries in `folder`. */
-export function rebind(program, { loader, folder }) {
+/**
+ * Returns a copy of the program that starts with `loader` and looks for its libraries in `folder`.
+ * @param inherited its libraries look there for theirs, too.
+ */
+export function rebind(program, { loader, folder, inherited = false }) {
   const table = Number(program.readBigUInt64LE(32));
   const size = program.readUInt16LE(54);
   const count = program.readUInt16LE(56);
@@ -68,6 +72,7 @@ export function rebind(program, { loader, folder }) {
     address: address + interpreter.length,
     bytes: names.length,
     runpath: strings.bytes.length,
+    inherited,
   });
   return result;
 }
@@ -87,10 +92,10 @@ function dynamicStrings(program, dynamic, loads) {
   if (slot === undefined) throw new Error('no room for a library path in the dynamic section');
   return {
     bytes: program.subarray(offset, offset + u64(program, tagged(DT_STRSZ) + 8)),
-    set(result, { address, bytes, runpath }) {
+    set(result, { address, bytes, runpath, inherited }) {
       result.writeBigUInt64LE(BigInt(address), tagged(DT_STRTAB) + 8);
       result.writeBigUInt64LE(BigInt(bytes), tagged(DT_STRSZ) + 8);
-      result.writeBigUInt64LE(DT_RUNPATH, slot);
+      result.writeBigUInt64LE(inherited ? DT_RPATH : DT_RUNPATH, slot);
       result.writeBigUInt64LE(BigInt(runpath), slot + 8);
     },
   };
