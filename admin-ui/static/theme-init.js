@@ -15,11 +15,23 @@
   const ahead = (rel, href, more) =>
     document.head.append(Object.assign(document.createElement('link'), { rel, href, ...more }));
   const filesOf = (name) => document.querySelector(`meta[name="ahead-${name}"]`)?.content.split(' ') ?? [];
+  const overviewAnswers = [
+    'attention',
+    'first-steps',
+    'first-steps/deliveries',
+    'usage?range=1h',
+    'usage?range=24h',
+    'deliveries/stats?range=24h',
+  ];
+  const answer = (path) =>
+    ahead('preload', `/portal/api/v1/${path}`, { as: 'fetch', crossOrigin: 'anonymous' });
   if (dataset.boot === 'in') {
-    ahead('preload', '/portal/api/v1/session', { as: 'fetch', crossOrigin: 'anonymous' });
+    answer('session');
     for (const file of filesOf('shell')) ahead('modulepreload', file);
-    if (location.pathname === '/portal/')
+    if (location.pathname === '/portal/' && location.search === '') {
       for (const file of filesOf('overview')) ahead('modulepreload', file);
+      for (const path of overviewAnswers) answer(path);
+    }
   }
   // The page signs in when its code is loaded.
   document.addEventListener('submit', (event) => {

@@ -1,5 +1,5 @@
 import { testReceiver } from '@causeway/runtime/testing';
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
 import type { Json } from '../api/support/world.ts';
 import { openPortal, see, visit } from './support/portal.ts';
@@ -59,6 +59,28 @@ describe('The overview', () => {
     await see(tile('API requests')).toContainText('5');
     await rows.nth(1).getByRole('link', { name: 'Broken' }).click();
     await see(page.getByRole('heading', { level: 1, name: 'Broken' })).toBeFocused();
+  });
+
+  test('asks for its answers ahead of its code, and for none of them twice', async () => {
+    const { page } = await portal.openOwner();
+    await visit(page, '', 'Overview');
+    await see(page.getByText('0 of 5 done.')).toBeVisible();
+    await see(page.locator('[aria-busy="true"]')).toHaveCount(0);
+    const entries = (await page.evaluate(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/portal/api/'))
+         .map(({ name, initiatorType, startTime }) => [initiatorType, name.split('/api/v1/')[1], startTime])`,
+    )) as [string, string, number][];
+    // Later ones are refreshed.
+    const first = entries.filter(([, , startTime]) => startTime < entries[0]![2] + 10_000);
+    expect(first.map(([initiator, path]) => `${initiator} ${path}`).toSorted()).toEqual([
+      'link attention',
+      'link deliveries/stats?range=24h',
+      'link first-steps',
+      'link first-steps/deliveries',
+      'link session',
+      'link usage?range=1h',
+      'link usage?range=24h',
+    ]);
   });
 
   test('can show a table in place of each chart', async () => {

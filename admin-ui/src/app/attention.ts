@@ -10,6 +10,13 @@ const lastHourQuery = { ...operationQuery('getUsage', { query: { range: '1h' } }
 /** The subscriptions that need attention; undefined while it loads. */
 export const useAttention = (): Attention | undefined => useQuery(attentionQuery).data;
 
+/** Whether it is still unknown what needs attention. */
+export const useAttentionPending = (): boolean => {
+  const attention = useQuery(attentionQuery);
+  const lastHour = useQuery(lastHourQuery);
+  return attention.isPending || lastHour.isPending;
+};
+
 export interface LimitedKey {
   readonly id: number;
   readonly name: string;

@@ -60,7 +60,8 @@ export function Table<Row>(props: TableProps<Row>) {
         <tbody>
           {rows === undefined
             ? Array.from({ length: skeletonRows }, (_, row) => (
-                <tr key={String(row)}>
+                // Negative, because React would move the row of an id that is equal.
+                <tr key={String(-1 - row)}>
                   {columns.map((column, index) => (
                     <td
                       key={column.id}

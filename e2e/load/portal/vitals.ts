@@ -8,6 +8,8 @@ export interface Vitals {
   readonly lcpMs: number;
   /** Cumulative layout shift: the worst burst of shifts without user input. */
   readonly cls: number;
+  /** What shifted most: `section.card by 0.12`. */
+  readonly shifted: string;
   /** The slowest interaction, ms from the input to the next paint. */
   readonly inpMs: number;
   /** The slowest interaction: `click on button Create API key`. */
@@ -16,7 +18,7 @@ export interface Vitals {
 
 /** Runs in the page before other scripts. A burst of shifts lasts at most 5 s and has no pause of 1 s. */
 const observer = `
-  window.vitals = { fcpMs: 0, lcpMs: 0, cls: 0, inpMs: 0, slowest: '' };
+  window.vitals = { fcpMs: 0, lcpMs: 0, cls: 0, shifted: '', inpMs: 0, slowest: '' };
   const observe = (type, take, more) => new PerformanceObserver((list) => list.getEntries().forEach(take))
     .observe({ type, buffered: true, ...more });
   observe('paint', (entry) => { if (entry.name === 'first-contentful-paint') vitals.fcpMs = entry.startTime; });
@@ -27,13 +29,18 @@ const observer = `
     const { localName = 'page', textContent = '' } = entry.target ?? {};
     vitals.slowest = [entry.name, 'on', localName, textContent.slice(0, 30)].join(' ').trim();
   }, { durationThreshold: 16 });
-  let burst = 0, began = 0, last = 0;
+  let burst = 0, began = 0, last = 0, most = 0;
+  const nameOf = (node) => node ? [node.localName, node.className, (node.textContent ?? '').slice(0, 30)].join(' ') : 'an element that is gone';
   observe('layout-shift', (entry) => {
     if (entry.hadRecentInput) return;
     const goesOn = entry.startTime - last < 1000 && entry.startTime - began < 5000;
     if (!goesOn) { burst = 0; began = entry.startTime; }
     last = entry.startTime;
     burst += entry.value;
+    if (entry.value > most) {
+      most = entry.value;
+      vitals.shifted = entry.sources.map(({ node }) => nameOf(node?.localName ? node : node?.parentElement)).join(', ');
+    }
     vitals.cls = Math.max(vitals.cls, burst);
   });
 `;

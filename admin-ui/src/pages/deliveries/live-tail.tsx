@@ -36,7 +36,8 @@ export function LiveTail() {
       }
       actions={
         <Row>
-          <span role="status">
+          {/* As wide as "Connecting" from the start. */}
+          <span role="status" style={{ minWidth: '6.25rem', textAlign: 'end' }}>
             <TailState tail={tail} />
           </span>
           <Button

@@ -20,11 +20,13 @@ export function EventPage() {
   const { role } = useSession().user;
   const query = useQuery(eventQuery(id));
   const type = query.data?.type;
-  const described = useQuery(eventTypesQuery).data?.eventTypes.find((one) => one.type === type);
+  const types = useQuery(eventTypesQuery);
+  const described = types.data?.eventTypes.find((one) => one.type === type);
   return (
     <Page
       title={type ?? 'Event'}
-      description={described?.description}
+      // The line is there while its text loads.
+      description={types.isPending ? '\u00a0' : described?.description}
       back={
         <Link to="/events">
           <BackLabel>Events</BackLabel>

@@ -64,9 +64,9 @@ function Off({ attention: { offCount, off } }: { readonly attention: Attention }
     <li>
       <strong>
         {plural(offCount, 'subscription is', 'subscriptions are')} off
-        {missed &&
-          missed.count > 0 &&
-          `, ${missed.more ? 'at least ' : ''}${plural(missed.count, 'event')} missed`}
+        {missed === undefined
+          ? ', … events missed'
+          : missed.count > 0 && `, ${missed.more ? 'at least ' : ''}${plural(missed.count, 'event')} missed`}
       </strong>
       {offCount === 1 && first ? (
         <Link

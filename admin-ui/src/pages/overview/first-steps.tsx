@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { Card } from '../../ui/card.tsx';
-import { Skeleton, SkeletonLines } from '../../ui/states.tsx';
 import { MinuteAgo } from '../../ui/time-ago.tsx';
 import s from './first-steps.module.css';
 import { firstDeliveryStepsQuery, firstStepsQuery } from './queries.ts';
@@ -17,9 +16,9 @@ interface Step {
 
 /** A checklist for new companies, completed by real activity. Disappears when complete. */
 export const FirstSteps = memo(function FirstSteps() {
-  const own = useQuery({ ...firstStepsQuery, refetchInterval: 15_000 }).data;
-  const delivered = useQuery({ ...firstDeliveryStepsQuery, refetchInterval: 15_000 }).data;
-  if (!own || !delivered) return wereDone() ? null : <Waiting />;
+  const own = useQuery(firstStepsQuery).data;
+  const delivered = useQuery(firstDeliveryStepsQuery).data;
+  if (!own || !delivered) return null;
   const steps: readonly Step[] = [
     { title: 'Create an API key', link: <Link to="/keys">API keys</Link>, done: own.keyCreatedUtc },
     {
@@ -44,10 +43,7 @@ export const FirstSteps = memo(function FirstSteps() {
     },
   ];
   const doneCount = steps.filter((step) => step.done !== null).length;
-  if (doneCount === steps.length) {
-    rememberDone();
-    return null;
-  }
+  if (doneCount === steps.length) return null;
   const next = steps.findIndex((step) => step.done === null);
   return (
     <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
@@ -74,30 +70,3 @@ export const FirstSteps = memo(function FirstSteps() {
     </Card>
   );
 });
-
-function Waiting() {
-  return (
-    <Card title="First steps" description={<Skeleton width="5rem" />}>
-      <div aria-busy="true" className={s.waiting}>
-        <SkeletonLines lines={2} />
-      </div>
-    </Card>
-  );
-}
-
-/** Whether all steps were done at the last visit of this browser, so that no space is reserved for them. */
-const doneKey = 'causeway.first-steps';
-const wereDone = (): boolean => {
-  try {
-    return localStorage.getItem(doneKey) === 'done';
-  } catch {
-    return false;
-  }
-};
-const rememberDone = (): void => {
-  try {
-    localStorage.setItem(doneKey, 'done');
-  } catch {
-    // Otherwise space is reserved for them briefly on the next visit.
-  }
-};

@@ -1,17 +1,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useDeferredValue } from 'react';
+import { useAttentionPending } from '../../app/attention.ts';
 import { useSession } from '../../app/session.ts';
 import { Grid } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 import { AttentionBanner } from './attention-banner.tsx';
 import { DeliveryChart } from './delivery-chart.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { KeyUsage } from './key-usage.tsx';
 import { Numbers } from './numbers.tsx';
-import { type Range, ranges, statsQuery, usageQuery } from './queries.ts';
+import {
+  firstDeliveryStepsQuery,
+  firstStepsQuery,
+  type Range,
+  ranges,
+  statsQuery,
+  usageQuery,
+} from './queries.ts';
 import { TookChart } from './took-chart.tsx';
 import { UsageChart } from './usage-chart.tsx';
 
@@ -25,6 +34,7 @@ export function OverviewPage() {
   const { company } = useSession();
   const usage = useQuery(usageQuery(range));
   const stats = useQuery(statsQuery(range));
+  const pending = useNoticesPending();
   return (
     <Page
       title="Overview"
@@ -39,10 +49,36 @@ export function OverviewPage() {
         />
       }
     >
-      <AttentionBanner />
-      <FirstSteps />
-      <Charts range={range} />
+      {pending ? (
+        <Waiting />
+      ) : (
+        <>
+          <AttentionBanner />
+          <FirstSteps />
+          <Charts range={range} />
+        </>
+      )}
     </Page>
+  );
+}
+
+/**
+ * Whether it is still unknown which notices stand above the charts. The page waits for them, so that nothing moves when
+ * they appear.
+ */
+const useNoticesPending = (): boolean => {
+  const attention = useAttentionPending();
+  const own = useQuery(firstStepsQuery);
+  const delivered = useQuery(firstDeliveryStepsQuery);
+  return attention || own.isPending || delivered.isPending;
+};
+
+function Waiting() {
+  return (
+    <div aria-busy="true">
+      <span className="visually-hidden">Loading…</span>
+      <Skeleton height="7rem" />
+    </div>
   );
 }
 
@@ -58,10 +94,13 @@ const Charts = memo(function Charts({ range }: { readonly range: Range }) {
         <DeliveryChart stats={stats} />
       </Grid>
       <Endpoints stats={stats} />
-      <Grid min={26}>
-        <KeyUsage usage={usage} />
-        <TookChart stats={stats} />
-      </Grid>
+      {/* The table above it may have any height. */}
+      {!stats.isPending && (
+        <Grid min={26}>
+          <KeyUsage usage={usage} />
+          <TookChart stats={stats} />
+        </Grid>
+      )}
     </>
   );
 });

@@ -14,5 +14,7 @@ export const statsQuery = (range: Range) => ({
   ...operationQuery('getDeliveryStats', { query: { range } }),
   ...live,
 });
-export const firstStepsQuery = operationQuery('getFirstSteps', {});
-export const firstDeliveryStepsQuery = operationQuery('getFirstDeliverySteps', {});
+
+const steps = { refetchInterval: 15_000 };
+export const firstStepsQuery = { ...operationQuery('getFirstSteps', {}), ...steps };
+export const firstDeliveryStepsQuery = { ...operationQuery('getFirstDeliverySteps', {}), ...steps };

@@ -1,10 +1,13 @@
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { fieldError } from '../../errors.ts';
 import { Card } from '../../ui/card.tsx';
 import { Checkbox } from '../../ui/choice.tsx';
 import { Field, TextArea, TextInput } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { SkeletonLines } from '../../ui/states.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
+import { eventTypesQuery } from './queries.ts';
 import type { EventType } from './state.ts';
 import { UrlField } from './url-field.tsx';
 
@@ -29,7 +32,20 @@ interface SubscriptionFormProps {
   readonly secondary: ReactNode;
 }
 
+/** Waits for the event types, so that nothing below them moves. */
 export function SubscriptionForm(props: SubscriptionFormProps) {
+  const { isPending } = useQuery(eventTypesQuery);
+  if (!isPending) return <Fields {...props} />;
+  return (
+    <Card>
+      <div aria-busy="true">
+        <SkeletonLines lines={10} />
+      </div>
+    </Card>
+  );
+}
+
+function Fields(props: SubscriptionFormProps) {
   const { initial, asksEnabled, submit, pending, error, onSubmit, secondary } = props;
   const [draft, setDraft] = useState(initial);
   const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });

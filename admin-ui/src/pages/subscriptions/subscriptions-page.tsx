@@ -9,7 +9,6 @@ import { number } from '../../ui/format.ts';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { NumberedPager, pageOf } from '../../ui/pager.tsx';
-
 import { Empty } from '../../ui/states.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { EndpointVerification } from './endpoint-verification.tsx';
@@ -22,7 +21,6 @@ import {
 } from './list-subscriptions.ts';
 import { subscriptionsQuery } from './queries.ts';
 import type { Subscription } from './state.ts';
-
 import { SubscriptionTable } from './subscription-table.tsx';
 
 export function SubscriptionsPage() {
@@ -53,7 +51,7 @@ export function SubscriptionsPage() {
       refreshing={query.isRefetching}
     >
       <Card flush>
-        {(all === undefined || all.length > 1 || filtered) && (
+        {(all === undefined || all.length > 0 || filtered) && (
           <Toolbar>
             <SearchBox
               label="Search subscriptions"
@@ -102,7 +100,8 @@ export function SubscriptionsPage() {
           onPage={(page) => set({ page: page === 1 ? undefined : page })}
         />
       </Card>
-      <EndpointVerification />
+      {/* The list above it may have any height. */}
+      {!query.isPending && <EndpointVerification />}
     </Page>
   );
 }

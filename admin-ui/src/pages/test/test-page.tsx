@@ -6,12 +6,18 @@ import { LinkButton } from '../../ui/link-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { subscriptionsQuery } from '../subscriptions/queries.ts';
+import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/queries.ts';
 import { TestForm } from './test-form.tsx';
 
 export function TestPage() {
   const refusal = useRefusal('developer');
   const query = useQuery(subscriptionsQuery);
+  const types = useQuery(eventTypesQuery);
+  const skeleton = (
+    <Card>
+      <SkeletonLines lines={10} />
+    </Card>
+  );
   return (
     <Page
       title="Test delivery"
@@ -20,14 +26,7 @@ export function TestPage() {
       {refusal ? (
         <Notice tone="info">{refusal}</Notice>
       ) : (
-        <Loaded
-          query={query}
-          skeleton={
-            <Card>
-              <SkeletonLines lines={10} />
-            </Card>
-          }
-        >
+        <Loaded query={query} skeleton={skeleton}>
           {({ subscriptions }) =>
             subscriptions.length === 0 ? (
               <Card>
@@ -43,6 +42,8 @@ export function TestPage() {
                   Test deliveries go to a subscription’s URL. Add a subscription first.
                 </Empty>
               </Card>
+            ) : types.isPending ? (
+              <div aria-busy="true">{skeleton}</div>
             ) : (
               <TestForm subscriptions={subscriptions} />
             )
