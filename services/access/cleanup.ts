@@ -43,7 +43,7 @@ export const startCleanup = ({ db, log, now, portal }: CleanupOptions): Cleanup 
     ] as const;
     for (const rows of expired)
       for (let deleted = rowsAtOnce; deleted === rowsAtOnce && !stopped; )
-        deleted = await deleteSome(everyones, { ...rows, limit: rowsAtOnce });
+        deleted = await deleteSome(db, everyones, { ...rows, limit: rowsAtOnce });
   };
 
   let running = Promise.resolve();

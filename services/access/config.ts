@@ -13,6 +13,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       ...commonConfig,
       MYSQL_URL: z.string({ error: 'is required' }),
       MYSQL_POOL_SIZE: integer(1, 100).default(5),
+      /** `vtgate` if the URL leads to vtgate: then no transaction concerns companies of several shards. */
+      MYSQL_SHARDS: z.enum(['none', 'vtgate']).default('none'),
       /** The prefix of every API key (contract, "Identifiers, keys, scopes"). */
       API_KEY_PREFIX: z
         .string()

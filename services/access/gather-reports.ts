@@ -1,4 +1,14 @@
-import { after, type Bus, createBatch, isNotice, type Log, type Metrics } from '@causeway/runtime';
+import {
+  after,
+  type Bus,
+  byShard,
+  createBatch,
+  type Database,
+  isNotice,
+  type Log,
+  type Metrics,
+} from '@causeway/runtime';
+import type { AccessTables } from './schema.ts';
 
 /** Reports of several gateways arrive close together and become one batch. */
 const gatherMs = 1000;
@@ -22,16 +32,23 @@ interface Gathered<Row> {
  * rows return to the batch and are written later; no row is written twice.
  */
 export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
-  const { bus, log, metrics, what, read, nameOf, merge, write } = options;
+  const { bus, db, log, metrics, what, read, nameOf, companyOf, merge, write } = options;
   const gathered = new Map<string, Gathered<Row>>();
   let draining = false;
 
   const writeAll = async (items: readonly Gathered<Row>[]): Promise<void> => {
     for (const { name } of items) gathered.delete(name);
-    const rows = items.map(({ row }) => row);
+    await byShard(
+      db,
+      items.map(({ row }) => row),
+      companyOf,
+      writeRows,
+    );
+  };
+  const writeRows = async (rows: readonly Row[], own: Database<AccessTables>): Promise<void> => {
     let at = 0;
     try {
-      for (; at < rows.length; at += maxRowsPerWrite) await write(rows.slice(at, at + maxRowsPerWrite));
+      for (; at < rows.length; at += maxRowsPerWrite) await write(own, rows.slice(at, at + maxRowsPerWrite));
     } catch (error) {
       log.warn({ error, rows: rows.length - at, draining }, `${what} could not be written`);
       if (!draining) for (const row of rows.slice(at)) take(row);
@@ -79,6 +96,7 @@ export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter =>
 
 export interface ReportOptions<Row> {
   readonly bus: Bus;
+  readonly db: Database<AccessTables>;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly subject: string;
@@ -89,5 +107,7 @@ export interface ReportOptions<Row> {
   /** Rows with the same name are merged. */
   readonly nameOf: (row: Row) => string;
   readonly merge: (known: Row, row: Row) => Row;
-  readonly write: (rows: readonly Row[]) => Promise<void>;
+  readonly companyOf: (row: Row) => number;
+  /** Its rows are in one shard. */
+  readonly write: (db: Database<AccessTables>, rows: readonly Row[]) => Promise<void>;
 }

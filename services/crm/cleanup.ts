@@ -12,7 +12,7 @@ export const startCleanup = ({ db, log, now }: CleanupOptions): Repeated =>
 /** @returns 0 unless there may be more. */
 export const deleteExpired = async (db: Database<Tables>, now: Date): Promise<number> => {
   const all = acrossTenants(db, 'cleanup deletes expired idempotency keys of all companies');
-  const deleted = await deleteSome(all, {
+  const deleted = await deleteSome(db, all, {
     table: 'idempotency_keys',
     key: ['company_id', 'idempotency_key'],
     where: sql<boolean>`expires_utc < ${now}`,

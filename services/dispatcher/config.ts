@@ -16,6 +16,8 @@ export const dispatcherConfig = {
   /** `mysql://user:password@host:port/database` */
   MYSQL_URL: z.string(),
   MYSQL_POOL_SIZE: integer(1, 1000).default(8),
+  /** `vtgate` if the URL leads to vtgate: then no transaction concerns companies of several shards. */
+  MYSQL_SHARDS: z.enum(['none', 'vtgate']).default('none'),
   /** Keys that encrypt signing secrets. */
   WEBHOOKS_SECRET_KEYS: keyRing(),
   /** Allows deliveries over plain http. */

@@ -28,11 +28,14 @@ export {
   isLockedNoWait,
   isLockWaitTimeout,
   isPassing,
+  spansShards,
   TenantGuardError,
 } from './database/errors.ts';
+export { keyspaceIdOf } from './database/keyspace-id.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
 export { perCountFor } from './database/per-count.ts';
 export { rowList } from './database/row-list.ts';
+export { byShard, partsByShard } from './database/shards.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export { tenantIn, tenantIs } from './database/tenant-raw.ts';
 export { type Trx, transaction } from './database/transaction.ts';

@@ -10,7 +10,11 @@ import type { CommonConfig, Kit } from './process.ts';
  */
 export const openDatabase = async <DB>(
   kit: Kit,
-  config: { readonly MYSQL_URL: string; readonly MYSQL_POOL_SIZE: number },
+  config: {
+    readonly MYSQL_URL: string;
+    readonly MYSQL_POOL_SIZE: number;
+    readonly MYSQL_SHARDS: 'none' | 'vtgate';
+  },
   tenantTables: ReadonlySet<string>,
   session?: DatabaseOptions['session'],
 ): Promise<Database<DB>> => {
@@ -19,6 +23,7 @@ export const openDatabase = async <DB>(
     poolSize: config.MYSQL_POOL_SIZE,
     tenantTables,
     ...(session && { session }),
+    shards: config.MYSQL_SHARDS === 'vtgate' ? 'vtgate' : undefined,
     log: kit.log,
     metrics: kit.metrics,
     tracer: kit.tracer,
@@ -26,6 +31,7 @@ export const openDatabase = async <DB>(
   kit.onStop('MySQL', () => db.close());
   kit.ready('MySQL', () => db.isUp());
   await db.ping();
+  await db.shards?.ready();
   const following = setInterval(() => void db.ping().catch(() => {}), clockEveryMs);
   kit.onStop('clock', () => clearInterval(following));
   return db;

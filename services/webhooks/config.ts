@@ -9,6 +9,8 @@ export const webhooksConfig = {
   /** `mysql://user:password@host:port/database` */
   MYSQL_URL: z.string(),
   MYSQL_POOL_SIZE: integer(1, 1000).default(8),
+  /** `vtgate` if the URL leads to vtgate: then no transaction concerns companies of several shards. */
+  MYSQL_SHARDS: z.enum(['none', 'vtgate']).default('none'),
   /** The keys that seal signing secrets. */
   WEBHOOKS_SECRET_KEYS: keyRing(),
   /** Whether a subscription's URL may use plain http. */

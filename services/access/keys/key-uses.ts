@@ -15,6 +15,7 @@ const minuteMs = 60_000;
 export const recordKeyUses = ({ bus, db, log, metrics, now }: KeyUsesOptions): ReportWriter =>
   gatherReports<KeyUse>({
     bus,
+    db,
     log,
     metrics,
     subject: keyUsedSubject,
@@ -29,7 +30,8 @@ export const recordKeyUses = ({ bus, db, log, metrics, now }: KeyUsesOptions): R
     },
     nameOf: ([key]) => `${key}`,
     merge: (known, use) => (known[2] < use[2] ? use : known),
-    write: (uses) => writeUses(db, uses),
+    companyOf: ([, company]) => company,
+    write: writeUses,
   });
 
 export interface KeyUsesOptions {

@@ -10,6 +10,7 @@ const minuteMs = 60_000;
 export const recordRequests = ({ bus, db, log, metrics, now }: RequestCountsOptions): ReportWriter =>
   gatherReports<RequestCount>({
     bus,
+    db,
     log,
     metrics,
     subject: requestsCountedSubject,
@@ -35,7 +36,8 @@ export const recordRequests = ({ bus, db, log, metrics, now }: RequestCountsOpti
       limited + more[1],
       failed + more[2],
     ],
-    write: (counts) => addCounts(db, counts),
+    companyOf: ([company]) => company,
+    write: addCounts,
   });
 
 export interface RequestCountsOptions {

@@ -2,7 +2,7 @@ import type { Detail } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
 import type { Kysely } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
-import type { createStatusReader, Statuses } from './statuses.ts';
+import type { createStatusReader, Statuses, StatusRow } from './statuses.ts';
 
 /** The company's rows that a body refers to, by the field that names them. */
 export interface References {
@@ -26,14 +26,15 @@ export interface Known {
 
 /**
  * Looks up everything that a group refers to, in at most two round trips.
- * @param readStatuses belongs to the database handle.
+ * @param ahead the statuses, if they were read before the transaction.
  */
 export const lookUp = async (
   db: Kysely<Tables>,
-  readStatuses: ReturnType<typeof createStatusReader>,
+  reader: Pick<ReturnType<typeof createStatusReader>, 'read'>,
   group: readonly Referring[],
+  ahead?: readonly StatusRow[],
 ): Promise<Known> => {
-  const statuses = await readStatuses(db, [...new Set(group.map(({ companyId }) => companyId))]);
+  const statuses = await reader.read(db, companiesOf(group), ahead);
   const roles = await readRoles(db, group);
   return {
     statuses,
@@ -43,6 +44,10 @@ export const lookUp = async (
     ],
   };
 };
+
+export const companiesOf = (group: readonly Pick<Referring, 'companyId'>[]): readonly number[] => [
+  ...new Set(group.map(({ companyId }) => companyId)),
+];
 
 const readRoles = async (
   db: Kysely<Tables>,

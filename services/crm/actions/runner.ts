@@ -1,6 +1,7 @@
 import { type Detail, invalid, Problem, problem, type StoredEvent } from '@causeway/proto';
 import {
   type Answer,
+  byShard,
   type CarriedOut,
   CommitOutcomeUnknown,
   createBatch,
@@ -24,7 +25,7 @@ import type { EventLog } from '../events/event-log.ts';
 import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import type { Action, Outcome, Submission } from './action.ts';
-import { type Known, lookUp, type Referring } from './references.ts';
+import { companiesOf, type Known, lookUp, type Referring } from './references.ts';
 import { createStatusReader } from './statuses.ts';
 import { wavesOf } from './waves.ts';
 
@@ -49,7 +50,7 @@ export interface ActionRunner {
 
 /**
  * Calls that arrive during a transaction wait and become the next group: a busy service writes large groups, and an
- * idle one makes no call wait. The calls of a group share their queries, their event numbers and one commit; calls
+ * idle one makes no call wait. On a sharded database the companies of each shard are a group of their own. The calls of a group share their queries, their event numbers and one commit; calls
  * that concern the same record run in consecutive waves.
  *
  * A group that fails as a whole is retried call by call, so that no call fails because of another one.
@@ -58,7 +59,7 @@ export interface ActionRunner {
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroups = 4, maxGroupSize = 64 } = options;
-  const readStatuses = createStatusReader();
+  const statuses = createStatusReader();
   const ledger = createLedger();
   const split = metrics.counter(crmMetrics.crm_write_groups_split_total).cell();
 
@@ -68,13 +69,21 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     for (const call of group) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
     const parents = live.map(({ span }) => span);
     const attributes = { 'causeway.batch.size': live.length };
-    await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () => attempt(live, 1));
+    await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () =>
+      byShard(
+        db,
+        live,
+        ({ submission }) => submission.companyId,
+        (calls, own) => attempt(calls, own, 1),
+      ),
+    );
   };
 
-  const attempt = async (group: readonly Waiting[], tries: number): Promise<void> => {
+  const attempt = async (group: readonly Waiting[], own: Database<Tables>, tries: number): Promise<void> => {
     let accepted: readonly Waiting[] = [];
     try {
-      const { done, stored } = await transaction(db, async (trx) => {
+      const ahead = await statuses.readAhead(own, companiesOf(group.map(submissionOf)));
+      const { done, stored } = await transaction(own, async (trx) => {
         const started = now();
         const done = new Map<Waiting, Outcome<unknown>>();
         let known: Known | undefined;
@@ -89,7 +98,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
             const run = locks ? await action.lock(trx, members.map(submissionOf)) : action.run;
             if (!known) {
               // BEGIN, the first locks and the lookups are one round trip.
-              known = await lookUp(trx, readStatuses, group.map(referencesOf));
+              known = await lookUp(trx, statuses, group.map(referencesOf), ahead);
               accepted = acceptedOf(notAnswered(group, answered()), known);
               claimed = accepted.flatMap(identityOf).filter(({ fingerprint }) => fingerprint);
               await ledger.claim(trx, claimed, started);
@@ -108,11 +117,16 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         else call.resolve(result);
       }
     } catch (error) {
-      await recover(accepted.length > 0 ? accepted : group, tries, error);
+      await recover(accepted.length > 0 ? accepted : group, own, tries, error);
     }
   };
 
-  const recover = async (group: readonly Waiting[], tries: number, error: unknown): Promise<void> => {
+  const recover = async (
+    group: readonly Waiting[],
+    own: Database<Tables>,
+    tries: number,
+    error: unknown,
+  ): Promise<void> => {
     const key = duplicateKey(error);
     const [only] = group;
     if (
@@ -121,33 +135,39 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       group.every(({ identity }) => identity)
     ) {
       // The ledger tells whether the calls were carried out.
-      await attemptAgain(group, tries + 1, error);
+      await attemptAgain(group, own, tries + 1, error);
     } else if (group.length === 1 && only) {
       const wasCarriedOut = isDuplicateRow(error, 'idempotency_keys');
       const taken =
         key === undefined || wasCarriedOut ? undefined : only.action.onTaken(key, only.submission.body);
       if (taken) only.reject(taken);
-      else if (key !== undefined && tries < maxTries) await attempt(group, tries + 1);
+      else if (key !== undefined && tries < maxTries) await attempt(group, own, tries + 1);
       else only.reject(isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error);
     } else if (concernsAll(error)) {
       for (const call of group) call.reject(error);
     } else if (key !== undefined && tries === 1) {
       // Most likely another request created a record with the same external id; now it can be found.
-      await attempt(group, 2);
+      await attempt(group, own, 2);
     } else {
       split.value++;
-      for (const call of group) await attempt([call], 1);
+      for (const call of group) await attempt([call], own, 1);
     }
   };
 
   /** After a commit with an unknown outcome, no later error says that nothing was done. */
-  const attemptAgain = (group: readonly Waiting[], tries: number, cause: CommitOutcomeUnknown) =>
+  const attemptAgain = (
+    group: readonly Waiting[],
+    own: Database<Tables>,
+    tries: number,
+    cause: CommitOutcomeUnknown,
+  ) =>
     attempt(
       group.map((call) => ({
         ...call,
         identity: call.identity && { ...call.identity, again: true },
         reject: (error) => call.reject(error instanceof Problem ? error : cause),
       })),
+      own,
       tries,
     );
 
@@ -167,8 +187,11 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         const span = tracer?.active()[0];
         batch.add({ action, submission, deadlineMs, identity, span, resolve, reject } as never);
       }),
-    problems: async (referring) =>
-      (await transaction(db, (trx) => lookUp(trx, readStatuses, [referring]))).problems(referring),
+    problems: async (referring) => {
+      const ahead = await statuses.readAhead(db, [referring.companyId]);
+      const known = await transaction(db, (trx) => lookUp(trx, statuses, [referring], ahead));
+      return known.problems(referring);
+    },
   };
 };
 

@@ -1,5 +1,5 @@
 import { connectDatabase, type Trx, transaction } from '@causeway/runtime';
-import type { Insertable } from 'kysely';
+import type { Insertable, Kysely, Selectable } from 'kysely';
 import { indexCompany } from '../search/index-company.ts';
 import { affiliateRoleId, globalCompanyId, type Tables, tenantTables } from '../tables.ts';
 import { inventPerson } from './people.ts';
@@ -13,7 +13,11 @@ export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoO
   const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 2, tenantTables });
   try {
     for (const companyId of companyIds) {
-      await transaction(db, (trx) => seedCompany(trx, companyId, now));
+      if (!(await hasEmployees(db, companyId))) {
+        // Not in the transaction: on a sharded database, the statuses are in no shard (deploy/data/README.md).
+        const statuses = await makeStatuses(db, companyId);
+        await transaction(db, (trx) => seedCompany(trx, companyId, statuses, now));
+      }
       while ((await indexCompany(db, companyId)) > 0);
     }
   } finally {
@@ -32,17 +36,41 @@ const clientsPerCompany = 1200;
 const rowsPerInsert = 400;
 const historyMs = 540 * 24 * 3600 * 1000;
 
-const seedCompany = async (trx: Trx<Tables>, companyId: number, now: Date): Promise<void> => {
-  const known = await trx
+const hasEmployees = async (db: Kysely<Tables>, companyId: number): Promise<boolean> =>
+  (await db
     .selectFrom('employees')
     .select('employee_id')
     .where('company_id', '=', companyId)
     .limit(1)
-    .executeTakeFirst();
-  if (known) return;
+    .executeTakeFirst()) !== undefined;
+
+/** The statuses that the company's people may have. */
+const makeStatuses = async (db: Kysely<Tables>, companyId: number): Promise<readonly ListedStatus[]> => {
+  await db
+    .insertInto('statuses')
+    .values(ownStatuses(companyId))
+    // A run before has ended here.
+    .onDuplicateKeyUpdate((eb) => ({ color_code: eb.ref('statuses.color_code') }))
+    .execute();
+  return db
+    .selectFrom('statuses')
+    .select(['status_id', 'is_lead'])
+    .where('company_id', 'in', [globalCompanyId, companyId])
+    .where('is_listed', '=', 1)
+    .orderBy('status_id')
+    .execute();
+};
+
+type ListedStatus = Pick<Selectable<Tables['statuses']>, 'status_id' | 'is_lead'>;
+
+const seedCompany = async (
+  trx: Trx<Tables>,
+  companyId: number,
+  statuses: readonly ListedStatus[],
+  now: Date,
+): Promise<void> => {
   const random = createRandom(companyId);
   await trx.insertInto('employees').values(staff(random, companyId)).execute();
-  await trx.insertInto('statuses').values(ownStatuses(companyId)).execute();
 
   const people = await trx
     .selectFrom('employees')
@@ -52,13 +80,6 @@ const seedCompany = async (trx: Trx<Tables>, companyId: number, now: Date): Prom
     .orderBy('employee_id')
     .execute();
   const { employee = [], affiliate = [] } = Object.groupBy(people, ({ listed_as }) => listed_as!);
-  const statuses = await trx
-    .selectFrom('statuses')
-    .select(['status_id', 'is_lead'])
-    .where('company_id', 'in', [globalCompanyId, companyId])
-    .where('is_listed', '=', 1)
-    .orderBy('status_id')
-    .execute();
   const { leads = [], others = [] } = Object.groupBy(statuses, ({ is_lead }) =>
     is_lead ? 'leads' : 'others',
   );

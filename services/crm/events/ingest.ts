@@ -149,7 +149,7 @@ const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submissio
 });
 
 const forgetOldKeys = (db: Database<Tables>, now: Date): Promise<number> =>
-  deleteSome(acrossTenants(db, 'cleanup deletes expired dedupe keys of all companies'), {
+  deleteSome(db, acrossTenants(db, 'cleanup deletes expired dedupe keys of all companies'), {
     table: 'event_dedupe_keys',
     key: ['company_id', 'dedupe_key'],
     where: sql<boolean>`created_utc < ${new Date(now.getTime() - dedupeWindowMs)}`,

@@ -1,9 +1,11 @@
 import {
+  byShard,
   createBatch,
   type Database,
   isPassing,
   type Log,
   type Metrics,
+  spansShards,
   type WaitingEvent,
 } from '@causeway/runtime';
 import { dispatcherMetrics } from '../metrics.ts';
@@ -25,10 +27,10 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   const written = metrics.counter(dispatcherMetrics.dispatcher_events_written_total).cell();
 
   /** @returns how many of them it has fanned out. */
-  const fanOut = async (keys: readonly EventKey[]): Promise<number> => {
+  const fanOut = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
     let done = 0;
     for (let left = keys; left.length > 0; ) {
-      const made = await fanOutEvents(db, left, { now, waitingQuota });
+      const made = await fanOutEvents(own, left, { now, waitingQuota });
       done += made.events;
       written.value += made.events;
       onMissed(made.missed);
@@ -39,19 +41,24 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   };
 
   /** If a batch fails because of one event, fans out the others without it. */
-  const fanOutEach = async (keys: readonly EventKey[]): Promise<number> => {
+  const fanOutEach = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
     try {
-      return await fanOut(keys);
+      return await fanOut(keys, own);
     } catch (error) {
-      if (isPassing(error)) throw error;
+      if (isPassing(error) || spansShards(error)) throw error;
       const [only] = keys;
       if (keys.length > 1) {
         const half = keys.length >> 1;
-        return (await fanOutEach(keys.slice(0, half))) + (await fanOutEach(keys.slice(half)));
+        return (await fanOutEach(keys.slice(0, half), own)) + (await fanOutEach(keys.slice(half), own));
       }
       log.error({ error, company: only?.company_id, event: only?.event_id }, 'fan-out of an event failed');
       return 0;
     }
+  };
+
+  const fanOutAll = async (keys: readonly EventKey[]): Promise<number> => {
+    const counts = await byShard(db, keys, ({ company_id }) => company_id, fanOutEach);
+    return counts.reduce((sum, count) => sum + count, 0);
   };
 
   const batch = createBatch<EventKey>({
@@ -62,13 +69,13 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
     maxWaiting: 10_000,
     flush: async (events) => {
       try {
-        await fanOutEach(events);
+        await fanOutAll(events);
       } catch (error) {
         log.warn({ error, events: events.length }, 'events not fanned out; taken when their leases end');
       }
     },
   });
-  const sweeper = startSweeper({ db, log, metrics, now, work: fanOutEach });
+  const sweeper = startSweeper({ db, log, metrics, now, work: fanOutAll });
 
   return {
     write: batch.add,

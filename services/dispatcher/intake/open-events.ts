@@ -3,6 +3,7 @@ import {
   acrossTenants,
   admitWaiting,
   after,
+  byShard,
   createBatch,
   type Database,
   type Log,
@@ -43,10 +44,13 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     metrics,
     when: after(50),
     maxItems: 1_000,
-    flush: (batch) =>
-      remove(db, batch).catch((error: unknown) =>
-        log.debug({ error }, 'events stay in the outbox until their leases end'),
-      ),
+    flush: async (batch) => {
+      try {
+        await byShard(db, batch, companyOf, remove);
+      } catch (error) {
+        log.debug({ error }, 'events stay in the outbox until their leases end');
+      }
+    },
   });
   const written = (deliveries: readonly LeasedDelivery[]): void => {
     for (const { event, subscription_id } of deliveries)
@@ -71,8 +75,12 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
       }
     }
     if (ending.length === 0) return 0;
+    const counts = await byShard(db, ending, companyOf, writeRows);
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  const writeRows = async (ending: readonly TakenEvent[], own: Database<Tables>): Promise<number> => {
     const ownId = holder();
-    const { admitted } = await write(db, ending, { quota, now: now(), holder: ownId });
+    const { admitted } = await write(own, ending, { quota, now: now(), holder: ownId });
     for (const delivery of admitted) delivery.holder = ownId;
     written(admitted);
     return admitted.length;
@@ -91,6 +99,8 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     },
   };
 };
+
+const companyOf = ({ company_id }: TakenEvent): number => company_id;
 
 /** How long before its lease ends an event's unfinished deliveries get rows. */
 export const rowsBeforeMs = 600;
@@ -153,7 +163,7 @@ const extend = async (db: Kysely<Tables>, events: readonly TakenEvent[], untilMs
     WHERE ${isLeasedAs(events)}`.execute(db);
 };
 
-const remove = async (db: Database<Tables>, events: readonly TakenEvent[]): Promise<void> => {
+const remove = async (events: readonly TakenEvent[], db: Database<Tables>): Promise<void> => {
   await sql`
     DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox WHERE ${isLeasedAs(events)}`.execute(
     acrossTenants(db, 'a dispatcher finishes events of many companies in one batch'),

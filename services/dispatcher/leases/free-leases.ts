@@ -1,5 +1,5 @@
 import { type DeliveryKey, failuresUntilProbing, leaseMs } from '@causeway/proto';
-import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
+import { acrossTenants, byShard, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey, queueName } from '../job.ts';
 import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store/keys.ts';
@@ -41,7 +41,14 @@ export const createFreeLeases = (): FreeLeases => {
         horizon,
       });
       found += rows.length;
-      if (rows.length > 0) freed += await free(db, rows, { holder, now });
+      if (rows.length === 0) continue;
+      const counts = await byShard(
+        db,
+        rows,
+        ({ company_id }) => company_id,
+        (some, own) => free(own, some, { holder, now }),
+      );
+      freed += counts.reduce((sum, count) => sum + count, 0);
     }
     return { freed, left: found - freed };
   };

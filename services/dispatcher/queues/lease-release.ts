@@ -3,12 +3,14 @@ import {
   acrossTenants,
   admitWaiting,
   after,
+  byShard,
   createBatch,
   type Database,
   isPassing,
   type Log,
   type Metrics,
   noteMissed,
+  spansShards,
   transaction,
   type WaitingEvent,
 } from '@causeway/runtime';
@@ -33,13 +35,14 @@ export interface LeaseRelease {
 export const createLeaseRelease = (options: LeaseReleaseOptions): LeaseRelease => {
   const { db, now, waitingQuota: quota, onWritten, onMissed, log, metrics } = options;
   const returned = metrics.counter(dispatcherMetrics.dispatcher_given_back_total).cell();
-  const flush = async (deliveries: readonly LeasedDelivery[]): Promise<void> => {
+  const release = async (deliveries: readonly LeasedDelivery[], own: Database<Tables>): Promise<void> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        onMissed(await releaseLeases(db, deliveries, { quota, now: now() }));
+        onMissed(await releaseLeases(own, deliveries, { quota, now: now() }));
         onWritten(deliveries);
         return;
       } catch (error) {
+        if (spansShards(error)) throw error;
         if (!isPassing(error) || attempt === maxAttempts) {
           log.warn({ error }, 'deliveries could not be given back; they are due when their leases end');
           return;
@@ -53,7 +56,9 @@ export const createLeaseRelease = (options: LeaseReleaseOptions): LeaseRelease =
     metrics,
     when: after(10),
     maxItems: 1_000,
-    flush,
+    flush: async (deliveries) => {
+      await byShard(db, deliveries, ({ company_id }) => company_id, release);
+    },
   });
   return {
     release: (deliveries) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failuresUntilProbing } from '@causeway/proto';
-import { acrossTenants, type Database, type Log, type Metrics } from '@causeway/runtime';
-import type { Job } from '../job.ts';
+import { acrossTenants, type Database, type Log, type Metrics, partsByShard } from '@causeway/runtime';
+import type { Job, QueueKey } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { readBodies } from '../store/read.ts';
@@ -25,7 +25,7 @@ export const startPoller = (options: PollerOptions): Poller => {
   const { db, scheduler, now, leaseMs, holder, log, metrics, mayTake } = options;
   const claim = createClaim();
   const turns = createTurns(scheduler);
-  const all = acrossTenants(db, 'a dispatcher reads deliveries of many companies in one batch');
+  const all = acrossTenants(db, why);
   const looks = metrics?.counter(dispatcherMetrics.dispatcher_queue_looks_total).cell();
   const taken = metrics?.counter(dispatcherMetrics.dispatcher_queue_taken_total).cell();
   const stopping = new AbortController();
@@ -42,7 +42,18 @@ export const startPoller = (options: PollerOptions): Poller => {
     const ownId = holder();
     const { queues, more } = await turns.next(all, at);
     if (queues.length === 0) return more;
-    const { claims, leaseMs: untilMs } = await claim(db, {
+    // One after the other, so that the next one's share knows what this one has taken.
+    for (const part of await partsByShard(db, queues, ({ company_id }) => company_id))
+      await take(part.db, part.rows, { at, ownId });
+    return more;
+  };
+
+  const take = async (
+    own: Database<Tables>,
+    queues: readonly QueueKey[],
+    { at, ownId }: { readonly at: Date; readonly ownId: number },
+  ): Promise<void> => {
+    const { claims, leaseMs: untilMs } = await claim(own, {
       queues,
       share: (targets) => {
         for (const target of targets) scheduler.setFailures(target, target.consecutive_failures);
@@ -55,7 +66,7 @@ export const startPoller = (options: PollerOptions): Poller => {
     const deliveries = claims.flatMap((one) => one.deliveries);
     if (deliveries.length > 0) {
       if (taken) taken.value += deliveries.length;
-      const bodies = await readBodies(all, deliveries);
+      const bodies = await readBodies(acrossTenants(own, why), deliveries);
       for (const { target, deliveries: ours } of claims) {
         const probe = target.consecutive_failures >= failuresUntilProbing;
         for (const { due_utc: _, attempts, ...delivery } of ours) {
@@ -77,7 +88,6 @@ export const startPoller = (options: PollerOptions): Poller => {
       }
     }
     for (const { target, more } of claims) if (more) scheduler.wanted(target);
-    return more;
   };
 
   const rest = async (pauseMs: number): Promise<void> => {
@@ -117,6 +127,7 @@ export const startPoller = (options: PollerOptions): Poller => {
   };
 };
 
+const why = 'a dispatcher reads deliveries of many companies in one batch';
 const pollEveryMs = 150;
 const afterFailureMs = 500;
 

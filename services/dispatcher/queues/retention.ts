@@ -1,5 +1,12 @@
-import { type Database, type Log, type Metrics, type Repeated, startRetention } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
+import {
+  acrossTenants,
+  byShard,
+  type Database,
+  type Log,
+  type Metrics,
+  type Repeated,
+  startRetention,
+} from '@causeway/runtime';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
@@ -18,16 +25,31 @@ export const startDeliveryRetention = ({ db, log, metrics, days, now }: Delivery
     now,
     metrics,
     stale: dispatcherMetrics.dispatcher_retention_stale_seconds,
-    onDropped: async (alone, table) => {
-      if (table === 'deliveries') await recountHeld(alone, now());
+    onDropped: async (table) => {
+      if (table === 'deliveries') await recountHeld(db, now());
     },
   });
 
 /** Schedules a count for all subscriptions with held deliveries: the dropped days may have had some. */
-export const recountHeld = async (db: Kysely<Tables>, now: Date): Promise<void> => {
+export const recountHeld = async (db: Database<Tables>, now: Date): Promise<void> => {
+  const companies = await acrossTenants(db, 'retention works on whole tables')
+    .selectFrom('delivery_queues')
+    .select('company_id')
+    .distinct()
+    .where('held_deliveries', '>', 0)
+    .execute();
+  if (companies.length > 0) await byShard(db, companies, ({ company_id }) => company_id, recount(now));
+};
+
+const recount = (now: Date) => async (companies: readonly { company_id: number }[], db: Database<Tables>) => {
   await db
     .updateTable('delivery_queues')
     .set({ count_held_utc: now })
+    .where(
+      'company_id',
+      'in',
+      companies.map(({ company_id }) => company_id),
+    )
     .where('held_deliveries', '>', 0)
     .execute();
 };

@@ -2,6 +2,7 @@ import { elapsedBoundsMs } from '@causeway/proto';
 import {
   acrossTenants,
   after,
+  byShard,
   createBatch,
   type Database,
   type Log,
@@ -83,18 +84,20 @@ const sumsOf = sql.join(
 );
 
 const write = async (db: Database<Tables>, sums: readonly Sum[]): Promise<void> => {
-  const all = acrossTenants(db, 'a dispatcher sums attempts of many companies in one batch');
-  const rows = sums
-    .toSorted(
-      (a, b) =>
-        a.company_id - b.company_id || a.minuteMs - b.minuteMs || a.subscription_id - b.subscription_id,
-    )
-    .map((sum) => [sum.company_id, sum.subscription_id, new Date(sum.minuteMs), ...sum.counts]);
+  const rows = sums.toSorted(
+    (a, b) => a.company_id - b.company_id || a.minuteMs - b.minuteMs || a.subscription_id - b.subscription_id,
+  );
   for (let at = 0; at < rows.length; at += perStatement)
-    await sql`
+    await byShard(db, rows.slice(at, at + perStatement), ({ company_id }) => company_id, add);
+};
+
+const add = async (rows: readonly Sum[], db: Database<Tables>): Promise<void> => {
+  await sql`
       INSERT INTO delivery_minutes (company_id, subscription_id, minute_utc, ${names})
-      VALUES ${rowList(rows.slice(at, at + perStatement))}
-      ON DUPLICATE KEY UPDATE ${sumsOf}`.execute(all);
+    VALUES ${rowList(rows.map((sum) => [sum.company_id, sum.subscription_id, new Date(sum.minuteMs), ...sum.counts]))}
+    ON DUPLICATE KEY UPDATE ${sumsOf}`.execute(
+    acrossTenants(db, 'a dispatcher sums attempts of many companies in one batch'),
+  );
 };
 
 const perStatement = 500;

@@ -1,5 +1,6 @@
 import {
   type Batch,
+  byShard,
   createBatch,
   type Database,
   isPassing,
@@ -40,7 +41,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const took = metrics.timing(dispatcherMetrics.dispatcher_record_seconds);
   let failing = false;
 
-  const record = async (results: readonly Finished[]): Promise<void> => {
+  const record = async (results: readonly Finished[], own: Database<Tables>): Promise<void> => {
     const startedMs = performance.now();
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       try {
@@ -49,7 +50,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
           tracer,
           'record attempts',
           { kind: 'internal', parents },
-          () => write(db, results, { now: now(), probeIntervalMs, waitingQuota, hasFailures }),
+          () => write(own, results, { now: now(), probeIntervalMs, waitingQuota, hasFailures }),
         );
         for (const span of parents) span?.end();
         if (failing) log.info({ results: results.length }, 'results are recorded again');
@@ -60,7 +61,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
         onRecorded(recorded);
         return;
       } catch (error) {
-        if (!isPassing(error)) return await split(results, error);
+        if (!isPassing(error)) return await split(results, own, error);
         if (!failing)
           log.warn({ error, results: results.length }, 'results cannot be recorded; they are kept');
         failing = true;
@@ -68,9 +69,13 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       }
     }
   };
-  const split = async (results: readonly Finished[], error: unknown): Promise<void> => {
+  const split = async (
+    results: readonly Finished[],
+    own: Database<Tables>,
+    error: unknown,
+  ): Promise<void> => {
     if (results.length > 1) {
-      for (const one of results) await record([one]);
+      for (const one of results) await record([one], own);
       return;
     }
     lost.value++;
@@ -87,7 +92,9 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     overlapAfterMs,
     // While the database is away, one batch at a time finds out when it is back.
     allowed: () => (failing && batch.underWay() > 0 ? 0 : maxBatch),
-    flush: record,
+    flush: async (results) => {
+      await byShard(db, results, ({ job }) => job.company_id, record);
+    },
     onFlushed: onRoom,
   });
 

@@ -8,6 +8,7 @@ import { createServerClock } from './clock.ts';
 import { createDriver } from './driver.ts';
 import { createPool, type Pool } from './pool.ts';
 import { type SessionLimits, sessionSql } from './session.ts';
+import { createShards, readVitessShards, type Shards, type ShardsOptions } from './shards.ts';
 import { createTenantGuard } from './tenant-guard.ts';
 import { tracedSend } from './traced.ts';
 import { describeAddress, parseMysqlUrl } from './url.ts';
@@ -30,6 +31,8 @@ export interface DatabaseHandle {
   /** Runs a side effect in the background; `close` waits for it. A failure is logged. */
   background(effect: () => unknown): void;
   readonly retried: (reason: string) => void;
+  /** Undefined unless the database is sharded: see `byShard`. */
+  readonly shards: Shards | undefined;
   /** Waits up to five seconds for running queries, then closes every connection. */
   close(): Promise<void>;
 }
@@ -74,6 +77,9 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     check: guard.assertChecked,
     traced: tracer && ((send) => tracedSend(tracer, address, send)),
     onAcquired: acquired && ((elapsedMs) => acquired.observe(elapsedMs)),
+    onSpansShards:
+      options.shards &&
+      (() => void shards?.learn().catch((error) => log?.warn({ error }, 'shards not learned'))),
     statementTimeoutMs,
   });
   metrics?.gauge(runtimeMetrics.database_connections_in_use, () => pool.use().inUse);
@@ -82,6 +88,15 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
   const retries = metrics?.counter(runtimeMetrics.database_transaction_retries_total);
 
   const kysely = new Kysely<DB>({ dialect: dialectOf(driver), plugins: [guard.plugin] });
+  const shards =
+    options.shards &&
+    createShards(
+      options.shards === 'vtgate'
+        ? {
+            read: () => readVitessShards(kysely, address.database),
+          }
+        : options.shards,
+    );
   const effects = new Set<Promise<unknown>>();
   const clock = createServerClock({ ask: () => askTime(kysely) });
   metrics?.gauge(runtimeMetrics.database_clock_offset_seconds, () =>
@@ -105,6 +120,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     retried: (reason) => {
       if (retries) retries.cell(reason).value++;
     },
+    shards,
     close: () => {
       closing ??= pool.close(() => pool.use().inUse === 0 && effects.size === 0);
       return closing;
@@ -132,6 +148,8 @@ export interface DatabaseOptions {
    */
   readonly statementTimeoutMs?: number;
   readonly session?: Partial<SessionLimits>;
+  /** `vtgate`: the URL leads to vtgate, and the shards are learned from it. */
+  readonly shards?: 'vtgate' | ShardsOptions | undefined;
   /** How the host's address is looked up; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
   readonly log?: Log | undefined;

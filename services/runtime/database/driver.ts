@@ -1,7 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { ResultSetHeader } from 'mysql2';
 import { isDeferred, nothing } from './deferred.ts';
-import { CommitOutcomeUnknown, isConnectionLost, isDeadlock, isShardSwitch } from './errors.ts';
+import { CommitOutcomeUnknown, isConnectionLost, isDeadlock, isShardSwitch, spansShards } from './errors.ts';
 import type { Pool } from './pool.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { throughShardSwitch } from './shard-switch.ts';
@@ -18,12 +18,14 @@ export const createDriver = ({
   check,
   traced,
   onAcquired,
+  onSpansShards,
   statementTimeoutMs,
 }: DriverOptions): Driver => {
   const connections = new WeakMap<ServerConnection, Connection>();
   const prepared = (server: ServerConnection): Connection => {
     const connection =
-      connections.get(server) ?? createConnection({ server, pool, check, traced, statementTimeoutMs });
+      connections.get(server) ??
+      createConnection({ server, pool, check, traced, onSpansShards, statementTimeoutMs });
     connections.set(server, connection);
     return connection;
   };
@@ -53,6 +55,8 @@ export interface DriverOptions {
   /** Wraps every statement. */
   readonly traced?: ((send: Send) => Send) | undefined;
   readonly onAcquired?: ((elapsedMs: number) => void) | undefined;
+  /** Called when vtgate has refused a transaction because it concerns several shards. */
+  readonly onSpansShards?: (() => void) | undefined;
   /** How long a statement may go without an answer. A change of a table has ten minutes. */
   readonly statementTimeoutMs: number;
 }
@@ -76,6 +80,7 @@ const createConnection = ({
   pool,
   check,
   traced,
+  onSpansShards,
   statementTimeoutMs,
 }: Omit<DriverOptions, 'onAcquired'> & { readonly server: ServerConnection }): Connection => {
   const { raw } = server;
@@ -103,6 +108,7 @@ const createConnection = ({
       });
       return more.length === 0 ? [result] : (result as readonly unknown[]);
     } catch (error) {
+      if (onSpansShards && spansShards(error)) onSpansShards();
       if (isConnectionLost(error)) doubtful = true;
       if (doubtful || isDeadlock(error)) broken = error as Error;
       throw error;

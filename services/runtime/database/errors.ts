@@ -50,8 +50,14 @@ export const isLockWaitTimeout = (error: unknown): boolean => asMysqlError(error
 /** Another transaction holds a lock that the statement would not wait for (`NOWAIT`). */
 export const isLockedNoWait = (error: unknown): boolean => asMysqlError(error).errno === lockedNoWait;
 
+/** vtgate has refused a transaction, or a statement that writes, because it concerns several shards. */
+export const spansShards = (error: unknown): boolean =>
+  asMysqlError(error).sqlMessage?.includes('multi-db transaction attempted') === true;
+
 /** The connection is gone, so the server has rolled back its transaction. */
 export const isConnectionLost = (error: unknown): boolean => {
+  // It has the number of a query that was killed.
+  if (spansShards(error)) return false;
   const { errno, code, fatal } = asMysqlError(error);
   return fatal === true || socketCodes.has(code ?? '') || connectionEndings.has(errno ?? 0);
 };

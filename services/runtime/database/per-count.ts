@@ -18,8 +18,8 @@ export interface PerCount<DB, Row, Result, More> {
 
 /**
  * Makes queries about any number of rows whose text depends only on that number. Each number's query is built,
- * checked and compiled once; building a query of twenty rows takes as long as MySQL needs to run it. Compiled queries
- * belong to one database handle, and so does the function returned.
+ * checked and compiled once for each database handle; building a query of twenty rows takes as long as MySQL needs to
+ * run it.
  */
 export const perCountFor =
   <DB>() =>
@@ -28,9 +28,13 @@ export const perCountFor =
     valuesOf: (rows: readonly Row[], more: More) => readonly unknown[],
     build: (db: Kysely<DB>, rows: readonly Row[], more: More) => CompiledQuery<unknown>,
   ): PerCount<DB, Row, Result, More> => {
-    const compiled = new Map<number, CompiledQuery<unknown>>();
+    const perHandle = new WeakMap<object, Map<number, CompiledQuery<unknown>>>();
     const queryOf = (db: Kysely<DB>, rows: readonly Row[], more: More): CompiledQuery<Result> => {
       const parameters = valuesOf(rows, more);
+      // The guard: each handle refuses queries that another's guard has checked.
+      const guard = db.getExecutor().plugins[0] ?? perHandle;
+      const compiled = perHandle.get(guard) ?? new Map<number, CompiledQuery<unknown>>();
+      perHandle.set(guard, compiled);
       let query = compiled.get(rows.length);
       if (!query) {
         query = build(db, rows, more);

@@ -60,7 +60,7 @@ export const keepDays = <DB>({
           const { add, drop } = planPartitions(await readPartitions(alone, table), now(), days);
           if (add.length > 0) await addDays(alone, table, add);
           for (const name of drop) await dropPartition(alone, table, name);
-          if (drop.length > 0) await onDropped?.(alone, table);
+          if (drop.length > 0) await onDropped?.(table);
           if (add.length + drop.length > 0)
             log.info({ table, added: add, dropped: drop }, 'partitions changed');
         }
@@ -84,7 +84,7 @@ export interface RetentionOptions<DB> {
   readonly days: number;
   readonly now: () => Date;
   /** Called after expired days of a table were dropped. */
-  readonly onDropped?: (db: Kysely<DB>, table: string) => Promise<void>;
+  readonly onDropped?: (table: string) => Promise<void>;
 }
 
 /** Contains the database's name: named locks are server-wide, and another database has retention too. */

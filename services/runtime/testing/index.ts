@@ -10,4 +10,5 @@ export { startProgram, type TestProgram } from './program.ts';
 export { provided } from './provided.ts';
 export type { Received, Receiver, ReceiverOptions } from './receiver/receiver.ts';
 export { testReceiver } from './receiver/test-receiver.ts';
+export { type TestShards, testShards } from './shards.ts';
 export { startCollector } from './test-collector.ts';

@@ -1,6 +1,7 @@
 import { type KeyRing, openSecret, type ReencryptAnswer, sealedWith, sealSecret } from '@causeway/proto';
 import {
   acrossTenants,
+  byShard,
   type Database,
   raiseSubscriptionsVersion,
   type Trx,
@@ -86,12 +87,18 @@ const reseal = async (
     return text === undefined ? [] : [{ one, bytes: sealSecret(keyRing, one.companyId, text) }];
   });
   if (fresh.length > 0)
-    await transaction(db, async (trx) => {
-      for (const { one, bytes } of fresh) await one.replace(trx, bytes);
-      // Dispatchers hold sealed secrets, and the old key is about to leave their ring.
-      const companies = fresh.map(({ one }) => one.companyId).filter((id) => id !== nobody);
-      await raiseSubscriptionsVersion(trx, companies);
-    });
+    await byShard(
+      db,
+      fresh,
+      ({ one }) => one.companyId,
+      (some, own) =>
+        transaction(own, async (trx) => {
+          for (const { one, bytes } of some) await one.replace(trx, bytes);
+          // Dispatchers hold sealed secrets, and the old key is about to leave their ring.
+          const companies = some.map(({ one }) => one.companyId).filter((id) => id !== nobody);
+          await raiseSubscriptionsVersion(trx, companies);
+        }),
+    );
   return { checked: secrets.length, resealed: fresh.length, unopened: old.length - fresh.length };
 };
 

@@ -1,0 +1,225 @@
+import { outboxLeaseMs } from '@causeway/proto';
+import { createLog, noMetrics } from '@causeway/runtime';
+import { type TestShards, testShards } from '@causeway/runtime/testing';
+import { beforeEach, expect, test } from 'vitest';
+import { startFanOut } from './fan-out/start-fan-out.ts';
+import { trackOpenEvents } from './intake/open-events.ts';
+import type { LeasedDelivery, TakenEvent } from './intake/taken-events.ts';
+import type { Job } from './job.ts';
+import { createFreeLeases } from './leases/free-leases.ts';
+import { createClaim } from './queues/claim.ts';
+import { createLeaseRelease } from './queues/lease-release.ts';
+import { recountHeld } from './queues/retention.ts';
+import { createMinutes } from './record/minutes.ts';
+import { createRecorder } from './record/recorder.ts';
+import { type Tables, tenantTables } from './tables.ts';
+
+// What the dispatcher writes in batches, with companies in two shards.
+
+const folders = ['access', 'crm', 'webhooks'].map((name) => ({
+  name,
+  folder: new URL(`../${name}/migrations`, import.meta.url).pathname,
+}));
+const companies = Array.from({ length: 16 }, (_, at) => 101 + at);
+const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
+const created = new Date();
+const now = (): Date => new Date();
+const waitingQuota = 100;
+const common = { now, waitingQuota, log, metrics: noMetrics, onMissed: () => {} };
+
+let shards: TestShards<Tables>;
+let events: readonly (TakenEvent & { readonly type: 'client.created' })[];
+let deliveries: readonly LeasedDelivery[];
+
+/** Each company has a subscription and an event, with the company's id as theirs. */
+beforeEach(async () => {
+  shards = await testShards<Tables>(folders, { tenantTables });
+  const leaseMs = created.getTime() + outboxLeaseMs;
+  for (const id of companies) {
+    const { query, name } = shards.of(id);
+    const insert = (table: string, row: Record<string, unknown>) =>
+      query('INSERT INTO ??.?? SET ?', [name, table, row]);
+    await insert('subscriptions', {
+      company_id: id,
+      subscription_id: id,
+      url: 'https://example.com',
+      event_types: '["client.created"]',
+      secret: Buffer.alloc(8),
+      created_utc: created,
+      updated_utc: created,
+    });
+    await insert('delivery_queues', { company_id: id, subscription_id: id });
+    await insert('event_outbox', {
+      company_id: id,
+      event_id: id,
+      sequence: id,
+      created_utc: created,
+      leased_until: new Date(leaseMs),
+    });
+  }
+  events = companies.map((id) => ({
+    company_id: id,
+    event_id: id,
+    created_utc: created,
+    type: 'client.created',
+    leaseMs,
+    open: new Map(),
+  }));
+  deliveries = events.map((event): LeasedDelivery => {
+    const delivery = { ...keyOf(event.company_id), event_type: event.type, leaseMs, event } as const;
+    event.open.set(delivery.subscription_id, delivery);
+    return delivery;
+  });
+});
+const keyOf = (id: number) => ({
+  company_id: id,
+  event_id: id,
+  subscription_id: id,
+  replay_id: 0,
+  created_utc: created,
+});
+
+const everyCompanyIn = async (table: string): Promise<void> =>
+  expect([table, await shards.companiesIn(table)]).toEqual([table, shards.expected(companies)]);
+const noCompanyIn = async (table: string): Promise<void> =>
+  expect([table, await shards.companiesIn(table)]).toEqual([table, [[], [], []]]);
+const states = async (): Promise<readonly unknown[]> =>
+  (
+    await Promise.all(
+      companies.map((id) =>
+        shards
+          .of(id)
+          .query(`SELECT state, leased_by FROM ${shards.of(id).name}.deliveries WHERE company_id = ?`, [id]),
+      ),
+    )
+  ).flat();
+
+const fanOutAll = async (): Promise<void> => {
+  const fanOut = startFanOut({ ...common, db: shards.db, onWritten: () => {} });
+  for (const { company_id, event_id, type, leaseMs } of events)
+    fanOut.write({ company_id, event_id, type, leaseMs });
+  await fanOut.stop();
+};
+
+test('waiting deliveries are written, claimed, freed and given back in their shards', async () => {
+  expect(shards.expected(companies).map(({ length }) => length > 3)).toEqual([false, true, true]);
+  await fanOutAll();
+  await everyCompanyIn('deliveries');
+  await noCompanyIn('event_outbox');
+
+  const claim = createClaim();
+  for (const own of new Set(companies.map((id) => shards.of(id))))
+    await claim(own.connect<Tables>({ tenantTables }), {
+      queues: companies.filter((id) => shards.of(id) === own).map(keyOf),
+      share: (targets) => targets.map(() => 1),
+      now: now(),
+      leaseMs: 20_000,
+      holder: 7,
+    });
+  expect(await states()).toEqual(companies.map(() => ({ state: 'waiting', leased_by: 7 })));
+
+  const leaseMs = Date.now() + 10_000;
+  for (const id of companies)
+    await shards.of(id).query(`UPDATE ${shards.of(id).name}.deliveries SET due_utc = ?`, [new Date(leaseMs)]);
+  const release = createLeaseRelease({ ...common, db: shards.db, onWritten: () => {} });
+  release.release(deliveries.map(({ event: _, ...delivery }) => ({ ...delivery, leaseMs })));
+  await release.settle();
+  expect(await states()).toEqual(companies.map(() => ({ state: 'waiting', leased_by: null })));
+  expect(await createFreeLeases()(shards.db, 7, now())).toEqual({ freed: 0, left: 0 });
+});
+
+test('results are recorded and counted in their shards, and their events leave the outbox', async () => {
+  const open = trackOpenEvents({ ...common, db: shards.db, holder: () => 7 });
+  for (const event of events) open.add(event);
+  const failed: number[] = [];
+  const recorder = createRecorder({
+    ...common,
+    db: shards.db,
+    probeIntervalMs: 1_000,
+    hasFailures: () => false,
+    onHealth: (health) => void failed.push(...health.map(({ company_id }) => company_id)),
+    onRecorded: (recorded) => open.written(recorded.map(({ job }) => job)),
+    onRoom: () => {},
+  });
+  const minutes = createMinutes({ db: shards.db, log, metrics: noMetrics });
+  for (const delivery of deliveries) {
+    const retried = delivery.company_id % 2 === 0;
+    recorder.add({
+      job: {
+        ...delivery,
+        attempt: 1,
+        source: 'first',
+        probe: false,
+        target: { url: 'https://example.com' } as Job['target'],
+        body: Buffer.alloc(0),
+      },
+      startedMs: Date.now(),
+      result: {
+        elapsedMs: 5,
+        dnsMs: null,
+        connectMs: null,
+        tlsMs: null,
+        firstByteMs: 4,
+        address: null,
+        statusCode: retried ? 500 : 200,
+        errorClass: retried ? 'http' : null,
+        error: null,
+        requestHeaders: [],
+        responseHeaders: null,
+        responseBody: null,
+        responseTruncated: false,
+        retryAfter: null,
+      } as never,
+      decision: retried
+        ? { outcome: 'retry', dueMs: Date.now() + 60_000, gone: false }
+        : { outcome: 'succeeded' },
+    });
+    minutes.add(delivery, Date.now(), 5, !retried);
+  }
+  await recorder.settle();
+  await minutes.drain();
+  await open.settle();
+  for (const table of ['deliveries', 'delivery_attempts', 'delivery_minutes']) await everyCompanyIn(table);
+  await noCompanyIn('event_outbox');
+  const retried = companies.filter((id) => id % 2 === 0);
+  expect(failed.toSorted()).toEqual(retried);
+  expect((await states()).map((row) => (row as { state: string }).state)).toEqual(
+    companies.map((id) => (id % 2 === 0 ? 'waiting' : 'succeeded')),
+  );
+});
+
+test('unfinished deliveries get rows in their shards before the leases of their events end', async () => {
+  const leaseMs = Date.now() + 5_000;
+  for (const id of companies)
+    await shards
+      .of(id)
+      .query(`UPDATE ${shards.of(id).name}.event_outbox SET leased_until = ?`, [new Date(leaseMs)]);
+  const soon = (): Date => new Date(leaseMs - 100);
+  const open = trackOpenEvents({ ...common, now: soon, db: shards.db, holder: () => 7 });
+  for (const event of events) {
+    event.leaseMs = leaseMs;
+    open.add(event);
+  }
+  await expect
+    .poll(() => shards.companiesIn('deliveries'), { timeout: 30_000 })
+    .toEqual(shards.expected(companies));
+  await open.settle();
+  await noCompanyIn('event_outbox');
+});
+
+test('retention asks for new counts of held deliveries in every shard', async () => {
+  for (const id of companies)
+    await shards.of(id).query(`UPDATE ${shards.of(id).name}.delivery_queues SET held_deliveries = 1`);
+  // The companies are found by a query that vtgate sends to all shards.
+  const { db } = shards;
+  for (const id of companies)
+    await db
+      .insertInto('delivery_queues')
+      .values({ company_id: id, subscription_id: id, held_deliveries: 1 } as never)
+      .execute();
+  await recountHeld(db, now());
+  for (const own of new Set(companies.map((id) => shards.of(id))))
+    expect(await own.query(`SELECT 1 FROM ${own.name}.delivery_queues WHERE count_held_utc IS NULL`)).toEqual(
+      [],
+    );
+});

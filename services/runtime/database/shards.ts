@@ -1,0 +1,137 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from './connect.ts';
+import { spansShards } from './errors.ts';
+import { keyspaceIdOf } from './keyspace-id.ts';
+
+/** The shards of a database that vtgate serves. */
+export interface Shards {
+  /**
+   * Learns which shards there are. The driver calls it when vtgate has refused a transaction because it spans shards: they
+   * were split. Merged shards need nothing, as smaller parts than necessary are as good.
+   */
+  learn(): Promise<void>;
+  /** Learns them unless that was done. */
+  ready(): Promise<void>;
+  /** The shard of a company, of those learned; empty if none of them has it. */
+  of(companyId: number): string;
+  /** The handle for work on a shard; without one, the database's own. */
+  readonly open?: ((shard: string) => unknown) | undefined;
+}
+
+export interface ShardsOptions {
+  /** Reads the names of the serving shards. Each is its range of keyspace IDs: `-80`, `80-c0`. */
+  readonly read: () => Promise<readonly string[]>;
+  /** Opens a handle of its own for each shard, where no vtgate finds the shard of a row. */
+  readonly open?: ((shard: string) => unknown) | undefined;
+}
+
+export const createShards = ({ read, open }: ShardsOptions): Shards => {
+  let ranges: readonly Range[] = [];
+  let homes = new Map<number, string>();
+  let learning: Promise<void> | undefined;
+  const learnNow = async (): Promise<void> => {
+    ranges = (await read()).map(rangeOf);
+    homes = new Map();
+  };
+  const learn = (): Promise<void> => {
+    learning ??= learnNow().finally(() => (learning = undefined));
+    return learning;
+  };
+  return {
+    open,
+    learn,
+    ready: async () => {
+      if (ranges.length === 0) await learn();
+    },
+    of: (companyId) => {
+      const known = homes.get(companyId);
+      if (known !== undefined) return known;
+      const id = keyspaceIdOf(companyId);
+      const name = ranges.find(({ from, to }) => id >= from && (to === '' || id < to))?.name ?? '';
+      if (homes.size >= maxHomes) homes = new Map();
+      homes.set(companyId, name);
+      return name;
+    },
+  };
+};
+
+/** Some megabytes. */
+const maxHomes = 100_000;
+
+/** Keyspace IDs from `from` up to but not including `to`; empty for none. They compare as text. */
+interface Range {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The one shard of an unsharded keyspace has a name without a dash. */
+const rangeOf = (name: string): Range => {
+  const [from = '', to] = name.split('-');
+  return to === undefined ? { name, from: '', to: '' } : { name, from, to };
+};
+
+/**
+ * Runs `work` for parts of rows that belong to several companies, so that each part is in one shard: a transaction, and
+ * a statement that writes, may concern only one. vtgate refuses others (`--transaction-mode=SINGLE`), because a
+ * transaction over several shards can be half committed. The parts run side by side and succeed or fail on their own, so
+ * `work` handles failures that must not concern the other parts.
+ *
+ * Without shards, `work` runs once with all rows. A part that vtgate refuses because its shard was split is divided again.
+ * @param work its handle is the one to use for these rows.
+ * @returns the results of the parts.
+ * @throws the first failure, after all parts have ended.
+ */
+export const byShard = async <DB, Row, Result>(
+  db: Database<DB>,
+  rows: readonly Row[],
+  companyOf: (row: Row) => number,
+  work: (rows: readonly Row[], db: Database<DB>) => Promise<Result>,
+): Promise<readonly Result[]> => {
+  const { shards } = db;
+  if (!shards) return [await work(rows, db)];
+  const run = async ({ db: own, rows: some }: Part<DB, Row>): Promise<readonly Result[]> => {
+    try {
+      return [await work(some, own)];
+    } catch (error) {
+      if (!spansShards(error)) throw error;
+      await shards.learn().catch(() => {});
+      if ((await partsByShard(db, some, companyOf)).length === 1) throw error;
+      return byShard(db, some, companyOf, work);
+    }
+  };
+  const ended = await Promise.allSettled((await partsByShard(db, rows, companyOf)).map(run));
+  return ended.flatMap((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
+};
+
+/** The parts themselves, for work that goes from one to the next. */
+export const partsByShard = async <DB, Row>(
+  db: Database<DB>,
+  rows: readonly Row[],
+  companyOf: (row: Row) => number,
+): Promise<readonly Part<DB, Row>[]> => {
+  const { shards } = db;
+  if (!shards || rows.length === 0) return [{ db, rows }];
+  await shards.ready();
+  return [...Map.groupBy(rows, (row) => shards.of(companyOf(row)))].map(([shard, rows]) => ({
+    db: shards.open ? (shards.open(shard) as Database<DB>) : db,
+    rows,
+  }));
+};
+
+export interface Part<DB, Row> {
+  readonly db: Database<DB>;
+  readonly rows: readonly Row[];
+}
+
+/** Asks vtgate. The names are `keyspace/shard`; the services' database is the keyspace. */
+export const readVitessShards = async <DB>(db: Kysely<DB>, keyspace: string): Promise<readonly string[]> => {
+  const { rows } = await sql<Readonly<Record<string, string>>>`SHOW VITESS_SHARDS`.execute(db);
+  const names = rows.map((row) => Object.values(row)[0] ?? '');
+  const own = names.filter((name) => name.startsWith(`${keyspace}/`));
+  if (own.length === 0) throw new Error(`vtgate has no shard of the keyspace ${keyspace}`);
+  return own.map((name) => name.slice(keyspace.length + 1));
+};
