@@ -67,7 +67,7 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
       return stdout;
     },
     walk: async (title, variables) => {
-      const child = spawn('bash', ['-c', commandsOf(title)], {
+      const child = spawn('bash', ['-c', commandsOf('data/README.md', title)], {
         ...options(variables),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
