@@ -28,6 +28,7 @@ const deadlock = 1213;
 const duplicateEntry = 1062;
 const lockedNoWait = 3572;
 const unknownError = 1105;
+const internalError = 1815;
 /** Shutdown in progress; query and connection killed; disconnected for inactivity. */
 const connectionEndings = new Set([1053, 1080, 1152, 1317, 3169, 4031]);
 const socketCodes = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']);
@@ -68,13 +69,16 @@ export const isConnectionLost = (error: unknown): boolean => {
  */
 export const isShardSwitch = (error: unknown): boolean => {
   const { errno, sqlMessage } = asMysqlError(error);
-  return errno === unknownError && switchMessages.test(sqlMessage ?? '');
+  return (errno === unknownError || errno === internalError) && switchMessages.test(sqlMessage ?? '');
 };
 
 /** Of Vitess 24: go/vt/vterrors/constants.go, and `ClusterEvents` of go/vt/vtgate/buffer/buffer.go. */
 const switchMessages = new RegExp(
   [
     'current keyspace is being resharded',
+    'destination shard is missing after a resharding operation',
+    // What vtgate answers if it held a statement back that commits by itself.
+    "unexpected 'autocommitted' state in transaction",
     'primary is not serving',
     'disallowed due to rule',
     'no healthy tablet available',

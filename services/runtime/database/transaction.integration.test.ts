@@ -67,7 +67,9 @@ const meeting = () => {
 
 /** Fails as vtgate does with an error that MySQL has no number for. */
 const refuse = (on: Kysely<Tables>, message: string) =>
-  sql`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1105, MESSAGE_TEXT = ${message}`.execute(on);
+  sql`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${sql.lit(message.startsWith('VT13001') ? 1815 : 1105)}, MESSAGE_TEXT = ${message}`.execute(
+    on,
+  );
 
 beforeEach(async () => {
   await database.query('DELETE FROM accounts WHERE company_id = 1');
@@ -154,6 +156,8 @@ describe('a transaction', () => {
 
   it.each([
     'target: causeway.-80.primary: current keyspace is being resharded',
+    'original err (type=<nil>): <nil>: destination shard is missing after a resharding operation',
+    "VT13001: [BUG] unexpected 'autocommitted' state in transaction",
     'target: causeway.-80.primary: primary is not serving, there may be a reparent operation in progress',
     'target: causeway.-80.primary: vttablet: operation not allowed in state NOT_SERVING',
     'disallowed due to rule: enforce denied tables',
