@@ -34,9 +34,19 @@ export const reshard = async (
     // Vitess would create tables before those that they reference, and keys that foreign keys need after the copy.
     ...['--skip-schema-copy', '--defer-secondary-keys=false'],
   );
-  await copied(run);
-  const copiedMs = performance.now();
-  await run('switchtraffic');
+  let copiedMs = 0;
+  // A stream that has not begun says that it runs.
+  for (let isSwitched = false; !isSwitched; ) {
+    await copied(run);
+    copiedMs = performance.now();
+    isSwitched = await run('switchtraffic').then(
+      () => true,
+      (error: Error) => {
+        if (!/copy is still in progress/.test(error.message)) throw error;
+        return false;
+      },
+    );
+  }
   const switchedMs = performance.now();
   await run('complete');
   return { copyMs: copiedMs - startedMs, switchMs: switchedMs - copiedMs };

@@ -67,6 +67,7 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
     acquireTimeoutMs: options.acquireTimeoutMs ?? 5_000,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     lookup: options.lookup,
+    isVtgate: options.shards === 'vtgate',
     log,
     onExpired: () => {
       if (expired) expired.value++;

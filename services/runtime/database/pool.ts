@@ -29,6 +29,7 @@ export interface Pool {
  */
 export const createPool = (options: PoolOptions): Pool => {
   const { address, where, size, queueLimit, acquireTimeoutMs, connectTimeoutMs, log, onExpired } = options;
+  const silentMs = options.isVtgate ? silentVtgateMs : silentServerMs;
   const clock = createAwakeClock(tickMs);
   const all = new Set<ServerConnection>();
   /** The most recently used last. */
@@ -227,6 +228,8 @@ export interface PoolOptions
   /** How many may wait for a connection; further ones fail at once. */
   readonly queueLimit: number;
   readonly acquireTimeoutMs: number;
+  /** Whether the server is vtgate, which may be silent for some seconds. */
+  readonly isVtgate: boolean;
   readonly log?: Log | undefined;
   /** Called for each connection that is closed because its command had no answer. */
   readonly onExpired: () => void;
@@ -242,7 +245,9 @@ const tickMs = 100;
  * How long nothing may be heard from the server while something is asked of it: until a new connection is tried, until
  * the server counts as unreachable, and until all connections are closed.
  */
-const silentMs = { suspect: 300, unreachable: 900, drop: 3_000 } as const;
+const silentServerMs = { suspect: 300, unreachable: 900, drop: 3_000 } as const;
+/** vtgate holds statements back while a shard is split or gets another primary. Calls end after five seconds anyway. */
+const silentVtgateMs = { suspect: 1_000, unreachable: 6_000, drop: 10_000 } as const;
 /** Well below the server's limit for idle connections (`sessionSql`). */
 const pingAfterMs = 1_000;
 const probeTimeoutMs = 3_000;
