@@ -26,6 +26,8 @@ const settings = {
   WEBHOOKS_PROBE_INTERVAL: '100ms',
   // Each file's browsers come from an address of their own, as failed sign-ins are counted by address.
   TRUSTED_PROXIES: '1',
+  // A starved client may take seconds to use a connection that it keeps.
+  DRAIN_LINGER_MS: '12000',
   // Fuzzing sends more requests a minute than a member may.
   RATE_LIMIT_PORTAL: '1000000',
 };

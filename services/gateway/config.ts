@@ -42,7 +42,7 @@ export const gatewayConfig = {
   TAILS_PER_SESSION: integer(1, 1000).default(4),
   /** Trusted proxies in front of the gateway, each of which adds to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10).default(0),
-  /** How long idle keep-alive connections stay open after a SIGTERM. */
+  /** How long idle keep-alive connections stay open after a SIGTERM, unless their clients close them. */
   DRAIN_LINGER_MS: integer(0, 60_000).default(500),
 } as const;
 

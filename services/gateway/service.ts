@@ -59,6 +59,11 @@ export const startGateway = async (
 const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promise<number> => {
   const uws = loadUws();
   const app = uws.App();
+  let connections = 0;
+  const countConnection = (_: unknown, change: unknown): void => {
+    connections += Number(change);
+  };
+  app.filter(countConnection);
   app.any('/*', (response, request) => handle(gateway, response, request));
   const socket = await new Promise<us_listen_socket>((resolve, reject) =>
     app.listen(config.HOST, config.PORT, (listening) =>
@@ -66,12 +71,13 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     ),
   );
   kit.onStop('HTTP', async () => {
-    // New connections go to the other gateways on the port. Open ones are still served; each answer asks its client to
-    // close, and connections that are idle after the linger are closed here.
+    // New connections go to the other gateways on the port. Open ones are still served, and each answer asks its client
+    // to close. Closing an idle connection at once would fail the request that its client is about to send.
     gateway.draining = true;
     for (const { tails } of gateway.cells.open()) tails.close();
     uws.us_listen_socket_close(socket);
-    await delay(config.DRAIN_LINGER_MS);
+    const lingerUntilMs = performance.now() + config.DRAIN_LINGER_MS;
+    while (connections > 0 && performance.now() < lingerUntilMs) await delay(5);
     while (gateway.traffic.inFlight() > 0) await delay(5);
     const untilMs = performance.now() + unsentPatienceMs;
     while (gateway.traffic.unsent.answers > 0 && performance.now() < untilMs) await delay(5);

@@ -17,7 +17,7 @@ const unlimited = { read: 1_000_000_000 };
 
 afterEach(async () => {
   await allReady(world);
-}, 60_000);
+});
 
 test('A gateway that stops under load fails no request, and its clients reconnect to others', async () => {
   atLeast(world, 'gateway', 4);
@@ -31,11 +31,7 @@ test('A gateway that stops under load fails no request, and its clients reconnec
   }
   await allReady(world, gone);
   const shots = await load.stop();
-  // Gateways share one port, so a connection may be reset that the closing listener has not accepted yet. Behind a
-  // balancer that is told first, no connection is new then.
-  const { 'error: UND_ERR_SOCKET': resets = 0, ...others } = ends(shots);
-  expect(others).toEqual({ 200: shots.length - resets });
-  expect(resets).toBeLessThanOrEqual(gone.length);
+  expect(ends(shots)).toEqual({ 200: shots.length });
 });
 
 test('A stopping gateway tells each client with an open connection once, then closes the connection', async () => {
@@ -118,7 +114,7 @@ test('An access that stops finishes the calls of operators, and API callers noti
 });
 
 test('Every service can be restarted under load: no request fails, and nothing is delivered twice', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const arrivals = await noteArrivals();
   cleanUp(() => arrivals.close());

@@ -1,5 +1,6 @@
+import { Pool } from 'undici';
 import { outcome } from './clock.ts';
-import type { Ask, Reply, World } from './open.ts';
+import { type Ask, type Reply, send, type World } from './open.ts';
 
 /** One request of a load: when it was sent, how long it took, and its result. Times as of `performance.now()`. */
 export interface Shot {
@@ -15,14 +16,15 @@ export interface Load {
   stop(): Promise<readonly Shot[]>;
 }
 
-/** Sends requests continuously, `width` at a time. */
+/** Sends requests continuously, `width` at a time, each on a connection that is in use all the time. */
 export const startLoad = (world: World, path: string, ask: Ask, width: number): Load => {
   const shots: Shot[] = [];
+  const pool = new Pool(world.baseUrl, { connections: width, pipelining: 1 });
   let stopped = false;
   const loop = async (): Promise<void> => {
     while (!stopped) {
       const sentMs = performance.now();
-      const reply = await outcome(world.ask(path, ask));
+      const reply = await outcome(send(pool, path, ask));
       shots.push({ sentMs, elapsedMs: performance.now() - sentMs, reply });
       // A refused connection fails at once; retrying without a pause would only use CPU time.
       if (reply instanceof Error) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -34,6 +36,7 @@ export const startLoad = (world: World, path: string, ask: Ask, width: number): 
     stop: async () => {
       stopped = true;
       await Promise.all(loops);
+      await pool.destroy();
       return shots;
     },
   };
