@@ -46,8 +46,8 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           maxWorkers: 2,
           globalSetup: ['deploy/local/test-cluster.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -60,8 +60,8 @@ export default defineConfig(({ mode }) => ({
           maxWorkers: 1,
           fileParallelism: false,
           globalSetup: ['deploy/local/test-cluster.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {

@@ -36,11 +36,11 @@ export const inOneMinute = <Given extends unknown[]>(
 
 const minuteNow = (): number => Math.floor(Date.now() / minuteMs);
 
-/** Polls until `check` returns something truthy. @throws after the timeout. */
+/** Polls until `check` returns something truthy. @throws after the timeout, which suits a machine four times slower. */
 export const until = async <Result>(
   what: string,
   check: () => Promise<Result> | Result,
-  { timeoutMs = 20_000, everyMs = 50 } = {},
+  { timeoutMs = 60_000, everyMs = 50 } = {},
 ): Promise<NonNullable<Result>> => {
   const endMs = performance.now() + timeoutMs;
   for (;;) {

@@ -69,7 +69,7 @@ export const allReady = (world: World, gone: readonly number[] = []): Promise<bo
       }
       return true;
     },
-    { timeoutMs: 40_000, everyMs: 100 },
+    { timeoutMs: 90_000, everyMs: 100 },
   );
 
 /** The sum of a metric's samples in one process; `match` narrows by what its labels contain. */
