@@ -218,15 +218,18 @@ export const followKeyTable = ({
     watching = false;
     watch?.stop();
     const startedMs = performance.now();
+    const askAccess = async (): Promise<void> => {
+      try {
+        await catchUp();
+        if (mine === generation) becomeTrusted(reason, startedMs, 'access');
+      } catch (error) {
+        log.info({ reason: String(error) }, 'access did not tell what the key table missed');
+      }
+    };
     reading = (async () => {
       for (let tries = 0; filled && tries < catchUpTries && mine === generation && !loaded; tries++) {
-        try {
-          await catchUp();
-          if (mine === generation) becomeTrusted(reason, startedMs, 'access');
-        } catch (error) {
-          log.info({ reason: String(error) }, 'access did not tell what the key table missed');
-          await new Promise((resolve) => setTimeout(resolve, catchUpPauseMs));
-        }
+        if (tries > 0) await new Promise((resolve) => setTimeout(resolve, catchUpPauseMs));
+        await askAccess();
       }
       for (;;) {
         try {
@@ -242,6 +245,7 @@ export const followKeyTable = ({
             // reloads.
             if (!loaded && performance.now() - startedMs > switchServerAfterMs)
               bus.switchServer('the key table could not be read from it');
+            if (filled && !loaded) await askAccess();
             await new Promise((resolve) => setTimeout(resolve, retryMs));
             if (mine === generation && !closed) continue;
           }
