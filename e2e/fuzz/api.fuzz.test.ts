@@ -22,6 +22,9 @@ const world = await openWorld();
 const receiver = await testReceiver({ counting: true });
 const endpoints = readEndpoints((await world.ask('/openapi.json')).json);
 
+/** How often operations that were not served yet are asked further requests. */
+const maxMore = 20;
+
 /** Each has few subscriptions that way, so that an event is not delivered to hundreds. */
 const companies = 8;
 
@@ -37,7 +40,7 @@ test(
   async () => {
     const dice = createDice(seed);
     const tenants = await Promise.all(Array.from({ length: companies }, () => openTenant(world)));
-    const { findings, statuses } = await fuzz({
+    const run = {
       base: `${basePath}/`,
       asksFirst: true,
       storedProblems,
@@ -47,13 +50,21 @@ test(
       dice,
       endpoints,
       learned: tenants.map(() => createLearned(receiver.url)),
-      send: (made, standing, who) => world.ask(`/${made.path}`, tenants[who]!.ask(made, standing, dice)),
-    });
-    expect(findings.join('\n\n'), `seed ${seed}\n${told(statuses)}`).toBe('');
+      send: (made: Made, standing: Standing, who: number) =>
+        world.ask(`/${made.path}`, tenants[who]!.ask(made, standing, dice)),
+    };
+    const runs = [await fuzz(run)];
     // It has come through to the work itself, everywhere.
-    const served = (id: string): boolean =>
-      [...(statuses.get(id)?.keys() ?? [])].some((status) => status < 300);
-    expect(endpoints.filter(({ id }) => !served(id)).map(({ id }) => id)).toEqual([]);
+    const unserved = () =>
+      endpoints.filter(({ id }) =>
+        runs.every(({ statuses }) => ![...(statuses.get(id)?.keys() ?? [])].some((status) => status < 300)),
+      );
+    // By chance an operation may have met no record that it takes: it depends on the order of the answers.
+    for (let more = 0; more < maxMore && unserved().length > 0; more++)
+      runs.push(await fuzz({ ...run, requests: 100, endpoints: unserved() }));
+    for (const { findings, statuses } of runs)
+      expect(findings.join('\n\n'), `seed ${seed}\n${told(statuses)}`).toBe('');
+    expect(unserved().map(({ id }) => id)).toEqual([]);
   },
   timeoutMs,
 );
