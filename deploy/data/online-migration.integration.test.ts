@@ -47,7 +47,7 @@ const roll = async (release: Release): Promise<void> => {
 };
 
 test('a column is renamed under load, and no request fails or waits long for it', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   writeFileSync(releaseFile, releases[0]);
   const { stack } = await openCluster({

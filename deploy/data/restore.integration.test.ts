@@ -20,7 +20,7 @@ const { mysqld } = readToolchain(readEnv());
 
 test.runIf(mysqld)(
   'a cluster continues correctly on a database that was restored to a point in time',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async () => {
     const home = temporary('restore');
     const backup = temporary('backup');
@@ -235,7 +235,7 @@ const caughtUp = async (url: string, folder: string): Promise<void> => {
   await vi.waitFor(
     () => expect(statSync(join(folder, end?.File)).size).toBeGreaterThanOrEqual(end?.Position),
     {
-      timeout: 10_000,
+      timeout: 60_000,
     },
   );
 };
