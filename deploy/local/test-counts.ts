@@ -31,7 +31,7 @@ export interface Failure {
   readonly file: string;
   /** With the names of its groups; that of the file, if it could not be loaded. */
   readonly test: string;
-  /** The first line of it. */
+  /** Its first lines. */
   readonly message: string;
 }
 
@@ -40,15 +40,21 @@ export const failuresOfReport = (report: unknown): Failure[] =>
 
 const failuresOfFile = ({ name: file, status, message, assertionResults }: FileReport): Failure[] => {
   const failed = assertionResults.filter((test) => test.status === 'failed');
-  if (failed.length === 0 && status === 'failed') return [{ file, test: file, message: firstLine(message) }];
+  if (failed.length === 0 && status === 'failed') return [{ file, test: file, message: firstLines(message) }];
   return failed.map(({ fullName, failureMessages }) => ({
     file,
     test: fullName,
-    message: firstLine(failureMessages[0]),
+    message: firstLines(failureMessages[0]),
   }));
 };
 
-const firstLine = (text = ''): string => text.split('\n', 1)[0] ?? '';
+/** Several, because the first may say only that there is a list. */
+const firstLines = (text = ''): string =>
+  text
+    .split('\n')
+    .filter((line) => !/^\s*at\b/.test(line))
+    .slice(0, 3)
+    .join('\n    ');
 
 interface FileReport {
   readonly name: string;

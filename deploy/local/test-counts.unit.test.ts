@@ -20,16 +20,20 @@ test('a run without a report counts as a failure, whatever its exit code', () =>
   expect(countsOfReport(undefined, true).failed).toBe(1);
 });
 
-test('failures are named with the first line of what went wrong, also those of a file that cannot be loaded', () => {
+test('failures are named with the first lines of what went wrong, also those of a file that cannot be loaded', () => {
   const passed = { status: 'passed', fullName: 'A passes', failureMessages: [] };
-  const failed = { status: 'failed', fullName: 'B fails', failureMessages: ['Error: no\n    at b.ts:1'] };
+  const failed = {
+    status: 'failed',
+    fullName: 'B fails',
+    failureMessages: ['Error: no:\none\n    at b.ts:1'],
+  };
   const testResults = [
     { name: '/a.ts', status: 'failed', message: '', assertionResults: [passed, failed] },
     { name: '/b.ts', status: 'failed', message: 'SyntaxError: oh\n at', assertionResults: [] },
     { name: '/c.ts', status: 'passed', message: '', assertionResults: [passed] },
   ];
   expect(failuresOfReport({ ...report, testResults })).toEqual([
-    { file: '/a.ts', test: 'B fails', message: 'Error: no' },
+    { file: '/a.ts', test: 'B fails', message: 'Error: no:\n    one' },
     { file: '/b.ts', test: '/b.ts', message: 'SyntaxError: oh' },
   ]);
   expect(failuresOfReport(undefined)).toEqual([]);
