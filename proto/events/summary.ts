@@ -1,7 +1,8 @@
 /** A few characteristic fields of a payload, for any event type, as one line; empty if it has none of them. */
 export const summaryOf = (payload: Readonly<Record<string, unknown>>): string => {
   const name = [payload.first_name, payload.last_name].filter((part) => typeof part === 'string').join(' ');
-  const amount = typeof payload.amount === 'number' ? `${inMoney(payload.amount)} ${payload.currency ?? ''}` : '';
+  const amount =
+    typeof payload.amount === 'number' ? `${inMoney(payload.amount)} ${payload.currency ?? ''}` : '';
   const status =
     typeof payload.new_status === 'string' ? `${payload.previous_status} → ${payload.new_status}` : '';
   const other = [payload.file_name, payload.agreement_name, payload.invoice_number].find(
