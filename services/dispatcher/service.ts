@@ -129,14 +129,21 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     tracer,
   });
   const waitingQuota = options.waitingQuota ?? waitingDeliveriesQuota;
-  const openEvents = trackOpenEvents({ db, now, waitingQuota, holder: holder.id, log, metrics });
-  const onWritten = openEvents.written;
   const onMissed = createMissedReport({
     log,
     metrics,
     metric: dispatcherMetrics.dispatcher_events_missed_total,
   });
-  const leaseRelease = createLeaseRelease({ db, now, waitingQuota, onWritten, onMissed, log, metrics });
+  const openEvents = trackOpenEvents({ db, now, waitingQuota, holder: holder.id, onMissed, log, metrics });
+  const leaseRelease = createLeaseRelease({
+    db,
+    now,
+    waitingQuota,
+    openEvents,
+    onDropped: onMissed,
+    log,
+    metrics,
+  });
   const tail = createTail(bus);
   const minutes = createMinutes({ db, log, metrics });
   const scheduler = createScheduler({

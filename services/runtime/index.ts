@@ -45,7 +45,12 @@ export { type Admission, type AdmitOptions, admitWaiting } from './deliveries/ad
 export { countWaiting } from './deliveries/count-waiting.ts';
 export { hasRoomForWaiting } from './deliveries/has-room.ts';
 export { nextDueMs, nextDueSql } from './deliveries/next-due.ts';
-export { createMissedReport, noteMissed, type WaitingEvent } from './deliveries/note-missed.ts';
+export {
+  createMissedReport,
+  noteMissed,
+  takeBackMissed,
+  type WaitingEvent,
+} from './deliveries/note-missed.ts';
 export { raiseSubscriptionsVersion } from './deliveries/raise-version.ts';
 export { findReplayCandidates, type ReplayCandidate } from './deliveries/replay-candidates.ts';
 export { type ReplaySelection, replayFilterOf, replaySelectionOf } from './deliveries/replay-selection.ts';

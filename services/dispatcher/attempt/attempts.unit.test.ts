@@ -99,7 +99,7 @@ test('a process that may have been given up waits for its beat, then continues',
 test('an event that has no row yet is protected by its own lease, not by the process that has it', async () => {
   const event = (leaseMs: number) => {
     const open = new Map();
-    const own = { company_id: 1, event_id: 2, created_utc: new Date(0), leaseMs, open };
+    const own = { company_id: 1, event_id: 2, created_utc: new Date(0), leaseMs, open, missed: [] };
     const job = jobOf({ event: own, source: 'first' });
     open.set(job.subscription_id, job);
     return job;

@@ -12,6 +12,7 @@ import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
 import { scheduleQueues } from '../queues/schedule-queues.ts';
 import { addRows } from '../store/add-rows.ts';
+import { withoutRows } from '../store/without-rows.ts';
 import type { Tables } from '../tables.ts';
 import { planDeliveries } from './plan-deliveries.ts';
 
@@ -51,7 +52,14 @@ export const fanOutEvents = async (
     if (found.length === 0) return { events: 0, deliveries: 0, left: [], missed: [] };
     const subscriptions = await readSubscriptions(all, new Set(found.map((row) => row.company_id)));
     const plan = planDeliveries(found, subscriptions, at);
-    const { admitted, refused, dropped } = await admitWaiting(all, plan.deliveries, {
+    // A dispatcher that lost the event's lease may have written some of them.
+    const taken = new Set(found.flatMap((one) => (one.leaseMs === undefined ? [one.event_id] : [])));
+    const [swept, fresh] = [
+      plan.deliveries.filter(({ event_id }) => taken.has(event_id)),
+      plan.deliveries.filter(({ event_id }) => !taken.has(event_id)),
+    ];
+    const wanted = [...fresh, ...(await withoutRows(all, swept))];
+    const { admitted, refused, dropped } = await admitWaiting(all, wanted, {
       quota,
       now: at,
       makesRoom: true,

@@ -48,7 +48,15 @@ export const startIntake = (options: IntakeOptions): Intake => {
     }
     const { company_id, event_id, created_utc, type: event_type, body, traceparent } = event;
     const open = new Map<number, Job>();
-    const own: TakenEvent = { company_id, event_id, created_utc, leaseMs: event.leaseMs, open, traceparent };
+    const own: TakenEvent = {
+      company_id,
+      event_id,
+      created_utc,
+      leaseMs: event.leaseMs,
+      open,
+      missed: [],
+      traceparent,
+    };
     const untilMs = now().getTime() + leaseMs;
     for (const { subscription_id, target } of subscribers)
       open.set(subscription_id, {

@@ -8,22 +8,27 @@ import {
   type Database,
   type Log,
   type Metrics,
+  noteMissed,
   repeat,
   rowList,
   transaction,
+  type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
 import { scheduleQueues } from '../queues/schedule-queues.ts';
 import { addRows } from '../store/add-rows.ts';
+import { forUpdate, isOneOfEvents, lockOutbox } from '../store/outbox.ts';
 import type { Tables } from '../tables.ts';
-import type { LeasedDelivery, TakenEvent } from './taken-events.ts';
+import { hasNoRow, type LeasedDelivery, type TakenEvent } from './taken-events.ts';
 
 /** The events of this process that are still in the outbox. */
 export interface OpenEvents {
   add(event: TakenEvent): void;
   /** Called with deliveries that have rows. An event leaves the outbox with the last of its deliveries. */
   written(deliveries: readonly LeasedDelivery[]): void;
+  /** Called with deliveries without room: they count as missed when their event leaves the outbox. */
+  missed(deliveries: readonly LeasedDelivery[]): void;
   /** Resolves when every event that could be removed from the outbox is. */
   settle(): Promise<void>;
 }
@@ -33,11 +38,14 @@ export interface OpenEvents {
  * write these rows. If this process is killed before, another one takes the event when its lease ends, and finds
  * nothing left to do.
  *
+ * Deliveries without room at the quota count as missed in the transaction that takes their event from the outbox, in
+ * this process or another one, so that each counts once.
+ *
  * A delivery that is unfinished shortly before the lease ends gets a waiting row, under the longer lease of its
  * attempt. So it shows as waiting, and its event leaves the outbox, even if a receiver hangs.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
-  const { db, now, waitingQuota: quota, holder, log, metrics } = options;
+  const { db, now, waitingQuota: quota, holder, onMissed, log, metrics } = options;
   const events = new Set<TakenEvent>();
   const finished = createBatch<TakenEvent>({
     name: 'finished-events',
@@ -45,8 +53,12 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     when: after(50),
     maxItems: 1_000,
     flush: async (batch) => {
+      const incomplete = batch.filter(({ missed }) => missed.length > 0);
+      const complete = batch.filter(({ missed }) => missed.length === 0);
       try {
-        await byShard(db, batch, companyOf, remove);
+        if (complete.length > 0) await byShard(db, complete, companyOf, remove);
+        if (incomplete.length > 0)
+          for (const missed of await byShard(db, incomplete, companyOf, removeIncomplete)) onMissed(missed);
       } catch (error) {
         log.debug({ error }, 'events stay in the outbox until their leases end');
       }
@@ -58,6 +70,10 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
         events.delete(event);
         finished.add(event);
       }
+  };
+  const missed = (deliveries: readonly LeasedDelivery[]): void => {
+    for (const one of deliveries) if (hasNoRow(one)) one.event!.missed.push(one);
+    written(deliveries);
   };
   const look = async (): Promise<number> => {
     const nowMs = now().getTime();
@@ -93,6 +109,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   return {
     add: (event) => void (event.open.size === 0 ? finished.add(event) : events.add(event)),
     written,
+    missed,
     settle: async () => {
       await looking.stop();
       await finished.drain();
@@ -170,6 +187,23 @@ const remove = async (events: readonly TakenEvent[], db: Database<Tables>): Prom
   );
 };
 
+/** Removes events whose deliveries had no room, and counts these as missed. @returns the deliveries counted. */
+const removeIncomplete = (
+  events: readonly TakenEvent[],
+  db: Database<Tables>,
+): Promise<readonly LeasedDelivery[]> =>
+  transaction(db, async (trx) => {
+    const all = acrossTenants(trx, 'a dispatcher counts missed events of many companies in one batch');
+    const ids = await lockOutbox(all, events, forUpdate);
+    const own = events.filter(({ event_id }) => ids.has(event_id));
+    if (own.length === 0) return [];
+    const missed = own.flatMap((event) => event.missed);
+    await noteMissed(all, missed);
+    await sql`
+      DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox WHERE ${isOneOfEvents(own)}`.execute(all);
+    return missed;
+  });
+
 /** Whether a row of `event_outbox` is that of an event, with the lease that this process knows. */
 const isLeasedAs = (events: readonly TakenEvent[]) => sql`(company_id, event_id, leased_until)
   IN (${rowList(events.map((one) => [one.company_id, one.event_id, new Date(one.leaseMs)]))})`;
@@ -181,6 +215,8 @@ export interface OpenEventsOptions {
   readonly waitingQuota: number;
   /** The ID that leases name. */
   readonly holder: () => number;
+  /** Called with events that are missed because of the quota. */
+  readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
   readonly metrics: Metrics;
 }

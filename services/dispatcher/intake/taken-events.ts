@@ -6,6 +6,8 @@ export interface TakenEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' 
   leaseMs: number;
   /** The deliveries of it that have no row yet, by subscription. */
   readonly open: Map<number, LeasedDelivery>;
+  /** Those without room at the quota of waiting deliveries. */
+  readonly missed: LeasedDelivery[];
   /** The W3C trace context of its message, if it is traced. */
   readonly traceparent?: string | undefined;
 }

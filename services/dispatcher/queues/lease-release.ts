@@ -9,17 +9,19 @@ import {
   isPassing,
   type Log,
   type Metrics,
-  noteMissed,
   spansShards,
   transaction,
   type WaitingEvent,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
+import type { OpenEvents } from '../intake/open-events.ts';
 import { hasNoRow, type LeasedDelivery } from '../intake/taken-events.ts';
 import { type QueueKey, queueName } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import { addRows } from '../store/add-rows.ts';
 import { isOneOfDue } from '../store/keys.ts';
+import { forShare, lockOutbox } from '../store/outbox.ts';
+import { withoutRows } from '../store/without-rows.ts';
 import type { Tables } from '../tables.ts';
 import { scheduleQueues } from './schedule-queues.ts';
 
@@ -33,13 +35,15 @@ export interface LeaseRelease {
 
 /** Releases the deliveries of some milliseconds in one transaction. */
 export const createLeaseRelease = (options: LeaseReleaseOptions): LeaseRelease => {
-  const { db, now, waitingQuota: quota, onWritten, onMissed, log, metrics } = options;
+  const { db, now, waitingQuota: quota, openEvents, onDropped, log, metrics } = options;
   const returned = metrics.counter(dispatcherMetrics.dispatcher_given_back_total).cell();
   const release = async (deliveries: readonly LeasedDelivery[], own: Database<Tables>): Promise<void> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        onMissed(await releaseLeases(own, deliveries, { quota, now: now() }));
-        onWritten(deliveries);
+        const { missed, dropped } = await releaseLeases(own, deliveries, { quota, now: now() });
+        onDropped(dropped);
+        openEvents.missed(missed);
+        openEvents.written(deliveries);
         return;
       } catch (error) {
         if (spansShards(error)) throw error;
@@ -78,32 +82,39 @@ export interface LeaseReleaseOptions {
   readonly now: () => Date;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Called with deliveries that have rows now, and with events that are missed because of the quota. */
-  readonly onWritten: (deliveries: readonly LeasedDelivery[]) => void;
-  readonly onMissed: (events: readonly WaitingEvent[]) => void;
+  readonly openEvents: Pick<OpenEvents, 'written' | 'missed'>;
+  /** Called with events of other deliveries, which made room and count as missed. */
+  readonly onDropped: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Locks queues before deliveries, as every transaction does. @returns events that have no room and are missed. */
+interface Released {
+  /** Deliveries without room. They count as missed when their event leaves the outbox. */
+  readonly missed: readonly LeasedDelivery[];
+  readonly dropped: readonly WaitingEvent[];
+}
+
+/**
+ * Locks queues before deliveries, as every transaction does. If another dispatcher has taken an event because its lease
+ * had ended, the event's deliveries without rows are left to that one.
+ */
 const releaseLeases = (
   db: Database<Tables>,
   deliveries: readonly LeasedDelivery[],
   { quota, now }: { readonly quota: number; readonly now: Date },
-): Promise<readonly WaitingEvent[]> =>
+): Promise<Released> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'a dispatcher returns deliveries of many companies in one batch');
     const queues = new Map<string, QueueKey>(deliveries.map((one) => [queueName(one), one]));
-    const { admitted, refused, dropped } = await admitWaiting(all, deliveries.filter(hasNoRow), {
-      quota,
-      now,
-      makesRoom: true,
-    });
-    await noteMissed(all, refused);
+    const unwritten = deliveries.filter(hasNoRow);
+    const events = await lockOutbox(all, unwritten, forShare);
+    const own = unwritten.filter(({ event_id }) => events.has(event_id));
+    const { admitted, refused, dropped } = await admitWaiting(all, own, { quota, now, makesRoom: true });
     const existing = await scheduleQueues(all, [...queues.values()], now);
     await addRows(all, admitted, { queues: existing, now, holder: null });
     await sql`
       UPDATE deliveries FORCE INDEX (PRIMARY) SET due_utc = ${now}, leased_by = NULL
       WHERE ${isOneOfDue(deliveries, ({ leaseMs }) => new Date(leaseMs))} AND state = 'waiting'`.execute(all);
-    return [...refused, ...dropped];
+    return { missed: await withoutRows(all, refused), dropped };
   });

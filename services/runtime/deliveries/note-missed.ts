@@ -16,22 +16,43 @@ export interface WaitingEvent {
 /** Counts events without room as missed by their subscriptions (contract, "Quotas"). */
 export const noteMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEvent[]): Promise<void> => {
   if (events.length === 0) return;
-  const rows = [...bySubscription(events).values()]
+  await sql`
+    INSERT INTO missed_events (company_id, subscription_id, missed, since_utc)
+    VALUES ${rowList(countsOf(events))}
+    ON DUPLICATE KEY UPDATE missed = missed_events.missed + VALUES(missed),
+      since_utc = LEAST(missed_events.since_utc, VALUES(since_utc))`.execute(
+    acrossTenants(db, 'a service counts missed events of many companies in one batch'),
+  );
+};
+
+/** Counts events as missed no more, because they were attempted after all. */
+export const takeBackMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEvent[]): Promise<void> => {
+  if (events.length === 0) return;
+  const all = acrossTenants(db, 'a service counts missed events of many companies in one batch');
+  const counts = countsOf(events);
+  const { rows } = await sql<{ subscription_id: number }>`
+    SELECT subscription_id FROM missed_events FORCE INDEX (PRIMARY)
+    WHERE (company_id, subscription_id) IN (${rowList(counts.map(([company, subscription]) => [company, subscription]))})
+    FOR UPDATE`.execute(all);
+  const counted = new Set(rows.map(({ subscription_id }) => subscription_id));
+  const known = counts.filter(([, subscription]) => counted.has(subscription));
+  if (known.length === 0) return;
+  // An update: the rows are there, and locked.
+  await sql`
+    INSERT INTO missed_events (company_id, subscription_id, missed, since_utc) VALUES ${rowList(known)}
+    ON DUPLICATE KEY UPDATE missed = missed_events.missed - LEAST(missed_events.missed, VALUES(missed))`.execute(all);
+};
+
+/** How many events each subscription missed, and since when. */
+const countsOf = (events: readonly WaitingEvent[]) =>
+  [...bySubscription(events).values()]
     .map((missed) => ({
       ...missed[0]!,
       missed: missed.length,
       sinceMs: Math.min(...missed.map(({ created_utc }) => created_utc.getTime())),
     }))
     .sort((a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id)
-    .map((one) => [one.company_id, one.subscription_id, one.missed, new Date(one.sinceMs)]);
-  await sql`
-    INSERT INTO missed_events (company_id, subscription_id, missed, since_utc)
-    VALUES ${rowList(rows)}
-    ON DUPLICATE KEY UPDATE missed = missed_events.missed + VALUES(missed),
-      since_utc = LEAST(missed_events.since_utc, VALUES(since_utc))`.execute(
-    acrossTenants(db, 'a service counts missed events of many companies in one batch'),
-  );
-};
+    .map((one) => [one.company_id, one.subscription_id, one.missed, new Date(one.sinceMs)] as const);
 
 const bySubscription = (events: readonly WaitingEvent[]) =>
   Map.groupBy(events, ({ company_id, subscription_id }) => `${company_id}.${subscription_id}`);

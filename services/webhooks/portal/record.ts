@@ -116,6 +116,7 @@ const readMissed = async (db: Kysely<Tables>, companyId: number, ids: readonly n
     .select(['subscription_id', 'missed', 'since_utc'])
     .where('company_id', '=', companyId)
     .where('subscription_id', 'in', ids)
+    .where('missed', '>', 0)
     .execute();
   return new Map(
     rows.map((row) => [row.subscription_id, { count: row.missed, sinceUtc: row.since_utc.toISOString() }]),

@@ -1,0 +1,136 @@
+import { createLog, noMetrics } from '@causeway/runtime';
+import { testReceiver } from '@causeway/runtime/testing';
+import { beforeEach, expect, test } from 'vitest';
+import { type OpenEvents, trackOpenEvents } from './intake/open-events.ts';
+import type { LeasedDelivery, TakenEvent } from './intake/taken-events.ts';
+import { createLeaseRelease } from './queues/lease-release.ts';
+import { type Tables, tenantTables } from './tables.ts';
+import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await openWorld();
+});
+
+const missedBy = async ({ subscription_id }: Subscription): Promise<number> => {
+  const [row] = await world.database.query<{ missed: number }>(
+    'SELECT missed FROM missed_events WHERE subscription_id = ?',
+    [subscription_id],
+  );
+  return row?.missed ?? 0;
+};
+const inOutbox = async (): Promise<number> =>
+  (await world.database.query('SELECT event_id FROM event_outbox')).length;
+/** As if the dispatcher that has the events had been too slow to extend their leases. */
+const endLeases = () =>
+  world.database.query('UPDATE event_outbox SET leased_until = NOW(3) - INTERVAL 1 SECOND');
+
+test('An event that was swept at the quota while it was attempted is not missed', async () => {
+  await world.start({ waitingQuota: 0, scheduleMs: [600_000] });
+  const receiver = await testReceiver();
+  const answers: (() => void)[] = [];
+  receiver.answer = (response) => answers.push(() => response.writeHead(500).end());
+  const subscription = await world.subscribe(receiver.url);
+  await world.deliver(subscription, 1);
+  await eventually(() => answers.length).toBe(1);
+  await eventually(async () => {
+    await endLeases();
+    return missedBy(subscription);
+  }).toBe(1);
+  expect(await inOutbox()).toBe(0);
+  answers[0]!();
+  await eventually(() => missedBy(subscription)).toBe(0);
+  expect(await world.deliveries(subscription)).toMatchObject([{ state: 'failed', attempts: 1 }]);
+});
+
+test('A delivery that has arrived is not missed when its event is swept at the quota', async () => {
+  const subscription = await world.subscribe('http://127.0.0.1:9/');
+  const [{ company_id, event_id, subscription_id, created_utc }] = (await world.deliver(subscription, 1, {
+    by: 'outbox',
+  })) as [LeasedDelivery];
+  await world.database.query('INSERT INTO deliveries SET ?', [
+    {
+      ...{ company_id, event_id, subscription_id, created_utc, event_type: 'client.created' },
+      ...{ state: 'succeeded', attempts: 1, updated_utc: created_utc },
+    },
+  ]);
+  await world.start({ waitingQuota: 0 });
+  await endLeases();
+  await eventually(inOutbox).toBe(0);
+  expect(await missedBy(subscription)).toBe(0);
+});
+
+/** A dispatcher's parts that give back deliveries of its own events, and an event of two deliveries. */
+const giveBack = async (waitingQuota: number) => {
+  const first = await world.subscribe('http://127.0.0.1:9/');
+  const second = await world.subscribe('http://127.0.0.1:9/', { company_id: first.company_id });
+  const [{ company_id, event_id, created_utc }] = (await world.deliver(first, 1, { by: 'outbox' })) as [
+    LeasedDelivery,
+  ];
+  const [{ leased_until }] = (await world.database.query(
+    'SELECT leased_until FROM event_outbox WHERE event_id = ?',
+    [event_id],
+  )) as unknown as [{ leased_until: Date }];
+  const open = new Map<number, LeasedDelivery>();
+  const event: TakenEvent = {
+    company_id,
+    event_id,
+    created_utc,
+    leaseMs: leased_until.getTime(),
+    open,
+    missed: [],
+  };
+  for (const { subscription_id } of [first, second])
+    open.set(subscription_id, {
+      ...{
+        company_id,
+        event_id,
+        subscription_id,
+        replay_id: 0,
+        created_utc,
+        event_type: 'client.created',
+        event,
+      },
+      leaseMs: created_utc.getTime() + 30_000,
+    });
+  const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
+  const db = world.database.connect<Tables>({ tenantTables });
+  const parts = { db, waitingQuota, now: () => new Date(), log, metrics: noMetrics };
+  const openEvents: OpenEvents = trackOpenEvents({ ...parts, holder: () => 1, onMissed: () => {} });
+  openEvents.add(event);
+  const leases = createLeaseRelease({ ...parts, openEvents, onDropped: () => {} });
+  const deliveries = [...open.values()] as [LeasedDelivery, LeasedDelivery];
+  const finish = async (): Promise<void> => {
+    await leases.settle();
+    await openEvents.settle();
+  };
+  return { first, second, deliveries, leases, finish };
+};
+
+test('A delivery without room counts once, whether its event is finished or swept', async () => {
+  const finished = await giveBack(0);
+  for (const one of finished.deliveries) finished.leases.release([one]);
+  await finished.finish();
+  expect([await missedBy(finished.first), await missedBy(finished.second)]).toEqual([1, 1]);
+  expect(await inOutbox()).toBe(0);
+
+  const swept = await giveBack(0);
+  swept.leases.release([swept.deliveries[0]]);
+  await swept.finish();
+  expect(await missedBy(swept.first)).toBe(0);
+  await world.start({ waitingQuota: 0 });
+  await endLeases();
+  await eventually(inOutbox).toBe(0);
+  expect([await missedBy(swept.first), await missedBy(swept.second)]).toEqual([1, 1]);
+});
+
+test('Deliveries of an event that was swept meanwhile are left to the dispatcher that swept it', async () => {
+  const { first, second, deliveries, leases, finish } = await giveBack(100);
+  await world.database.query('DELETE FROM event_outbox');
+  leases.release(deliveries);
+  await finish();
+  for (const one of [first, second]) {
+    expect(await world.deliveries(one)).toEqual([]);
+    expect(await missedBy(one)).toBe(0);
+  }
+});
