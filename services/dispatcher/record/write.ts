@@ -17,14 +17,13 @@ import { ensureQueues } from '../queues/ensure-queues.ts';
 import { holdOrDrop } from '../queues/hold-or-drop.ts';
 import { addRows } from '../store/add-rows.ts';
 import { isOneOfDeliveries, isOneOfQueues } from '../store/keys.ts';
-import { forShare, lockOutbox } from '../store/outbox.ts';
 import { perCount } from '../store/per-count.ts';
-import { withoutRows } from '../store/without-rows.ts';
 import type { Tables } from '../tables.ts';
 import { attemptColumns, attemptRow } from './attempt-row.ts';
 import { type Change, changeOf } from './change.ts';
 import { countFailures } from './count-failures.ts';
 import { countReplays } from './count-replays.ts';
+import { countedAsMissed } from './counted-as-missed.ts';
 import type { Finished } from './finished.ts';
 
 export interface WriteOptions {
@@ -98,27 +97,6 @@ export const createWriter = (): ((
       return { recorded: finished, health, missed };
     });
 };
-
-/**
- * First attempts that another dispatcher has counted as missed: it took their events because the leases had ended, and
- * found neither rows nor room.
- */
-const countedAsMissed = async (
-  db: Kysely<Tables>,
-  ended: readonly Finished[],
-  now: Date,
-): Promise<readonly WaitingEvent[]> => {
-  const soonMs = now.getTime() + lockBeforeMs;
-  const jobs = ended.flatMap(({ job }) => (hasNoRow(job) && job.event!.leaseMs < soonMs ? [job] : []));
-  const ids = await lockOutbox(db, jobs, forShare);
-  return withoutRows(
-    db,
-    jobs.filter(({ event_id }) => !ids.has(event_id)),
-  );
-};
-
-/** An event whose lease ends so soon is locked, so that no other dispatcher takes it before the commit. */
-const lockBeforeMs = 1_000;
 
 /**
  * A failed first attempt gets its row now, and waits for its retry. At the quota of waiting deliveries it is not
