@@ -26,7 +26,7 @@ const endLeases = () =>
   world.database.query('UPDATE event_outbox SET leased_until = NOW(3) - INTERVAL 1 SECOND');
 
 test('An event that was swept at the quota while it was attempted is not missed', async () => {
-  await world.start({ waitingQuota: 0, scheduleMs: [600_000] });
+  await world.start({ waitingQuota: 0, scheduleMs: [600_000], timeoutMs: 120_000, leaseMs: 300_000 });
   const receiver = await testReceiver();
   const answers: (() => void)[] = [];
   receiver.answer = (response) => answers.push(() => response.writeHead(500).end());
