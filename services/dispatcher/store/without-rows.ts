@@ -4,7 +4,6 @@ import { deliveryName } from '../job.ts';
 import type { Tables } from '../tables.ts';
 import { isOneOfDeliveries } from './keys.ts';
 
-
 /** The deliveries that have no row. Waits for rows that other transactions are writing. */
 export const withoutRows = async <Delivery extends DeliveryKey>(
   db: Kysely<Tables>,

@@ -40,7 +40,9 @@ export const takeBackMissed = async <DB>(db: Kysely<DB>, events: readonly Waitin
   // An update: the rows are there, and locked.
   await sql`
     INSERT INTO missed_events (company_id, subscription_id, missed, since_utc) VALUES ${rowList(known)}
-    ON DUPLICATE KEY UPDATE missed = missed_events.missed - LEAST(missed_events.missed, VALUES(missed))`.execute(all);
+    ON DUPLICATE KEY UPDATE missed = missed_events.missed - LEAST(missed_events.missed, VALUES(missed))`.execute(
+    all,
+  );
 };
 
 /** How many events each subscription missed, and since when. */
