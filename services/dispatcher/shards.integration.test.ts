@@ -64,6 +64,7 @@ beforeEach(async () => {
     type: 'client.created',
     leaseMs,
     open: new Map(),
+    missed: [],
   }));
   deliveries = events.map((event): LeasedDelivery => {
     const delivery = { ...keyOf(event.company_id), event_type: event.type, leaseMs, event } as const;
@@ -121,7 +122,12 @@ test('waiting deliveries are written, claimed, freed and given back in their sha
   const leaseMs = Date.now() + 10_000;
   for (const id of companies)
     await shards.of(id).query(`UPDATE ${shards.of(id).name}.deliveries SET due_utc = ?`, [new Date(leaseMs)]);
-  const release = createLeaseRelease({ ...common, db: shards.db, onWritten: () => {} });
+  const release = createLeaseRelease({
+    ...common,
+    db: shards.db,
+    openEvents: { written: () => {}, missed: () => {} },
+    onDropped: () => {},
+  });
   release.release(deliveries.map(({ event: _, ...delivery }) => ({ ...delivery, leaseMs })));
   await release.settle();
   expect(await states()).toEqual(companies.map(() => ({ state: 'waiting', leased_by: null })));
