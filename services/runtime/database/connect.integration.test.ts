@@ -123,6 +123,15 @@ describe('a database', () => {
   it('bounds the wait for a connection, and the number of waiters', async () => {
     const metrics = createMetrics();
     const db = database.connect<Tables>({ poolSize: 1, acquireTimeoutMs: 100, queueLimit: 2, metrics });
+    // Opening a connection may take longer than the wait for one.
+    await expect
+      .poll(() =>
+        db.ping().then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
     const slow = sql`do sleep(2)`.execute(db);
     await expect.poll(() => db.use().inUse, { interval: 5 }).toBe(1);
     const waiting = [1, 2, 3].map(() => db.ping().catch((error: unknown) => error));
@@ -159,7 +168,7 @@ describe('a database', () => {
     const ids = await Promise.all(
       [1, 2, 3].map(
         async () =>
-          (await sql<{ id: number }>`select connection_id() as id, sleep(0.05)`.execute(db)).rows[0]?.id,
+          (await sql<{ id: number }>`select connection_id() as id, sleep(1)`.execute(db)).rows[0]?.id,
       ),
     );
     expect(new Set(ids).size).toBe(3);
