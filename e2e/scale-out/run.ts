@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { makeEnds } from '../load/ends.ts';
 import { describeMachine } from '../load/report/machine.ts';
 import { writeResults } from '../load/report/results.ts';
 import { type Table, toTerminal } from '../load/report/table.ts';
@@ -28,7 +29,11 @@ export const scaleOut = async (context: ScaleOutContext): Promise<boolean> => {
   const tables: Table[] = [];
   const complaints: string[] = [];
   for (const part of parts.filter((one) => options.parts.includes(one))) {
-    const outcome = await run[part](stage);
+    // Its services end with it: those of two parts would take each other's events, of which they have other keys.
+    const { onEnd, end } = makeEnds();
+    context.onEnd(end);
+    const outcome = await run[part]({ ...stage, onEnd });
+    await end();
     for (const table of outcome.tables) process.stdout.write(`${toTerminal(table)}\n`);
     tables.push(...outcome.tables);
     complaints.push(...outcome.complaints.map((complaint) => `${part}: ${complaint}`));
