@@ -107,7 +107,7 @@ export default defineConfig(({ mode }) => ({
           name: 'screenshots',
           include: ['e2e/portal/screenshots/*.shots.ts'],
           globalSetup: ['deploy/local/test-portal.ts'],
-          testTimeout: 300_000,
+          testTimeout: 900_000,
           hookTimeout: 60_000,
         },
       },

@@ -15,9 +15,9 @@ export interface Column<Row> {
   readonly bounded?: boolean;
   /**
    * Its place on narrow screens, where a row is a title with a badge, a detail with a time, and a menu. Other columns of
-   * such a table are not shown there.
+   * such a table are not shown there. The header of a named time precedes it.
    */
-  readonly phone?: 'title' | 'badge' | 'detail' | 'time' | 'menu';
+  readonly phone?: 'title' | 'badge' | 'detail' | 'time' | 'named-time' | 'menu';
   readonly cell: (row: Row) => ReactNode;
 }
 

@@ -50,7 +50,12 @@ export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTab
       ),
     },
     { id: 'used', header: 'Last used', phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
-    { id: 'created', header: 'Created', phone: 'time', cell: (key) => <TimeAgo time={key.createdUtc} /> },
+    {
+      id: 'created',
+      header: 'Created',
+      phone: 'named-time',
+      cell: (key) => <TimeAgo time={key.createdUtc} />,
+    },
     {
       id: 'actions',
       header: 'Actions',

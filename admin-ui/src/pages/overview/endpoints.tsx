@@ -75,7 +75,7 @@ const columns: readonly Column<Endpoint>[] = [
   },
   { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
   { id: 'p50', header: 'p50', align: 'end', cell: (one) => time(one.p50Ms) },
-  { id: 'p95', header: 'p95', phone: 'time', align: 'end', cell: (one) => time(one.p95Ms) },
+  { id: 'p95', header: 'p95', phone: 'named-time', align: 'end', cell: (one) => time(one.p95Ms) },
   { id: 'p99', header: 'p99', align: 'end', cell: (one) => time(one.p99Ms) },
 ];
 

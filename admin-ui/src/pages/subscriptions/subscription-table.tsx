@@ -82,7 +82,7 @@ const columns: readonly Column<Subscription>[] = [
   {
     id: 'last',
     header: 'Last success',
-    phone: 'time',
+    phone: 'named-time',
     cell: (one) =>
       one.health.lastSuccessUtc === null ? (
         <Quiet>None yet</Quiet>

@@ -48,7 +48,7 @@ const columns: readonly Column<Invitation>[] = [
   {
     id: 'expires',
     header: 'Expires',
-    phone: 'time',
+    phone: 'named-time',
     cell: (invitation) =>
       invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
   },

@@ -83,7 +83,7 @@ export function MemberTable(props: MemberTableProps) {
     {
       id: 'seen',
       header: 'Last sign-in',
-      phone: 'time',
+      phone: 'named-time',
       cell: (member) =>
         member.lastSignInUtc === null ? <Quiet>Never</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
     },
