@@ -53,7 +53,6 @@ export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTab
     {
       id: 'created',
       header: 'Created',
-      phone: 'named-time',
       cell: (key) => <TimeAgo time={key.createdUtc} />,
     },
     {
