@@ -38,20 +38,21 @@ export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter =>
 
   const writeAll = async (items: readonly Gathered<Row>[]): Promise<void> => {
     for (const { name } of items) gathered.delete(name);
-    await byShard(
-      db,
-      items.map(({ row }) => row),
-      companyOf,
-      writeRows,
-    );
-  };
-  const writeRows = async (rows: readonly Row[], own: Database<AccessTables>): Promise<void> => {
-    let at = 0;
+    const rows = items.map(({ row }) => row);
+    const left = new Set(rows);
     try {
-      for (; at < rows.length; at += maxRowsPerWrite) await write(own, rows.slice(at, at + maxRowsPerWrite));
+      await byShard(db, rows, companyOf, async (part, own) => {
+        // A part comes again, divided, if its shard was split. Some of its rows may be written.
+        const ours = part.filter((row) => left.has(row));
+        for (let at = 0; at < ours.length; at += maxRowsPerWrite) {
+          const some = ours.slice(at, at + maxRowsPerWrite);
+          await write(own, some);
+          for (const row of some) left.delete(row);
+        }
+      });
     } catch (error) {
-      log.warn({ error, rows: rows.length - at, draining }, `${what} could not be written`);
-      if (!draining) for (const row of rows.slice(at)) take(row);
+      log.warn({ error, rows: left.size, draining }, `${what} could not be written`);
+      if (!draining) for (const row of left) take(row);
     }
   };
   const batch = createBatch<Gathered<Row>>({
