@@ -113,8 +113,8 @@ describe('A password reset link', () => {
     const second = await offer();
     expect([await holds(first), await holds(second)]).toEqual([false, true]);
     await world.sql(
-      'UPDATE portal_password_resets SET expires_utc = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = ?',
-      [member.id],
+      'UPDATE portal_password_resets SET expires_utc = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE company_id = ? AND user_id = ?',
+      [team.companyId, member.id],
     );
     expect(await holds(second)).toBe(false);
 

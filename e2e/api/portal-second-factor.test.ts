@@ -9,15 +9,20 @@ beforeEach(moveElsewhere);
 const stepNow = (): number => Math.floor(Date.now() / 30_000);
 
 /** An owner with the second factor on; the time step of its first code is over. */
-const openGuarded = async (): Promise<Member & { secret: string; recoveryCodes: string[] }> => {
-  const { owner } = await openTeam(world);
+const openGuarded = async (): Promise<
+  Member & { companyId: number; secret: string; recoveryCodes: string[] }
+> => {
+  const { companyId, owner } = await openTeam(world);
   const { json } = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
   const confirmed = await owner.browser.ask('POST', '/profile/totp/confirm', {
     code: totpCode(json.secret, stepNow()),
   });
   expect(confirmed.status).toBe(200);
-  await world.sql('UPDATE portal_users SET totp_step = totp_step - 2 WHERE id = ?', [owner.id]);
-  return { ...owner, secret: json.secret, recoveryCodes: confirmed.json.recoveryCodes };
+  await world.sql('UPDATE portal_users SET totp_step = totp_step - 2 WHERE company_id = ? AND id = ?', [
+    companyId,
+    owner.id,
+  ]);
+  return { ...owner, companyId, secret: json.secret, recoveryCodes: confirmed.json.recoveryCodes };
 };
 
 test('The secret is shown once, sealed in the database, and takes effect once confirmed with a code', async () => {
@@ -54,7 +59,10 @@ test('A code of the app works once, and so does the code of the previous step', 
   expect([first.status, first.json.user?.totpEnabled]).toEqual([200, true]);
   const again = await openBrowser(world).signIn(member, { totp: code });
   expect([again.status, again.json.reason]).toEqual([401, 'wrong_code']);
-  await world.sql('UPDATE portal_users SET totp_step = totp_step - 5 WHERE id = ?', [member.id]);
+  await world.sql('UPDATE portal_users SET totp_step = totp_step - 5 WHERE company_id = ? AND id = ?', [
+    member.companyId,
+    member.id,
+  ]);
   const before = await openBrowser(world).signIn(member, { totp: totpCode(member.secret, stepNow() - 1) });
   expect(before.status).toBe(200);
 });

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type Browser, clientAddress, goodPassword, openBrowser, openTeam } from './support/portal.ts';
+import {
+  type Browser,
+  clientAddress,
+  goodPassword,
+  openBrowser,
+  openTeam,
+  type Team,
+} from './support/portal.ts';
 import { atLeast } from './support/processes.ts';
 import { openWorld } from './support/world.ts';
 
@@ -74,49 +81,52 @@ test('Another member’s session is not found', async () => {
 });
 
 describe('A session expires', () => {
-  const age = async (userId: number, column: string, hours: number) =>
-    world.sql(`UPDATE portal_sessions SET ${column} = ${column} - INTERVAL ? MINUTE WHERE user_id = ?`, [
-      Math.round(hours * 60),
-      userId,
-    ]);
+  const age = async ({ companyId, owner }: Team, column: string, hours: number) =>
+    world.sql(
+      `UPDATE portal_sessions SET ${column} = ${column} - INTERVAL ? MINUTE WHERE company_id = ? AND user_id = ?`,
+      [Math.round(hours * 60), companyId, owner.id],
+    );
 
   test('after eight hours without a request', async () => {
-    const { owner } = await openTeam(world);
-    await age(owner.id, 'last_used_utc', 7.95);
+    const team = await openTeam(world);
+    const { owner } = team;
+    await age(team, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
     // That request counts: the idle time starts again.
-    await age(owner.id, 'last_used_utc', 7.95);
+    await age(team, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
-    await age(owner.id, 'last_used_utc', 8.05);
+    await age(team, 'last_used_utc', 8.05);
     expect((await owner.browser.ask('GET', '/session')).json).toEqual(signedOut);
   });
 
   test('however often its pages refresh, and however long a tail is open', async () => {
-    const { owner } = await openTeam(world);
+    const team = await openTeam(world);
+    const { owner } = team;
     const renew = { 'sec-fetch-site': 'same-origin', 'x-passive': '1' };
-    await age(owner.id, 'last_used_utc', 7.95);
+    await age(team, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('GET', '/keys', undefined, renew)).status).toBe(200);
     const tail = await fetch(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
       headers: { cookie: `causeway=${owner.browser.cookie()}` },
     });
     expect(tail.status).toBe(200);
     await tail.body?.cancel();
-    await age(owner.id, 'last_used_utc', 0.1);
+    await age(team, 'last_used_utc', 0.1);
     expect((await owner.browser.ask('GET', '/keys', undefined, renew)).status).toBe(401);
 
     // Requests for changes always come from a person.
     await owner.browser.signIn(owner);
-    await age(owner.id, 'last_used_utc', 7.95);
+    await age(team, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('PATCH', '/profile', { name: 'Ada' }, renew)).status).toBe(200);
-    await age(owner.id, 'last_used_utc', 7.95);
+    await age(team, 'last_used_utc', 7.95);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
   });
 
   test('a day after its start, however busy it is', async () => {
-    const { owner } = await openTeam(world);
-    await age(owner.id, 'created_utc', 23.95);
+    const team = await openTeam(world);
+    const { owner } = team;
+    await age(team, 'created_utc', 23.95);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
-    await age(owner.id, 'created_utc', 0.1);
+    await age(team, 'created_utc', 0.1);
     expect((await owner.browser.ask('GET', '/session')).status).toBe(401);
   });
 });

@@ -83,21 +83,21 @@ test('A tail without events stays open, and ends at once with its session', asyn
 });
 
 test('A tail ends when its session expires', async () => {
-  const { owner } = await openTeam(world);
+  const { companyId, owner } = await openTeam(world);
   const tail = await openTail(owner.browser);
   await world.sql(
-    'UPDATE portal_sessions SET created_utc = created_utc - INTERVAL 25 HOUR WHERE user_id = ?',
-    [owner.id],
+    'UPDATE portal_sessions SET created_utc = created_utc - INTERVAL 25 HOUR WHERE company_id = ? AND user_id = ?',
+    [companyId, owner.id],
   );
   await until('it has ended', () => tail.ended, { timeoutMs: 12_000 });
   expect(tail.text).toContain('event: end');
 });
 
 test('A watching page does not extend the session', async () => {
-  const { owner } = await openTeam(world);
+  const { companyId, owner } = await openTeam(world);
   await world.sql(
-    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE user_id = ?',
-    [owner.id],
+    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE company_id = ? AND user_id = ?',
+    [companyId, owner.id],
   );
   const tail = await openTail(owner.browser); // Opening it is one.
   const lastUsed = async () =>
@@ -108,8 +108,8 @@ test('A watching page does not extend the session', async () => {
     )[0]!.at;
   const opened = await lastUsed();
   await world.sql(
-    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE user_id = ?',
-    [owner.id],
+    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE company_id = ? AND user_id = ?',
+    [companyId, owner.id],
   );
   await until('it has beaten', () => tail.text.includes(': beat'), { timeoutMs: 12_000 });
   expect(opened.getTime() - (await lastUsed()).getTime()).toBe(7 * 3_600_000);

@@ -86,7 +86,7 @@ describe('An invitation', () => {
   });
 
   test('ends when it is revoked, replaced, or seven days old', async () => {
-    const { owner } = await openTeam(world);
+    const { companyId, owner } = await openTeam(world);
     const email = newAddress();
     const invite = async () =>
       (await owner.browser.ask('POST', '/team/invitations', { email, role: 'viewer' })).json;
@@ -102,9 +102,10 @@ describe('An invitation', () => {
     expect(Date.parse(third.invitation.expiresUtc) - Date.parse(third.invitation.createdUtc)).toBe(
       7 * 86_400_000,
     );
-    await world.sql('UPDATE portal_invitations SET expires_utc = UTC_TIMESTAMP(3) WHERE invitation_id = ?', [
-      third.invitation.id,
-    ]);
+    await world.sql(
+      'UPDATE portal_invitations SET expires_utc = UTC_TIMESTAMP(3) WHERE company_id = ? AND invitation_id = ?',
+      [companyId, third.invitation.id],
+    );
     expect((await look(third.link)).status).toBe(410);
     expect((await owner.browser.ask('GET', '/team')).json.invitations).toMatchObject([{ expired: true }]);
   });

@@ -19,6 +19,7 @@ const usage = `Usage: npm run scale-out -- [options] [${parts.join('|')} …]
   only the given parts.
 
   --write        write the figures to deploy/data/RESULTS.md
+  --tests PART   runs only the API tests whose path contains this; may be repeated for several
   --rate N       creates per second during the reshard (20)
   --rounds N     turns of each measurement, after a warm-up (5)
   --seconds N    length of a turn (6)
@@ -39,6 +40,7 @@ const main = async (): Promise<number> => {
     allowPositionals: true,
     options: {
       write: { type: 'boolean', default: false },
+      tests: { type: 'string', multiple: true, default: [] },
       rate: { type: 'string', default: '20' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '6' },
@@ -61,6 +63,7 @@ const main = async (): Promise<number> => {
     rounds: number('rounds', 100),
     seconds: number('seconds', 40),
     parts: (positionals.length > 0 ? positionals : parts) as readonly Part[],
+    tests: values.tests,
     write: values.write,
   };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { migrate } from '@causeway/runtime';
 import { startVitess, type VitessCluster, type VitessOptions } from '../../deploy/data/vitess/cluster.ts';
-import { makeKeyspaces } from '../../deploy/data/vitess/keyspaces.ts';
+import { addKeyspaces } from '../../deploy/data/vitess/keyspaces.ts';
 import type { Tablet } from '../../deploy/data/vitess/tablet.ts';
 import { type MysqlServer, startMysql } from '../../deploy/local/mysql.ts';
 import type { Report } from '../../deploy/local/report.ts';
@@ -23,6 +23,8 @@ export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
   readonly report: Report;
   readonly options: {
     readonly parts: readonly Part[];
+    /** Parts of the paths of the API tests to run; empty for all. */
+    readonly tests: readonly string[];
     /** Creates per second during the reshard. */
     readonly rate: number;
     readonly rounds: number;
@@ -66,12 +68,9 @@ export const openStage = async (context: ScaleOutContext): Promise<Stage> => {
   });
   const vitess = await report.step('etcd and vtctld', () => startVitess({ ...context, home }));
   onEnd(() => vitess.stop());
-  const shards: Tablet[] = [];
-  await report.step('MySQL and vttablet of three shards', async () => {
-    const directory = await vitess.addShard('directory', '0');
-    for (const range of ['-80', '80-']) shards.push(await vitess.addShard('causeway', range));
-    await makeKeyspaces(vitess, plain.url, { directory, shards });
-  });
+  const shards = await report.step('MySQL and vttablet of three shards', () =>
+    addKeyspaces(vitess, plain.url),
+  );
   await report.step('vtgate', () => vitess.startGate());
   return {
     ...context,

@@ -20,6 +20,8 @@ export interface Tablet {
 const users = ['app', 'allprivs', 'dba', 'repl', 'filtered', 'appdebug'];
 const primaryWithinMs = 120_000;
 const mysqlMiB = 128;
+/** More than the 50,000 queues that a dispatcher reads to free the leases of another; 10,000 by default. */
+const maxResultRows = 100_000;
 
 /** Starts both and makes the tablet its shard's primary. */
 export const startTablet = async (options: TabletOptions): Promise<Tablet> => {
@@ -57,6 +59,7 @@ export const startTablet = async (options: TabletOptions): Promise<Tablet> => {
       ...['--db-credentials-file', credentials, '--db-charset', 'utf8mb4'],
       ...['--service-map', 'grpc-queryservice,grpc-tabletmanager,grpc-updatestream'],
       ...['--queryserver-config-pool-size', '50', '--queryserver-config-transaction-cap', '200'],
+      ...['--queryserver-config-max-result-size', `${maxResultRows}`],
     ],
     () => isOk(`http://127.0.0.1:${web}/debug/vars`),
   );
