@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { readEnv } from '@causeway/runtime/client';
 import { buildPortal } from './portal.ts';
 import { terminalReport } from './report.ts';
 import { testFiles } from './test-choice.ts';
@@ -26,22 +27,27 @@ const main = (args: readonly string[]): Promise<number> => {
  */
 const testEverything = async (): Promise<number> => {
   await buildPortal(root, terminalReport);
-  return tell(
-    await inLanes(2, [
-      () => vitest('API tests that kill or measure processes', ['api-alone'], 2400),
-      () => check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
-      () =>
-        check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
-      () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
-      () => vitest('integration tests', ['integration'], 2400),
-      () => vitest('the portal in a browser', ['portal'], 2400),
-      () => vitest('API tests', ['api'], 2400),
-      () => vitest('unit tests', ['unit'], 600),
-      () => vitest('a cluster of several NATS servers', ['faults'], 600),
-      () => check('size of the portal', ['admin-ui/scripts/check-size.ts'], 60),
-    ]),
-  );
+  const notes = mkdtempSync(join(tmpdir(), 'causeway-statement-notes-'));
+  readEnv().STATEMENT_NOTES = notes;
+  const results = await inLanes(2, [
+    () => vitest('API tests that kill or measure processes', ['api-alone'], 2400),
+    () => check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
+    () => check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
+    () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
+    () => vitest('integration tests', ['integration'], 2400),
+    () => vitest('the portal in a browser', ['portal'], 2400),
+    () => vitest('API tests', ['api'], 2400),
+    () => vitest('unit tests', ['unit'], 600),
+    () => vitest('a cluster of several NATS servers', ['faults'], 600),
+    () => check('size of the portal', ['admin-ui/scripts/check-size.ts'], 60),
+  ]);
+  const statements = await check('SQL statements', [listCheck, '--check', notes], 60);
+  // The command that the failed check names reads them.
+  if (statements.failed === 0) rmSync(notes, { recursive: true, force: true });
+  return tell([...results, statements]);
 };
+
+const listCheck = 'deploy/data/vschema/statements/main.ts';
 
 /** Runs the steps in order, with limited parallelism. @returns their results in the same order. */
 const inLanes = async <Result>(

@@ -1,11 +1,11 @@
 import { type AnswerTo, contract } from '@causeway/proto';
-import { handler, json } from '@causeway/runtime';
+import { acrossTenants, handler, json } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { companyAnswer } from './company.ts';
 
 export const listCompanies = (access: Access) =>
   handler(contract.listCompanies, async () => {
-    const rows = await access.db
+    const rows = await acrossTenants(access.db, 'an operator lists the companies')
       .selectFrom('companies')
       .select(['company_id', 'name', 'created_utc'])
       .orderBy('company_id')

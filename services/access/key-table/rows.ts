@@ -24,7 +24,7 @@ export async function* expectedEntries(
 ): AsyncGenerator<readonly (readonly [name: string, entry: VersionedEntry])[]> {
   const since = new Date(now.getTime() - keepRevokedMs);
   for (let after = 0; ; ) {
-    const rows = await db
+    const rows = await acrossTenants(db, why)
       .selectFrom('companies')
       .select(companyEntryColumns)
       .where('company_id', '>', after)
@@ -68,7 +68,7 @@ export interface RowTotals {
 }
 
 export const rowTotals = async (db: Database<AccessTables>): Promise<RowTotals> => {
-  const companies = await db
+  const companies = await acrossTenants(db, why)
     .selectFrom('companies')
     .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
     .executeTakeFirstOrThrow();

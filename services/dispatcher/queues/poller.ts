@@ -25,7 +25,7 @@ export const startPoller = (options: PollerOptions): Poller => {
   const { db, scheduler, now, leaseMs, holder, log, metrics, mayTake } = options;
   const claim = createClaim();
   const turns = createTurns(scheduler);
-  const all = acrossTenants(db, why);
+  const all = acrossTenants(db, 'a dispatcher looks for due queues of all companies');
   const looks = metrics?.counter(dispatcherMetrics.dispatcher_queue_looks_total).cell();
   const taken = metrics?.counter(dispatcherMetrics.dispatcher_queue_taken_total).cell();
   const stopping = new AbortController();
@@ -66,7 +66,8 @@ export const startPoller = (options: PollerOptions): Poller => {
     const deliveries = claims.flatMap((one) => one.deliveries);
     if (deliveries.length > 0) {
       if (taken) taken.value += deliveries.length;
-      const bodies = await readBodies(acrossTenants(own, why), deliveries);
+      const all = acrossTenants(own, 'a dispatcher reads deliveries of many companies in one batch');
+      const bodies = await readBodies(all, deliveries);
       for (const { target, deliveries: ours } of claims) {
         const probe = target.consecutive_failures >= failuresUntilProbing;
         for (const { due_utc: _, attempts, ...delivery } of ours) {
@@ -127,7 +128,6 @@ export const startPoller = (options: PollerOptions): Poller => {
   };
 };
 
-const why = 'a dispatcher reads deliveries of many companies in one batch';
 const pollEveryMs = 150;
 const afterFailureMs = 500;
 

@@ -15,7 +15,9 @@ export interface NotedStatement {
   /** With a placeholder for each value; a list has one value, and a list of rows has one row. */
   readonly sql: string;
   /** Why it may concern several companies (`acrossTenants`). */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
+  /** The file of the code that sends it. */
+  readonly file?: string | undefined;
 }
 
 /**
@@ -25,15 +27,17 @@ export interface NotedStatement {
 export const openStatementNotes = (): StatementNotes | undefined => {
   const folder = readEnv().STATEMENT_NOTES;
   if (!folder) return undefined;
-  const reasons = new WeakMap<RootOperationNode, string | undefined>();
+  const senders = new WeakMap<RootOperationNode, Pick<NotedStatement, 'reason' | 'file'>>();
   const noted = new Set<string>();
   return {
     made: (node, reason) => {
-      if (isOfService(callers())) reasons.set(node, reason);
+      const file = callerOutside();
+      if (file === undefined || isOfService(file)) senders.set(node, { reason, file });
     },
     sent: ({ query, sql, parameters }) => {
-      if (!reasons.has(query)) return;
-      const note: NotedStatement = { sql: withLists(sql, parameters), reason: reasons.get(query)! };
+      const sender = senders.get(query);
+      if (!sender) return;
+      const note: NotedStatement = { sql: withLists(sql, parameters), ...sender };
       const line = `${JSON.stringify(note)}\n`;
       if (noted.has(line)) return;
       noted.add(line);
@@ -43,20 +47,18 @@ export const openStatementNotes = (): StatementNotes | undefined => {
   };
 };
 
-/** The files of the stack, the innermost first. */
-const callers = (): readonly string[] => {
+/** The file of the first caller that does not belong to this folder; undefined if the stack has only this folder's. */
+const callerOutside = (): string | undefined => {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 100;
   const { stack = '' } = new Error();
   Error.stackTraceLimit = stackTraceLimit;
-  return [...stack.matchAll(/\/[^\s():]+\.ts/g)].map(([file]) => file);
+  return [...stack.matchAll(/\/(?!\/)[^\s():]+\.ts/g)]
+    .map(([file]) => file)
+    .find((file) => !file.includes('/services/runtime/database/') || isTest.test(file));
 };
 
-/** Whether the first caller outside of this folder belongs to a service. */
-const isOfService = (files: readonly string[]): boolean => {
-  const sender = files.find((file) => !file.includes('/services/runtime/database/') || isTest.test(file));
-  return sender === undefined || (sender.includes('/services/') && !isTest.test(sender));
-};
+const isOfService = (file: string): boolean => file.includes('/services/') && !isTest.test(file);
 
 const isTest = /\.test\.ts$|\/testing\/|\/fixtures\/|\/test-world\.ts$/;
 

@@ -29,7 +29,7 @@ export const readList = (): readonly Listed[] =>
 export const renderList = (list: readonly Listed[]): string =>
   [
     '# The SQL statements of the services, with the verdict of the planner of Vitess and, where a statement may concern\n' +
-      '# several companies, why. `npm run statements` writes this file (README.md, "Companies on several servers").',
+      '# several companies, why. `npm run statements` writes this file (../README.md, "Vitess").',
     ...list
       .toSorted((a, b) => (a.statement < b.statement ? -1 : 1))
       .map(({ statement, verdict, reason }) => [statement, `  ${verdict}`, reason && `  ${reason}`])
@@ -38,14 +38,15 @@ export const renderList = (list: readonly Listed[]): string =>
     .join('\n\n')
     .concat('\n');
 
-/** The statements in the notes of a run of the tests, with their reasons (`STATEMENT_NOTES`). */
-export const readNotes = (folder: string): ReadonlyMap<string, string> => {
-  const noted = new Map<string, string>();
-  for (const file of globSync('*.jsonl', { cwd: folder }))
-    for (const line of readFileSync(join(folder, file), 'utf8').split('\n').filter(Boolean)) {
-      const { sql, reason = '' } = JSON.parse(line) as NotedStatement;
-      const statement = normalize(sql);
-      if (!noted.get(statement)) noted.set(statement, reason);
-    }
+/** The statements in the notes of runs of the tests (`STATEMENT_NOTES`), each as it was sent first. */
+export const readNotes = (folders: readonly string[]): ReadonlyMap<string, NotedStatement> => {
+  const noted = new Map<string, NotedStatement>();
+  for (const folder of folders)
+    for (const file of globSync('*.jsonl', { cwd: folder }))
+      for (const line of readFileSync(join(folder, file), 'utf8').split('\n').filter(Boolean)) {
+        const note = JSON.parse(line) as NotedStatement;
+        const statement = normalize(note.sql);
+        if (!noted.get(statement)?.reason) noted.set(statement, note);
+      }
   return noted;
 };

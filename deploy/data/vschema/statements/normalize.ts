@@ -12,6 +12,8 @@ export const normalize = (sql: string): string => {
     .replace(/\blimit \d+/gi, (found) => found.replace(/\d+/, '?'))
     .replace(/\/ \d+\)/g, '/ ?)')
     .replace(/LAST_INSERT_ID\(\) \+ \d+/g, 'LAST_INSERT_ID() + ?')
+    // Rows that leave out different optional columns.
+    .replace(/(?<=[(,] ?)default(?=[,)])/g, '?')
     // `in (?, ?, ?)`
     .replace(/\bin \(\?(?:, \?)+\)/gi, (found) => `${found.slice(0, 2)} (?)`);
   // `(?, ?), (?, ?)`
@@ -30,6 +32,14 @@ const repeated = (text: string, pattern: RegExp, by: string): string => {
   return shorter === text ? text : repeated(shorter, pattern, by);
 };
 
-/** The same statement with a value in each place, as the planner reads it. */
+/**
+ * The same statement with a value in each place, as the planner reads it. Parts of a UNION have values of their own, because
+ * they concern different companies.
+ */
 export const withValues = (statement: string): string =>
-  statement.replace(/'(?:[^'\\]|\\.|'')*'|`[^`]*`|\?/g, (text) => (text === '?' ? '1' : text));
+  statement
+    .split(' UNION ALL ')
+    .map((part, at) =>
+      part.replace(/'(?:[^'\\]|\\.|'')*'|`[^`]*`|\?/g, (text) => (text === '?' ? `${at + 1}` : text)),
+    )
+    .join(' UNION ALL ');

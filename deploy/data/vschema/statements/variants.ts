@@ -1,46 +1,77 @@
 /**
- * Whether a statement differs from listed ones only in its optional conditions and assignments: each is in the list, but
- * not all their combinations. The verdict is no worse: a further condition moves no statement to another shard.
+ * Whether a statement is in the list, or differs from listed ones only in its optional conditions and assignments: each is
+ * in the list, but not all their combinations. The statement has all conditions of a listed one, so its verdict is no
+ * worse: a further condition moves no statement to another shard.
  */
 export const createVariants = (listed: readonly string[]): ((statement: string) => boolean) => {
-  const known = new Map<string, { readonly parts: Set<string>; required: ReadonlySet<string> }>();
+  const known = new Map<string, Known>();
   for (const statement of listed) {
-    const { frame, parts } = takeApart(statement);
-    const one = known.get(frame) ?? { parts: new Set<string>(), required: new Set(parts) };
-    for (const part of parts) one.parts.add(part);
-    one.required = new Set(parts.filter((part) => one.required.has(part)));
+    const { frame, conditions, assignments } = takeApart(statement);
+    const one = known.get(frame) ?? { parts: new Set<string>(), listed: [] };
+    for (const part of [...conditions, ...assignments]) one.parts.add(part);
+    one.listed.push(conditions);
     known.set(frame, one);
   }
   return (statement) => {
-    const { frame, parts } = takeApart(statement);
+    const { frame, conditions, assignments } = takeApart(statement);
     const one = known.get(frame);
     return (
       one !== undefined &&
-      parts.every((part) => one.parts.has(part)) &&
-      [...one.required].every((part) => parts.includes(part))
+      [...conditions, ...assignments].every((part) => one.parts.has(part)) &&
+      one.listed.some((some) => some.every((part) => conditions.includes(part)))
     );
   };
 };
 
-/** The conditions joined by `and` in the outermost WHERE and the assignments of SET, and the statement without them. */
-const takeApart = (statement: string): { readonly frame: string; readonly parts: readonly string[] } => {
-  const parts: string[] = [];
-  const frame = outermost(statement)
-    .replace(/ set (.*?)(?= where |$)/i, (_, list: string) => {
-      parts.push(...list.split(', ').map((part) => `set ${part}`));
-      return ' set …';
-    })
-    .replace(/ where (.*?)(?= group by | having | order by | limit | for update|$)/i, (_, list: string) => {
-      parts.push(...list.split(/ and /i));
-      return ' where …';
-    });
-  return { frame, parts };
+/** Those that say something new, in order: no other is a variant of those before it. */
+export const withoutVariants = (statements: readonly string[]): readonly string[] => {
+  const kept: string[] = [];
+  for (const statement of statements.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1)))
+    if (!createVariants(kept)(statement)) kept.push(statement);
+  return kept;
 };
 
+/** What statements with the same frame are built from. */
+interface Known {
+  readonly parts: Set<string>;
+  /** The conditions of each. */
+  readonly listed: (readonly string[])[];
+}
+
+/** The statement without the conditions joined by `and` in the outermost WHERE and the assignments of SET, and these. */
+const takeApart = (
+  statement: string,
+): {
+  readonly frame: string;
+  readonly conditions: readonly string[];
+  readonly assignments: readonly string[];
+} => {
+  let conditions: readonly string[] = [];
+  let assignments: readonly string[] = [];
+  const frame = outermost(statement)
+    .replace(/^(update .*?) set (.*?)(?= where |$)/i, (_, before: string, list: string) => {
+      assignments = list.split(', ').map((part) => `set ${part}`);
+      return `${before} set …`;
+    })
+    .replace(/ where (.*?)(?= group by | having | order by | limit | for update|$)/i, (_, list: string) => {
+      conditions = conditionsOf(list);
+      return ' where …';
+    });
+  return { frame, conditions, assignments };
+};
+
+/** Those joined by `and`, also in parentheses of their own. */
+const conditionsOf = (list: string): readonly string[] =>
+  list.split(/ and /i).flatMap((part) => {
+    const inner = /^\(([^()]|\([^()]*\))*\)$/.test(part) ? outermost(part.slice(1, -1)) : undefined;
+    if (inner === undefined || / or /i.test(inner)) return part === 'TRUE' ? [] : [part];
+    return conditionsOf(inner);
+  });
+
 /** What is in parentheses keeps its commas and words, as one character each. */
-const outermost = (statement: string): string => {
+const outermost = (text: string): string => {
   let depth = 0;
-  return [...statement]
+  return [...text.replaceAll('\u00a0', ' ')]
     .map((character) => {
       if (character === '(') depth++;
       else if (character === ')') depth--;
