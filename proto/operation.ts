@@ -23,12 +23,16 @@ export type ErrorShape = 'general' | 'lookup';
 
 /** One success answer of an operation. `schema` is null where there is no body (204). */
 export interface SuccessAnswer {
-  readonly description: string;
   readonly schema: ZodType | null;
+}
+
+/** A success answer as the OpenAPI document shows it. */
+export interface DocumentedAnswer extends SuccessAnswer {
+  readonly description: string;
   readonly example?: unknown;
 }
 
-/** A 4xx or 5xx answer of the operation itself, beside the answers that all operations share. */
+/** A 4xx or 5xx answer of the operation itself, besides those that all operations share. */
 export interface ErrorAnswer {
   readonly description: string;
   readonly example: unknown;
@@ -65,11 +69,6 @@ interface AnyOperation<Id extends string> {
   /** When it passes, the caller gets 504 (contract, "Requests and errors"). */
   readonly deadlineMs: number;
   readonly summary: string;
-  /**
-   * Descriptions of the path parameters, in the order of the path. All are positive integer IDs; anything else gets
-   * 404.
-   */
-  readonly params: Readonly<Record<string, string>>;
   /** A strict object that parses strings into values; null if the operation has no query parameters. */
   readonly query: ZodType | null;
   readonly body: ZodType | null;
@@ -81,7 +80,6 @@ interface AnyOperation<Id extends string> {
   /** A longer body gets 413 and is not read further. The default is `maxBodyBytes` or `portalBodyBytes`. */
   readonly maxBodyBytes?: number;
   readonly answers: Readonly<Record<number, SuccessAnswer>>;
-  readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }
 
 export type Repeat = 'harmless' | 'once';
@@ -89,7 +87,10 @@ export type Repeat = 'harmless' | 'once';
 export interface HttpOperation<Id extends string = string> extends AnyOperation<Id> {
   readonly audience: 'key' | 'member';
   readonly method: Method;
-  /** Below the base path of the audience; parameters in braces: `/integrations/leads/{client_id}`. */
+  /**
+   * Below the base path of the audience; parameters in braces: `/integrations/leads/{client_id}`. All are positive
+   * integer IDs; anything else gets 404.
+   */
   readonly path: string;
 }
 
@@ -102,13 +103,19 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly errorShape: ErrorShape;
   readonly tag: string;
   readonly description?: string;
+  /** Descriptions of the path parameters, in the order of the path. */
+  readonly params: Readonly<Record<string, string>>;
   readonly bodyExample?: unknown;
+  readonly answers: Readonly<Record<number, DocumentedAnswer>>;
+  readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }
 
 export interface MemberOperation<Id extends string = string> extends HttpOperation<Id> {
   readonly audience: 'member';
   /** The lowest role that may call it. Null: no session is needed, as for signing in. */
   readonly role: Role | null;
+  /** Statuses of its own, besides those that every operation of the portal may answer with. */
+  readonly errors: readonly number[];
 }
 
 export interface OperatorOperation<Id extends string = string> extends AnyOperation<Id> {
@@ -120,6 +127,15 @@ export const maxBodyBytes = 1024 * 1024;
 
 /** The one version of the interface (contract, "Versioning"). */
 export const basePath = '/api/v1';
+
+/** What most operations of the portal have in common. */
+export const memberDefaults = {
+  audience: 'member',
+  deadlineMs: 5000,
+  query: null,
+  body: null,
+  errors: [],
+} as const;
 
 /** Keeps the literal types of one operation, so that its parsed query, body and answers have types. */
 export const defineOperation = <const O extends Operation>(operation: O): O => operation;
@@ -135,6 +151,10 @@ export const errorShapeOf = (
 /** The whole path of an operation. */
 export const pathOf = ({ audience, path }: Pick<HttpOperation, 'audience' | 'path'>): string =>
   (audience === 'key' ? basePath : portalBasePath) + path;
+
+/** The names of the parameters in a path, in their order. */
+export const paramsIn = (path: string): readonly string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
 /** Maximum size of the request body of an operation. */
 export const bodyLimitOf = ({ audience, maxBodyBytes: own }: HttpOperation): number =>

@@ -100,17 +100,9 @@ test('no two operations share a method and a path', () => {
 describe.each(memberOperations.map((operation) => [operation.id, operation] as const))(
   '%s',
   (_, operation) => {
-    test('has an example that fits, for each answer with a body', () => {
-      for (const [status, { schema, example }] of Object.entries(operation.answers)) {
-        if (schema === null) expect(status).toBe('204');
-        else expect(schema.safeParse(example).error?.issues ?? []).toEqual([]);
-      }
-    });
-
-    test('names its path parameters in their order, and reads without a body', () => {
-      expect(Object.keys(operation.params)).toEqual(
-        [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]),
-      );
+    test('has a body in each answer but 204, and reads without a body', () => {
+      for (const [status, { schema }] of Object.entries(operation.answers))
+        expect(schema === null).toBe(status === '204');
       if (operation.method === 'GET') expect(operation.body).toBeNull();
     });
   },

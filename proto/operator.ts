@@ -12,9 +12,7 @@ const operator = {
   service: 'access',
   /** Revoking waits up to five seconds for a gateway that died a moment ago, and may repair the table first. */
   deadlineMs: 20_000,
-  params: {},
   query: null,
-  errors: {},
 } as const;
 
 const company = z.object({ company_id: id, name: z.string(), created_utc: instant });
@@ -54,7 +52,7 @@ export const createCompany = defineOperation({
   id: 'createCompany',
   summary: 'Create a company',
   body: z.strictObject({ name }),
-  answers: { 201: { description: 'The company was created.', schema: company } },
+  answers: { 201: { schema: company } },
 });
 
 export const listCompanies = defineOperation({
@@ -62,7 +60,7 @@ export const listCompanies = defineOperation({
   id: 'listCompanies',
   summary: 'List the companies',
   body: z.strictObject({}),
-  answers: { 200: { description: 'All companies.', schema: z.object({ companies: z.array(company) }) } },
+  answers: { 200: { schema: z.object({ companies: z.array(company) }) } },
 });
 
 export const closeCompany = defineOperation({
@@ -70,7 +68,7 @@ export const closeCompany = defineOperation({
   id: 'closeCompany',
   summary: 'Close a company in this cell before it moves to another',
   body: z.strictObject({ company_id: recordId }),
-  answers: { 200: { description: 'Its requests are answered with 503 `company_moving`.', schema: company } },
+  answers: { 200: { schema: company } },
 });
 
 export const openCompany = defineOperation({
@@ -78,7 +76,7 @@ export const openCompany = defineOperation({
   id: 'openCompany',
   summary: 'Open a closed company in this cell',
   body: z.strictObject({ company_id: recordId }),
-  answers: { 200: { description: 'Its requests are served here.', schema: company } },
+  answers: { 200: { schema: company } },
 });
 
 export const createKey = defineOperation({
@@ -86,9 +84,7 @@ export const createKey = defineOperation({
   id: 'createKey',
   summary: 'Create an API key',
   body: z.strictObject({ company_id: recordId, name, scopes: keyScopes }),
-  answers: {
-    201: { description: 'The key with its value, shown once.', schema: key.extend({ value: z.string() }) },
-  },
+  answers: { 201: { schema: key.extend({ value: z.string() }) } },
 });
 
 export const listKeys = defineOperation({
@@ -96,7 +92,7 @@ export const listKeys = defineOperation({
   id: 'listKeys',
   summary: 'List API keys',
   body: z.strictObject({ company_id: recordId.optional() }),
-  answers: { 200: { description: 'The keys.', schema: z.object({ keys: z.array(key) }) } },
+  answers: { 200: { schema: z.object({ keys: z.array(key) }) } },
 });
 
 export const revokeKey = defineOperation({
@@ -104,7 +100,7 @@ export const revokeKey = defineOperation({
   id: 'revokeKey',
   summary: 'Revoke an API key',
   body: z.strictObject({ id: recordId }),
-  answers: { 200: { description: 'No gateway accepts the key any more.', schema: key } },
+  answers: { 200: { schema: key } },
 });
 
 export const setLimits = defineOperation({
@@ -131,7 +127,6 @@ export const setLimits = defineOperation({
     }),
   answers: {
     200: {
-      description: 'The limits that are set now.',
       schema: z.object({ company_id: id, id: id.optional(), limits }),
     },
   },
@@ -144,7 +139,6 @@ export const createPortalOwner = defineOperation({
   body: z.strictObject({ company_id: recordId, email, password: newPassword }),
   answers: {
     201: {
-      description: 'The owner can sign in.',
       schema: z.object({ id, company_id: id, email: z.string() }),
     },
   },
@@ -157,7 +151,6 @@ export const resetPortalOwner = defineOperation({
   body: z.strictObject({ company_id: recordId, email }),
   answers: {
     200: {
-      description: 'The link.',
       schema: z.object({ id, company_id: id, email: z.string(), link: z.string(), expires_utc: instant }),
     },
   },
@@ -181,7 +174,7 @@ export const reencryptFactors = defineOperation({
   id: 'reencryptFactors',
   summary: "Encrypt members' second factors with the first key of the portal's ring",
   body: reencrypt,
-  answers: { 200: { description: 'What was done in this batch.', schema: reencrypted } },
+  answers: { 200: { schema: reencrypted } },
 });
 
 export const reencryptSecrets = defineOperation({
@@ -190,7 +183,7 @@ export const reencryptSecrets = defineOperation({
   id: 'reencryptSecrets',
   summary: "Encrypt signing secrets with the first key of the webhooks' ring",
   body: reencrypt,
-  answers: { 200: { description: 'What was done in this batch.', schema: reencrypted } },
+  answers: { 200: { schema: reencrypted } },
 });
 
 const count = z.int().min(0);
@@ -241,5 +234,5 @@ export const getCompanyStatus = defineOperation({
   id: 'getCompanyStatus',
   summary: "Show a company's queues of deliveries, their health and last errors",
   body: z.strictObject({ company_id: recordId }),
-  answers: { 200: { description: 'Why its deliveries are late, if they are.', schema: companyStatus } },
+  answers: { 200: { schema: companyStatus } },
 });

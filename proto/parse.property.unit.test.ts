@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Problem } from './errors.ts';
-import type { Operation } from './operation.ts';
+import { type HttpOperation, type Operation, paramsIn } from './operation.ts';
 import { keyOperations, memberOperations } from './operations.ts';
 import { readJsonObject } from './parse/json-body.ts';
 import { readQueryString } from './parse/query-string.ts';
@@ -134,7 +134,7 @@ const anyValue = fc.oneof(
 );
 
 const byId = new Map<string, Parsed>([...keyOperations, ...memberOperations].map((one) => [one.id, one]));
-type Parsed = Pick<Operation, 'id' | 'query' | 'body' | 'params'>;
+type Parsed = Pick<HttpOperation, 'id' | 'query' | 'body' | 'path'>;
 
 /** The field names of an object schema. */
 const namesOf = (schema: Operation['query']): readonly string[] =>
@@ -152,7 +152,7 @@ const given = <Value>(part: 'query' | 'body', value: fc.Arbitrary<Value>) =>
   });
 const parse = (id: string, raw: string, body: string) => {
   const operation = byId.get(id)!;
-  const params = Object.keys(operation.params).map(() => '7');
+  const params = paramsIn(operation.path).map(() => '7');
   return {
     query: () => outcomeOf(() => parseQuery(operation, raw)),
     body: () => outcomeOf(() => parseBody(operation, Buffer.from(body), params)),

@@ -130,7 +130,7 @@ export const readPortal = (): readonly Endpoint[] => {
         },
       ];
     });
-    const refusals = new Set([...sharedByPortal, ...Object.keys(errors).map(Number)]);
+    const refusals = [...sharedByPortal, ...errors];
     const allows = body ? ajv.compile(schemaOf(body)) : undefined;
     return {
       id,
@@ -143,7 +143,7 @@ export const readPortal = (): readonly Endpoint[] => {
       isGuarded: operation.role !== null,
       answers: new Map([
         ...own,
-        ...[...refusals].map((status): [number, Answer] => [
+        ...refusals.map((status): [number, Answer] => [
           status,
           { headers: ['x-request-id'], problemOf: isError },
         ]),

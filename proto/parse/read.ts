@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Detail, Problem } from '../errors.ts';
-import type { BodyOf, Method, Operation, QueryOf } from '../operation.ts';
+import { type BodyOf, type HttpOperation, type Operation, paramsIn, type QueryOf } from '../operation.ts';
 import { echo, isBlank } from '../schemas/text.ts';
 import { fieldKinds } from './field-kinds.ts';
 import { details, explain, extraOf } from './issues.ts';
@@ -37,12 +37,11 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   });
 };
 
-/** The part of an operation that reading its body needs. Operations of the command line have no method. */
-export type WithBody = Pick<Operation, 'body'> &
-  Partial<Pick<Operation, 'params'>> & { readonly method?: Method };
+/** The part of an operation that reading its body needs. Operations of the command line have no method and path. */
+export type WithBody = Pick<Operation, 'body'> & Partial<Pick<HttpOperation, 'method' | 'path'>>;
 
 export const readBody = <O extends WithBody>(
-  { body: schema, params: inPath = {}, method }: O,
+  { body: schema, method, path = '' }: O,
   bytes: Uint8Array,
   params: readonly string[],
 ): Read<BodyOf<O>> => {
@@ -54,7 +53,7 @@ export const readBody = <O extends WithBody>(
     const blankable = creates ? optionalTexts : nullableTexts;
     const given: Record<string, unknown> = { ...value };
     const told: Detail[] = [...problems];
-    for (const [at, name] of Object.keys(inPath).entries())
+    for (const [at, name] of paramsIn(path).entries())
       if (name in given && names.includes(name)) {
         if (typeof given[name] !== 'number' || String(given[name]) !== params[at])
           told.push({ field: name, message: `${name} must equal the one in the path` });

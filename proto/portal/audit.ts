@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.ts';
+import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/query.ts';
 import { id, instant } from '../schemas/values.ts';
 import { cursorParameter, instantParameter } from './fields.ts';
@@ -81,15 +81,13 @@ const entry = z.object({
 });
 
 export const listAudit = defineOperation({
-  audience: 'member',
+  ...memberDefaults,
   service: 'access',
   id: 'listAudit',
   method: 'GET',
   path: '/audit',
   role: 'admin',
-  deadlineMs: 5000,
   summary: 'Who changed what, the newest first',
-  params: {},
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,
@@ -107,34 +105,13 @@ export const listAudit = defineOperation({
     since: instantParameter,
     until: instantParameter,
   }),
-  body: null,
   answers: {
     200: {
-      description: 'The entries, and the cursor of the next page.',
       schema: z.object({
         entries: z.array(entry),
         nextCursor: z.string().nullable(),
         hasMore: z.boolean(),
       }),
-      example: {
-        entries: [
-          {
-            id: 91,
-            createdUtc: '2026-01-15T09:30:00.000Z',
-            actor: { kind: 'user', id: 7, name: 'Katherine Johnson' },
-            action: 'key.created',
-            target: { kind: 'key', id: '12', name: 'Zapier' },
-            before: null,
-            after: { name: 'Zapier', scopes: ['integrations:read'] },
-            address: '203.0.113.7',
-            userAgent: 'Mozilla/5.0',
-            requestId: '7f1c2a9e5b6d4c38',
-          },
-        ],
-        nextCursor: null,
-        hasMore: false,
-      },
     },
   },
-  errors: { 400: { description: 'A filter is not valid.', example: { error: 'invalid cursor' } } },
 });

@@ -1,58 +1,28 @@
 import { z } from 'zod';
-import { defineOperation } from '../operation.ts';
-import { delivery, deliveryExample, deliveryMissing, oneDelivery } from './deliveries.ts';
-import { replay, replayExample } from './replays.ts';
+import { defineOperation, memberDefaults } from '../operation.ts';
+import { delivery } from './deliveries.ts';
+import { replay } from './replays.ts';
 
-const actions = {
-  service: 'webhooks',
-  role: 'developer',
-  deadlineMs: 5000,
-  method: 'POST',
-  params: oneDelivery,
-  query: null,
-  body: null,
-} as const;
+const actions = { ...memberDefaults, service: 'webhooks', role: 'developer', method: 'POST' } as const;
 
 export const resendDelivery = defineOperation({
-  audience: 'member',
   ...actions,
   id: 'resendDelivery',
   repeat: 'once',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
   summary: 'Deliver an event again, to the subscription’s current URL with its current secret',
-  answers: {
-    201: {
-      description: 'A replay of one delivery, and the delivery it created.',
-      schema: z.object({ replay, delivery }),
-      example: {
-        replay: { ...replayExample, kind: 'resend', total: 1, made: 1, succeeded: 0, failed: 0 },
-        delivery: { ...deliveryExample, id: '90071-42-7', replayId: 7, attempts: 0 },
-      },
-    },
-  },
-  errors: {
-    404: deliveryMissing,
-    409: {
-      description: 'The subscription is disabled, or a delivery of the event is already waiting.',
-      example: { error: 'the subscription is disabled; enable it first', reason: 'conflict' },
-    },
-  },
+  answers: { 201: { schema: z.object({ replay, delivery }) } },
+  // The subscription is disabled, or a delivery of the event is already waiting.
+  errors: [409],
 });
 
 const acted = {
-  answers: { 200: { description: 'The delivery.', schema: delivery, example: deliveryExample } },
-  errors: {
-    404: deliveryMissing,
-    409: {
-      description:
-        'The delivery is in another state, an attempt is under way, or the subscription is disabled.',
-      example: { error: 'an attempt is under way or about to start', reason: 'conflict' },
-    },
-  },
+  answers: { 200: { schema: delivery } },
+  // The delivery is in another state, an attempt is under way, or the subscription is disabled.
+  errors: [409],
 };
 
 export const retryDelivery = defineOperation({
-  audience: 'member',
   ...actions,
   ...acted,
   id: 'retryDelivery',
@@ -61,7 +31,6 @@ export const retryDelivery = defineOperation({
 });
 
 export const cancelDelivery = defineOperation({
-  audience: 'member',
   ...actions,
   ...acted,
   id: 'cancelDelivery',
@@ -70,7 +39,6 @@ export const cancelDelivery = defineOperation({
 });
 
 export const releaseDelivery = defineOperation({
-  audience: 'member',
   ...actions,
   ...acted,
   id: 'releaseDelivery',

@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import { buckets, defineOperation } from '../operation.ts';
+import { buckets, defineOperation, memberDefaults } from '../operation.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import { rangeParameter, ranges } from './fields.ts';
 
-const overview = {
-  role: 'viewer',
-  method: 'GET',
-  deadlineMs: 5000,
-  query: null,
-  params: {},
-  body: null,
-  errors: {},
-} as const;
+const overview = { ...memberDefaults, role: 'viewer', method: 'GET' } as const;
 
 const counts = {
   /** Requests within the limit, whatever the service answered. */
@@ -28,17 +20,8 @@ const ofBucket = {
   /** Requests of one key in its busiest minute, to compare with the limit. */
   peakPerMinute: count,
 };
-const example = {
-  bucket: 'read',
-  limitPerMinute: 60,
-  answered: 940,
-  limited: 12,
-  failed: 0,
-  peakPerMinute: 60,
-};
 
 export const getUsage = defineOperation({
-  audience: 'member',
   ...overview,
   service: 'access',
   id: 'getUsage',
@@ -47,7 +30,6 @@ export const getUsage = defineOperation({
   query: z.strictObject({ range: rangeParameter }),
   answers: {
     200: {
-      description: 'The usage.',
       schema: z.object({
         range: z.enum(ranges),
         fromUtc: instant,
@@ -71,19 +53,6 @@ export const getUsage = defineOperation({
           }),
         ),
       }),
-      example: {
-        range: '1h',
-        fromUtc: '2026-01-15T08:31:00.000Z',
-        untilUtc: '2026-01-15T09:31:00.000Z',
-        stepMinutes: 1,
-        buckets: [
-          {
-            ...example,
-            points: [{ utc: '2026-01-15T09:30:00.000Z', answered: 60, limited: 12, failed: 0 }],
-          },
-        ],
-        keys: [{ id: 12, name: 'Zapier', masked: 'crm_1001_…x7Qa', isActive: true, buckets: [example] }],
-      },
     },
   },
 });
@@ -92,23 +61,15 @@ export const getUsage = defineOperation({
 const step = instant.nullable();
 
 export const getFirstSteps = defineOperation({
-  audience: 'member',
   ...overview,
   service: 'access',
   id: 'getFirstSteps',
   path: '/first-steps',
   summary: 'First steps with the interface, from real traffic',
-  answers: {
-    200: {
-      description: 'The steps.',
-      schema: z.object({ keyCreatedUtc: step, firstCallUtc: step }),
-      example: { keyCreatedUtc: '2026-01-15T09:30:00.000Z', firstCallUtc: null },
-    },
-  },
+  answers: { 200: { schema: z.object({ keyCreatedUtc: step, firstCallUtc: step }) } },
 });
 
 export const getFirstDeliverySteps = defineOperation({
-  audience: 'member',
   ...overview,
   service: 'webhooks',
   id: 'getFirstDeliverySteps',
@@ -116,23 +77,16 @@ export const getFirstDeliverySteps = defineOperation({
   summary: 'First steps with deliveries, from real traffic',
   answers: {
     200: {
-      description: 'The steps.',
       schema: z.object({
         subscriptionCreatedUtc: step,
         testSucceededUtc: step,
         deliverySucceededUtc: step,
       }),
-      example: {
-        subscriptionCreatedUtc: '2026-01-15T09:30:00.000Z',
-        testSucceededUtc: null,
-        deliverySucceededUtc: null,
-      },
     },
   },
 });
 
 export const getAttention = defineOperation({
-  audience: 'member',
   ...overview,
   service: 'webhooks',
   id: 'getAttention',
@@ -141,7 +95,6 @@ export const getAttention = defineOperation({
     'Subscriptions that need attention: disabled by the service, failing, not verified, or over the quota',
   answers: {
     200: {
-      description: 'The counts, and the subscriptions that the service disabled, the latest first.',
       schema: z.object({
         offCount: count,
         off: z
@@ -161,21 +114,6 @@ export const getAttention = defineOperation({
         /** Events that enabled subscriptions missed at the quota of pending deliveries. */
         missedAtQuota: count,
       }),
-      example: {
-        offCount: 1,
-        off: [
-          {
-            id: 42,
-            name: 'Billing',
-            url: 'https://hooks.example.com/causeway',
-            disabledUtc: '2026-01-15T08:14:00.000Z',
-            held: 12,
-          },
-        ],
-        failingCount: 0,
-        unverifiedCount: 0,
-        missedAtQuota: 0,
-      },
     },
   },
 });

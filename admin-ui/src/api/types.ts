@@ -3,9 +3,15 @@ import type { AnswerTo, BodyFor, Contract, MemberOperationId, QueryOf } from '@c
 /** The contract as the browser sees it: types only, so none of its code is in the bundle. */
 export type { MemberOperationId };
 
-type Params<Id extends MemberOperationId> = keyof Contract[Id]['params'] extends never
-  ? { readonly params?: undefined }
-  : { readonly params: Readonly<Record<keyof Contract[Id]['params'], string | number>> };
+type Params<Id extends MemberOperationId> =
+  ParamsOf<Contract[Id]['path']> extends never
+    ? { readonly params?: undefined }
+    : { readonly params: Readonly<Record<ParamsOf<Contract[Id]['path']>, string | number>> };
+
+/** The names of the parameters in a path. */
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : never;
 
 type Value = string | number | boolean | undefined;
 type Query<Id extends MemberOperationId> = Contract[Id]['query'] extends null

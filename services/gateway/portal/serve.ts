@@ -3,6 +3,7 @@ import {
   bodyLimitOf,
   deliveryTailPath,
   type MemberOperation,
+  memberDefaults,
   methodNotAllowed,
   networkOf,
   Problem,
@@ -91,7 +92,7 @@ const find = ({ portal }: Gateway, { method, path }: Head): Match<MemberOperatio
 /** The live tail, which the gateway serves itself, from the dispatchers' messages. */
 const tail: Match<MemberOperation> = {
   operation: {
-    audience: 'member',
+    ...memberDefaults,
     id: 'tailDeliveries',
     service: 'webhooks',
     method: 'GET',
@@ -99,11 +100,7 @@ const tail: Match<MemberOperation> = {
     role: 'viewer',
     deadlineMs: 0,
     summary: 'The live tail of deliveries',
-    params: {},
-    query: null,
-    body: null,
     answers: {},
-    errors: {},
   },
   params: [],
 };

@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest';
-import { portalSubscriptionExample } from '../../../../proto/portal/subscriptions.ts';
+import { subscriptionExample } from '../../../../proto/schemas/webhooks.ts';
 import { listSubscriptions } from './list-subscriptions.ts';
 import type { Subscription } from './state.ts';
 
 const make = (id: number, name: string, more: Partial<Subscription> = {}): Subscription =>
-  ({ ...portalSubscriptionExample, id, name, ...more }) as Subscription;
+  ({
+    ...subscriptionExample,
+    autoDisabled: false,
+    verification: null,
+    missed: null,
+    health,
+    id,
+    name,
+    ...more,
+  }) as Subscription;
+const health = { succeeded24h: 1204, failed24h: 3, held: 0, waiting: 1 };
 
 const all = [
   make(1, 'Working'),
