@@ -53,7 +53,7 @@ test.runIf(mysqld)(
     const early = await create(ask, 3);
     const password = randomUUID();
     for (const statement of statementsWith('CREATE USER backup', password)) await query(lost.url, statement);
-    const book = await openRunbook(lost.url, { user: 'backup', password });
+    const book = await openRunbook(lost.url, { as: { user: 'backup', password } });
     book.run('Take a backup', { BACKUP: backup });
     const stream = book.start('Keep every change', { BACKUP: backup });
     const late = await create(ask, 3);

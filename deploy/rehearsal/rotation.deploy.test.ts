@@ -1,156 +1,141 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readEnv } from '@causeway/runtime';
+import { parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { connect } from '@nats-io/transport-node';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { beforeAll, expect, test } from 'vitest';
-import { makeCompany, restart, root, temporary } from '../data/testing/cluster.ts';
-import { startCluster } from '../local/cluster.ts';
-import { prepareHome } from '../local/home.ts';
-import { parseOptions } from '../local/options.ts';
-import { freePorts } from '../local/ports.ts';
-import { terminalReport } from '../local/report.ts';
-import { readStack } from '../local/stack.ts';
-import { readToolchain } from '../local/toolchain.ts';
-import { startSteadyTraffic } from './steady-traffic.ts';
+import { openRunbook } from '../data/testing/runbook.ts';
+import { userOf } from '../mysql/grants.ts';
+import { type MysqlService, mysqlServices } from '../mysql/privileges.ts';
+import { fresh, openRotation, type Rotation, services } from './rotation/cluster.ts';
+import { startKubectl } from './rotation/kubectl.ts';
 
-// Walks "Rotate the passwords of NATS" of operations.md on a cluster of three NATS servers with two processes of each service,
-// under light traffic. A rollout is a restart of one process after the other, here; a gateway leaves the
-// traffic before it stops, as a pod leaves its endpoints.
+// Walks "Rotate the passwords of NATS" and "Rotate the passwords of MySQL" of operations.md under light traffic. A rollout
+// is a restart of one process after the other, here.
 
-const { NATS_URL: _, MYSQL_URL: __, ...env } = readEnv();
-const natsNames = ['nats-1', 'nats-2', 'nats-3'] as const;
-const services = ['access', 'crm', 'webhooks', 'dispatcher', 'gateway'] as const;
-
-/** What the secret `nats-users` holds; a server reads it when it starts. */
-interface NatsPasswords {
-  first: Readonly<Record<string, string>>;
-  second: Readonly<Record<string, string>>;
-}
-
-const statefulSet = readFileSync(join(root, 'deploy/k8s/base/nats/statefulset.yaml'), 'utf8');
-/** How long Kubernetes waits before it restarts the next server. */
-const settleMs = Number(/^ {2}minReadySeconds: (\d+)$/m.exec(statefulSet)?.[1]) * 1000;
-
-const fresh = (mark: string) =>
-  Object.fromEntries([...services, 'operator'].map((name) => [name, `${mark}-${name}`]));
-
-const openCluster = async () => {
-  const home = temporary('rotation');
-  prepareHome(home);
-  const gatewayPorts = await freePorts(2);
-  const passwords = { second: fresh('unused') } as NatsPasswords;
-  const passwordsFile = join(home, 'nats-users.json');
-  /** Which of its users each service connects as. */
-  const state = { suffix: '' };
-
-  // Gives a starting server both users of each service, with the passwords of the moment.
-  const wrapper = join(home, 'nats-server.sh');
-  const rewrite = join(home, 'users.mjs');
-  writeFileSync(
-    rewrite,
-    `import { readFileSync, writeFileSync } from 'node:fs';
-const file = process.argv[2];
-const { first, second } = JSON.parse(readFileSync(${JSON.stringify(passwordsFile)}, 'utf8'));
-const config = JSON.parse(readFileSync(file, 'utf8'));
-config.authorization.users = config.authorization.users.flatMap((one) => [
-  { ...one, password: first?.[one.user] ?? one.password },
-  { ...one, user: one.user + '-next', password: second[one.user] },
-]);
-Object.assign(config, { lame_duck_grace_period: '10s', lame_duck_duration: '30s' });
-writeFileSync(file, JSON.stringify(config));
-`,
-  );
-  const save = () => writeFileSync(passwordsFile, JSON.stringify(passwords), { mode: 0o600 });
-  save();
-
-  const cluster = await startCluster({
-    root,
-    home,
-    env: { ...env, LOG_LEVEL: 'info' },
-    toolchain: readToolchain(env),
-    options: parseOptions([
-      ...['--port', String(gatewayPorts[0]), '--nats', '3'],
-      ...['gateways', 'access', 'crm', 'webhooks', 'dispatchers'].flatMap((name) => [`--${name}`, '2']),
-    ]),
-    report: terminalReport,
-    signal: new AbortController().signal,
-    wiring: {
-      natsProgram: (_name, _home, { command, args }) => {
-        const words = [command, ...args].map((word) => `'${word}'`).join(' ');
-        writeFileSync(wrapper, `#!/bin/sh\n'${process.execPath}' '${rewrite}' "$2" && exec ${words} "$@"\n`);
-        chmodSync(wrapper, 0o755);
-        return { command: wrapper, args: [] };
-      },
-      environment: async (name, given) => {
-        const service = name.replace(/-\d+$/, '');
-        const [own = '', ...others] = (given.NATS_URL ?? '').split(',');
-        const nats = new URL(own);
-        nats.username = `${service}${state.suffix}`;
-        const password = (state.suffix ? passwords.second : passwords.first)?.[service];
-        if (password) nats.password = password;
-        return {
-          ...given,
-          NATS_URL: [nats.href.replace(/\/$/, ''), ...others].join(','),
-          ...(service === 'gateway' && { PORT: String(gatewayPorts[Number(name.at(-1)) - 1]) }),
-        };
-      },
-    },
-  });
-  cleanUp(() => cluster.stop());
-  const { key } = await makeCompany(cluster.stack);
-  const traffic = startSteadyTraffic(
-    gatewayPorts.map((port) => `http://127.0.0.1:${port}`),
-    key,
-  );
-  cleanUp(async () => void (await traffic.stop()));
-
-  const processOf = (name: string) => readStack(home)?.processes.find((one) => one.name === name);
-  /** As `preStop` does: the server moves its clients to the others, and ends. */
-  const restartNats = async (name: string): Promise<void> => {
-    report(`restarting ${name}`);
-    const before = processOf(name)?.pid;
-    process.kill(before!, 'SIGUSR2');
-    await expect.poll(() => processOf(name)?.pid ?? before, { timeout: 180_000 }).not.toBe(before);
-    await expect
-      .poll(async () => (await fetch(`${processOf(name)?.metricsUrl}/healthz`)).ok, { timeout: 180_000 })
-      .toBe(true);
-    await sleep(settleMs);
-  };
-  return {
-    passwords,
-    state,
-    traffic,
-    stack: cluster.stack,
-    natsPort: () => new URL(cluster.stack.natsUrl.split(',')[0]!).port,
-    restartNats: async () => {
-      save();
-      for (const name of natsNames) await restartNats(name);
-    },
-    rollOut: async (service: (typeof services)[number]) => {
-      for (const at of [0, 1]) {
-        report(`restarting ${service}-${at + 1}`);
-        const base = `http://127.0.0.1:${gatewayPorts[at]}`;
-        if (service === 'gateway') await traffic.leave(base);
-        await restart(home, `${service}-${at + 1}`);
-        if (service === 'gateway') traffic.join(base);
-      }
-    },
-  };
-};
-
-const report = (what: string): void => void process.stdout.write(`${new Date().toISOString()} ${what}\n`);
-
-type World = Awaited<ReturnType<typeof openCluster>>;
-let world: World;
+let world: Rotation;
 beforeAll(async () => {
-  world = await openCluster();
+  world = await openRotation();
 }, 600_000);
 
-const opensNats = async ({ natsPort }: World, user: string, pass: string): Promise<boolean> => {
+test('the passwords of NATS are replaced without a failed request', { timeout: 1_800_000 }, async () => {
+  const { passwords, state, stack, restartNats, rollOut } = world;
+  const unused = passwords.second;
+  const before = counted();
+
+  // Steps 1 to 3 of the runbook.
+  passwords.second = fresh('second');
+  await restartNats();
+  expect(await opensNats('crm-next', unused.crm!)).toBe(false);
+  state.suffix = '-next';
+  for (const service of services) await rollOut(service);
+  const { username, password } = new URL(stack.natsUrl.split(',')[0]!);
+  expect(await opensNats(username, password)).toBe(true);
+  passwords.first = fresh('first');
+  await restartNats();
+  expect(await opensNats(username, password)).toBe(false);
+  expect(await opensNats('crm', 'first-crm')).toBe(true);
+
+  expectAllAnswered('rotation of NATS', before);
+});
+
+test('the passwords of MySQL are replaced without a failed request', { timeout: 900_000 }, async () => {
+  const { mysqlPasswords, stack, mysqlUrlOf, rollOut } = world;
+  const administrator = await openMysql(stack.mysqlUrl);
+  const before = counted();
+  const k = await startKubectl({
+    patchSecret: async (name, values) => {
+      expect(name).toBe('mysql-users');
+      Object.assign(mysqlPasswords, values);
+      // The running processes know only the old password when they have to connect again.
+      for (const service of mysqlServices) if (service in values) await reconnect(administrator, service);
+    },
+    rollOut: (name) => rollOut(services.find((service) => service === name)!),
+  });
+  const book = await openRunbook(stack.mysqlUrl, { document: 'operations.md', programs: { k } });
+  for (const service of mysqlServices) {
+    const old = mysqlUrlOf(service);
+    expect(await errorOfMysql(old)).toBeUndefined();
+    // The guide shows the commands for crm.
+    await book.walk('Rotate the passwords of MySQL', {}, (commands) => commands.replaceAll('crm', service));
+    expect(await errorOfMysql(old)).toBe('ER_ACCESS_DENIED_ERROR');
+    const next = Object.assign(new URL(old), { password: mysqlPasswords[service] });
+    expect(await errorOfMysql(next.href)).toBeUndefined();
+  }
+  expectAllAnswered('rotation of MySQL', before);
+});
+
+test('MySQL has the connections that the plan for capacity counts', { timeout: 300_000 }, async () => {
+  const { stack, traffic } = world;
+  const administrator = await openMysql(stack.mysqlUrl);
+  const most = new Map<string, number>();
+  let isLoaded = true;
+  const load = Promise.all(Array.from({ length: 200 }, () => traffic.burst(10))).finally(
+    () => (isLoaded = false),
+  );
+  while (isLoaded) {
+    for (const service of mysqlServices) {
+      const connections = await connectionsOf(administrator, service);
+      most.set(service, Math.max(most.get(service) ?? 0, connections.length));
+    }
+    await sleep(50);
+  }
+  await load;
+  process.stdout.write(`most connections under a burst: ${JSON.stringify([...most])}\n`);
+  // Two processes of each: operations.md, "Plan for ten times the traffic".
+  const planned = { access: 2 * 5, crm: 2 * 8, webhooks: 2 * 8, dispatcher: 2 * 9 } as const;
+  for (const service of mysqlServices) {
+    expect(most.get(service)).toBeGreaterThan(0);
+    expect(most.get(service)).toBeLessThanOrEqual(planned[service]);
+  }
+
+  // Every answered create is there, once.
+  const { created } = await traffic.stop();
+  const [rows] = await administrator.query<RowDataPacket[]>(
+    'SELECT external_id, COUNT(*) AS n FROM clients WHERE external_id LIKE ? GROUP BY external_id',
+    ['steady-%'],
+  );
+  const counts = new Map(rows.map(({ external_id, n }) => [external_id, Number(n)]));
+  expect(created.filter((id) => counts.get(id) !== 1)).toEqual([]);
+});
+
+const counted = () => world.traffic.count().answered;
+
+const expectAllAnswered = (what: string, before: number): void => {
+  const { answered, failed } = world.traffic.count();
+  process.stdout.write(`${what}: ${answered - before} requests answered, ${failed.length} failed\n`);
+  expect(failed).toEqual([]);
+  expect(answered - before).toBeGreaterThan(100);
+};
+
+const openMysql = async (url: string): Promise<Connection> => {
+  const connection = await createConnection(parseMysqlUrl(url));
+  cleanUp(() => connection.end());
+  return connection;
+};
+
+const connectionsOf = async (administrator: Connection, service: MysqlService) => {
+  const [rows] = await administrator.query<RowDataPacket[]>('SHOW PROCESSLIST');
+  // Those that are still signing in have not succeeded.
+  return rows.filter(({ User, Command }) => User === userOf(service) && Command !== 'Connect');
+};
+
+/** Closes a service's idle connections, and resolves when it has opened another one. */
+const reconnect = async (administrator: Connection, service: MysqlService): Promise<void> => {
+  const open = await connectionsOf(administrator, service);
+  const last = Math.max(...open.map(({ Id }) => Id));
+  // It may have ended by itself.
+  for (const { Id, Command } of open)
+    if (Command === 'Sleep') await administrator.query(`KILL ${Id}`).catch(() => {});
+  await expect
+    .poll(async () => Math.max(...(await connectionsOf(administrator, service)).map(({ Id }) => Id)))
+    .toBeGreaterThan(last);
+};
+
+const opensNats = async (user: string, pass: string): Promise<boolean> => {
+  const { port } = new URL(world.stack.natsUrl.split(',')[0]!);
   try {
-    const connection = await connect({ servers: `127.0.0.1:${natsPort()}`, user, pass, reconnect: false });
+    const connection = await connect({ servers: `127.0.0.1:${port}`, user, pass, reconnect: false });
     await connection.close();
     return true;
   } catch {
@@ -158,25 +143,13 @@ const opensNats = async ({ natsPort }: World, user: string, pass: string): Promi
   }
 };
 
-test('the passwords of NATS are replaced without a failed request', { timeout: 1_800_000 }, async () => {
-  const { passwords, state, traffic, restartNats, rollOut } = world;
-  const unused = passwords.second;
-
-  // Steps 1 to 3 of the runbook.
-  passwords.second = fresh('second');
-  await restartNats();
-  expect(await opensNats(world, 'crm-next', unused.crm!)).toBe(false);
-  state.suffix = '-next';
-  for (const service of services) await rollOut(service);
-  const { username, password } = new URL(world.stack.natsUrl.split(',')[0]!);
-  expect(await opensNats(world, username, password)).toBe(true);
-  passwords.first = fresh('first');
-  await restartNats();
-  expect(await opensNats(world, username, password)).toBe(false);
-  expect(await opensNats(world, 'crm', 'first-crm')).toBe(true);
-
-  const { answered, failed } = traffic.count();
-  process.stdout.write(`rotation of NATS: ${answered} requests answered, ${failed.length} failed\n`);
-  expect(failed).toEqual([]);
-  expect(answered).toBeGreaterThan(100);
-});
+/** @returns undefined if the URL's user is let in. */
+const errorOfMysql = async (url: string): Promise<string | undefined> => {
+  try {
+    const connection = await createConnection(parseMysqlUrl(url));
+    await connection.end();
+    return undefined;
+  } catch (error) {
+    return (error as { readonly code?: string }).code ?? String(error);
+  }
+};

@@ -7,6 +7,8 @@ export interface SteadyTraffic {
   /** Sends a gateway nothing more; resolves when everything that it has is answered. */
   leave(baseUrl: string): Promise<void>;
   join(baseUrl: string): void;
+  /** Sends so many requests beside the steady ones, each as soon as the one before is answered. */
+  burst(requests: number): Promise<void>;
   count(): { readonly answered: number; readonly failed: readonly string[] };
   /** @returns the external ids of all clients whose creation was answered. */
   stop(): Promise<{ readonly created: readonly string[] }>;
@@ -22,7 +24,7 @@ export const startSteadyTraffic = (baseUrls: readonly string[], key: string): St
   let stopped = false;
 
   const join = (baseUrl: string): void => {
-    pools.set(baseUrl, new Pool(baseUrl, { connections: 4 }));
+    pools.set(baseUrl, new Pool(baseUrl, { connections: 100 }));
   };
   for (const baseUrl of baseUrls) join(baseUrl);
   cleanUp(async () => void (await Promise.all([...pools.values()].map((pool) => pool.destroy()))));
@@ -72,6 +74,9 @@ export const startSteadyTraffic = (baseUrls: readonly string[], key: string): St
       pools.delete(baseUrl);
       while ((inFlight.get(baseUrl) ?? 0) > 0) await sleep(20);
       await pool.close();
+    },
+    burst: async (requests) => {
+      for (let at = 0; at < requests; at++) await ask();
     },
     count: () => ({ answered, failed: [...failed] }),
     stop: async () => {

@@ -9,21 +9,28 @@ import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { commandsOf } from '../../testing/commands.ts';
 import { root, temporary } from './cluster.ts';
 
-/** Runs the commands of ../README.md unchanged, in a shell that finds the programs they name. */
+/** Runs the commands of a guide in a shell that finds the programs they name. */
 export interface Runbook {
   /** @returns the command's output. @throws with the command's own error text if it failed. */
   run(title: string, variables: Readonly<Record<string, string>>): string;
-  /** The same, beside what the test does meanwhile. */
-  walk(title: string, variables: Readonly<Record<string, string>>): Promise<string>;
+  /**
+   * The same, beside what the test does meanwhile.
+   * @param edit changes what the guide tells the reader to change; nothing unless given.
+   */
+  walk(
+    title: string,
+    variables: Readonly<Record<string, string>>,
+    edit?: (commands: string) => string,
+  ): Promise<string>;
   /** Starts a command that does not end by itself; it is killed at the end of the test file. */
   start(title: string, variables: Readonly<Record<string, string>>): ChildProcess;
 }
 
-/**
- * @param mysqlUrl the server and database that the commands work on.
- * @param as the user to run them as, if not the URL's user.
- */
-export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<Runbook> => {
+/** @param mysqlUrl the server and database that the commands work on. */
+export const openRunbook = async (
+  mysqlUrl: string,
+  { as, document = 'data/README.md', programs: more = {} }: RunbookOptions = {},
+): Promise<Runbook> => {
   const folder = temporary('runbook');
   const { host, port, database, ...own } = parseMysqlUrl(mysqlUrl);
   const { user, password } = as ?? own;
@@ -39,6 +46,7 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
   mkdirSync(bin);
   for (const [name, { command, args }] of Object.entries({
     ...programs,
+    ...more,
     node: { command: process.execPath, args: [] },
   })) {
     writeFileSync(
@@ -59,15 +67,15 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
   });
   return {
     run: (title, variables) => {
-      const { status, stdout, stderr } = spawnSync('bash', ['-c', commandsOf('data/README.md', title)], {
+      const { status, stdout, stderr } = spawnSync('bash', ['-c', commandsOf(document, title)], {
         ...options(variables),
         encoding: 'utf8',
       });
       if (status !== 0 || stderr !== '') throw new Error(`${title}: ${status}\n${stdout}\n${stderr}`);
       return stdout;
     },
-    walk: async (title, variables) => {
-      const child = spawn('bash', ['-c', commandsOf('data/README.md', title)], {
+    walk: async (title, variables, edit = (commands) => commands) => {
+      const child = spawn('bash', ['-c', edit(commandsOf(document, title))], {
         ...options(variables),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
@@ -80,7 +88,7 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
       return stdout;
     },
     start: (title, variables) => {
-      const { child, end } = startProgram('bash', ['-c', commandsOf('data/README.md', title)], {
+      const { child, end } = startProgram('bash', ['-c', commandsOf(document, title)], {
         ...options(variables),
         stdio: 'inherit',
       });
@@ -90,9 +98,15 @@ export const openRunbook = async (mysqlUrl: string, as?: Credentials): Promise<R
   };
 };
 
-interface Credentials {
-  readonly user: string;
-  readonly password: string;
+export interface RunbookOptions {
+  /** The user to run the commands as, if not the URL's user. */
+  readonly as?: { readonly user: string; readonly password: string };
+  /** The guide, below `deploy`. */
+  readonly document?: string;
+  /** Programs beside those of MySQL. */
+  readonly programs?: Readonly<
+    Record<string, { readonly command: string; readonly args: readonly string[] }>
+  >;
 }
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
