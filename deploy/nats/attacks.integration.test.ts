@@ -147,7 +147,6 @@ const frame = encodeCalls([
     },
   },
 ]);
-/** The entry comes last: the table keeps one value for each name. */
 const words = [frame, Buffer.from('[]'), Buffer.from(forgedEntry)];
 
 /** Does not wait for answers; the server refuses what is not allowed. */
@@ -243,6 +242,9 @@ test.each<[user: string, subjects: readonly string[]]>([
     // JetStream delivers later, as late as a message of the operator through a consumer.
     await deliveredByJetStream();
     await vi.waitFor(() => {
+      // The bucket keeps one value of an entry, and answers of JetStream have replaced the forged one since. A slow watch
+      // has not seen it.
+      connection.publish(entrySubject, forgedEntry);
       if (table.key(forged)) heard.add(entrySubject);
       expect([...heard].sort()).toEqual([...subjects].sort());
     }, 30_000);

@@ -37,6 +37,23 @@ test('moves on to another server when asked to', async () => {
   expect(bus.nc.getServer()).toBe(new URL(others[0]!.url).host);
 });
 
+test('a handler that throws costs its message, not the connection', async () => {
+  const { bus } = await connectToOne(1);
+  let restored = 0;
+  bus.onReconnect(() => restored++);
+  const handled: string[] = [];
+  bus.nc.subscribe('told', {
+    callback: (_, message) => {
+      handled.push(message.string());
+      message.json();
+    },
+  });
+  for (const text of ['not JSON', '[]', 'not JSON either', '{}']) bus.nc.publish('told', text);
+  await bus.nc.flush();
+  expect(handled).toEqual(['not JSON', '[]', 'not JSON either', '{}']);
+  expect(restored).toBe(0);
+});
+
 describe('with a standby', () => {
   const standing = async (urls: readonly string[]) => {
     const metrics = createMetrics();

@@ -61,6 +61,7 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
   }).catch((error: unknown) => {
     throw explainTls(error);
   });
+  guardHandlers(nc, log);
   let up = true;
   const reconnected: (() => void)[] = [];
   const disconnected: (() => void)[] = [];
@@ -128,6 +129,26 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
       await Promise.race([flush(), new Promise((done) => setTimeout(done, 1000).unref())]);
       await Promise.all([nc.close(), standby?.close()]);
     },
+  };
+};
+
+/**
+ * Logs what a message handler throws, such as the error of a malformed message. The client would end its reading, and
+ * nothing would arrive before the server is given up.
+ */
+const guardHandlers = (nc: NatsConnection, log: Log | undefined): void => {
+  const subscribe = nc.subscribe.bind(nc);
+  nc.subscribe = (subject, options) => {
+    const handle = options?.callback;
+    if (!handle) return subscribe(subject, options);
+    const callback: typeof handle = (error, message) => {
+      try {
+        return handle(error, message);
+      } catch (thrown) {
+        log?.error({ subject, error: thrown }, 'message handler failed');
+      }
+    };
+    return subscribe(subject, { ...options, callback });
   };
 };
 
