@@ -98,12 +98,12 @@ test('Disabling that is interrupted anywhere goes on there: everything is held a
   const one = await subscribe(3_500);
   await one.switchTo(false);
   const left = () => database.query('SELECT * FROM subscription_changes WHERE subscription_id = ?', [one.id]);
-  await Promise.all([
-    ...dispatchers.map(async ({ interruptChange }) => {
+  await Promise.all(
+    dispatchers.map(async ({ interruptChange }) => {
       for (let at = 0; at < 20; at++) await interruptChange(company, one.id);
     }),
-    until('the end of the backlog', async () => (await left()).length === 0),
-  ]);
+  );
+  await until('the end of the backlog', async () => (await left()).length === 0);
   expect(await one.states()).toEqual({ held: 3_500 });
   expect(await one.held()).toBe(3_500);
 });
