@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mysql2/promise';
 import { makeRoom, useOwnIds } from './ids.ts';
 import { actedOn, park, unpark } from './park.ts';
-import { inTransaction, MoveError, rowsOf, type Table, tablesOf } from './sql.ts';
+import { inTransaction, lockCompany, MoveError, rowsOf, type Table, tablesOf } from './sql.ts';
 import { syncTable } from './sync.ts';
 
 /** The databases of the two cells. */
@@ -47,6 +47,7 @@ export const prepareCell = async ({ from, to, say }: Cells, cell: number): Promi
  */
 export const copyCompany = async (cells: Cells, companyId: number, cell: number): Promise<void> => {
   const { from, to, say } = cells;
+  await lockInBoth(cells, companyId);
   await requireSameSchema(cells);
   const company = await companyOf(from, companyId);
   if (!company) throw new MoveError(`there is no company ${companyId} to move`);
@@ -80,7 +81,9 @@ export const copyCompany = async (cells: Cells, companyId: number, cell: number)
 };
 
 /** Undoes the beginning of a move that was not handed over; the company can be opened again where it was. */
-export const cancelMove = async ({ from, to, say }: Cells, companyId: number): Promise<void> => {
+export const cancelMove = async (cells: Cells, companyId: number): Promise<void> => {
+  const { from, to, say } = cells;
+  await lockInBoth(cells, companyId);
   const [company, there] = [await companyOf(from, companyId), await companyOf(to, companyId)];
   if (!company) throw new MoveError(`there is no company ${companyId}`);
   if (there && there.version > company.version)
@@ -89,34 +92,48 @@ export const cancelMove = async ({ from, to, say }: Cells, companyId: number): P
   say(`company ${companyId} can be opened where it was`);
 };
 
-/** Deletes the rows that a company left behind. The row in `companies` stays, so that its id is never assigned again. */
-export const dropCompany = async ({ from, to, say }: Cells, companyId: number): Promise<void> => {
+/**
+ * Deletes the rows that a company left behind, or that a cancelled move copied. The row in `companies` stays, so that its
+ * id is never assigned again.
+ */
+export const dropCompany = async (cells: Cells, companyId: number): Promise<void> => {
+  const { from, to, say } = cells;
+  await lockInBoth(cells, companyId);
   const [company, there] = [await companyOf(from, companyId), await companyOf(to, companyId)];
-  if (!company?.closed)
+  if (company && !company.closed)
     throw new MoveError(`company ${companyId} is not closed in the cell that it has left`);
-  if (!there || there.closed || there.version <= company.version)
+  if (!there || there.closed || there.version <= (company?.version ?? 0))
     throw new MoveError(`company ${companyId} is not open in the other cell`);
   const [left, now] = [await lastSequence(from, companyId), await lastSequence(to, companyId)];
   if (left > now)
     throw new MoveError(`${left - now} events were written here after the move; nothing was deleted`);
+  say(`${await deleteRows(from, companyId)} rows deleted`);
+};
+
+const deleteRows = async (connection: Connection, companyId: number): Promise<number> => {
   let rows = 0;
-  for (const { name } of await tablesOf(from)) {
+  for (const { name } of await tablesOf(connection)) {
     if (name === 'companies') continue;
-    for (let deleted = deleteRows; deleted === deleteRows; await sleep(deletePauseMs)) {
-      const [result] = await from.query('DELETE FROM ?? WHERE company_id = ? LIMIT ?', [
+    for (let deleted = deletedAtOnce; deleted === deletedAtOnce; await sleep(deletePauseMs)) {
+      const [result] = await connection.query('DELETE FROM ?? WHERE company_id = ? LIMIT ?', [
         name,
         companyId,
-        deleteRows,
+        deletedAtOnce,
       ]);
       deleted = (result as { affectedRows: number }).affectedRows;
       rows += deleted;
     }
   }
-  say(`${rows} rows deleted`);
+  return rows;
 };
 
-const deleteRows = 500;
+const deletedAtOnce = 500;
 const deletePauseMs = 20;
+
+const lockInBoth = async ({ from, to }: Cells, companyId: number): Promise<void> => {
+  await lockCompany(from, companyId);
+  await lockCompany(to, companyId);
+};
 
 interface Company {
   readonly closed: boolean;

@@ -26,6 +26,22 @@ export const openCell = async (mysqlUrl: string): Promise<Connection> => {
   return connection;
 };
 
+/**
+ * Lets only one program at a time work on a company: a copy that went on after another one had handed the company over
+ * would undo what the company has written since. The lock ends with the connection, and so before any later write.
+ */
+export const lockCompany = async (connection: Connection, companyId: number): Promise<void> => {
+  const [row] = await rowsOf(
+    connection,
+    `SELECT GET_LOCK(CONCAT('move ', ?, ' ', LEFT(SHA2(DATABASE(), 256), 16)), ${lockTimeoutSeconds}) AS got`,
+    [companyId],
+  );
+  if (Number(row?.got) !== 1) throw new MoveError(`another program is moving company ${companyId}`);
+};
+
+/** MySQL takes a moment to notice that a program was killed; its statement may wait for a row's lock that long. */
+const lockTimeoutSeconds = 10;
+
 export const rowsOf = async (
   connection: Connection,
   statement: string,

@@ -23,18 +23,23 @@ export const closeCompany = (access: Access) =>
 
 /**
  * Opens a company in the cell that it has moved to. Its keys are shown to the gateways first: from the moment that they
- * see the company open, they look for its keys here.
+ * see the company open, they look for its keys here. If the company was in this cell before, the table may still admit
+ * keys that were revoked in the other one.
  */
 export const openCompany = (access: Access) =>
   handler(contract.openCompany, async ({ body, requestId }) => {
     const company = await change(access, body.company_id, null, 'company.opened', requestId);
-    const keys = await access.db
-      .selectFrom('api_keys')
-      .select(keyEntryColumns)
-      .where('company_id', '=', company.company_id)
-      .where('is_active', '=', 1)
-      .execute();
-    for (const key of keys) await access.table.publish(keyName(key), keyEntry(key));
+    const keysThat = (is_active: 0 | 1) =>
+      access.db
+        .selectFrom('api_keys')
+        .select(keyEntryColumns)
+        .where('company_id', '=', company.company_id)
+        .where('is_active', '=', is_active)
+        .execute();
+    const revoked = await keysThat(0);
+    const held = await Promise.all(revoked.map((key) => access.table.holds(keyName(key))));
+    for (const key of [...revoked.filter((_, at) => held[at]), ...(await keysThat(1))])
+      await access.table.publish(keyName(key), keyEntry(key));
     await access.table.publish(companyName(company), companyEntry(company));
     return json<AnswerTo<'openCompany'>>(200, companyAnswer(company));
   });

@@ -19,6 +19,8 @@ export interface KeyTable {
    * older one. @throws Problem `service_unavailable` if that cannot be confirmed.
    */
   publish(name: string, entry: VersionedEntry): Promise<void>;
+  /** Whether the table has an entry of this name. @throws Problem `service_unavailable` if it cannot be read. */
+  holds(name: string): Promise<boolean>;
   /** False until the table has been complete for the first time. */
   ready(): boolean;
   stop(): Promise<void>;
@@ -121,7 +123,14 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
             'gateways dead or partitioned: change not confirmed',
           );
       } catch (cause) {
-        throw new Problem({ code: 'service_unavailable', publicMessage: notShown, cause });
+        throw isNotShown(cause);
+      }
+    },
+    holds: async (name) => {
+      try {
+        return (await readEntry(bucket, name)).text !== null;
+      } catch (cause) {
+        throw isNotShown(cause);
       }
     },
     stop: async () => {
@@ -140,8 +149,13 @@ const expireEveryMs = 3_600_000;
  * forget a refusal after twice this time (`services/runtime/key-table/follow.ts`) and would not confirm it.
  */
 const settledMs = 5 * 60_000;
-const notShown =
-  'the change is saved but could not be shown to the gateways; it reaches them when NATS is back, or repeat it';
+const isNotShown = (cause: unknown): Problem =>
+  new Problem({
+    code: 'service_unavailable',
+    publicMessage:
+      'the change is saved but could not be shown to the gateways; it reaches them when NATS is back, or repeat it',
+    cause,
+  });
 
 export interface KeyTableOptions extends TableSource {
   readonly bus: Bus;

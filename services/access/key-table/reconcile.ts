@@ -1,4 +1,6 @@
 import {
+  type CompanyEntry,
+  companyEntryName,
   type KeyEntry,
   keyEntryPrefix,
   type MetaEntry,
@@ -21,12 +23,13 @@ const metaText = JSON.stringify({ ready: true } satisfies MetaEntry);
  * Makes the key table match the database, writing only what differs, and marks it complete at the end. The table is
  * read before the database, so everything in it had been committed before. Therefore
  *
- * - an entry without a row belongs to a row that the database has lost: its key is refused from now on;
+ * - an entry without a row belongs to a row that the database has lost: its key is refused from now on. If its company
+ * is closed, the row was deleted after the company moved to another cell;
  * - an entry newer than its row means that the database went back in time, as after restoring a backup: the row is
  * lifted above it.
  *
- * Both are logged as errors because neither happens in normal operation. An entry that the read missed only costs a
- * needless write, since every write checks what it replaces.
+ * Other entries without a row, and newer entries, are logged as errors because neither happens in normal operation. An
+ * entry that the read missed only costs a needless write, since every write checks what it replaces.
  * @returns how many entries were written.
  */
 export const reconcile = async (source: TableSource, bucket: KV): Promise<number> => {
@@ -48,7 +51,9 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   }
   written += await writeAll(bucket, held, [...unknown].flatMap(endedSigner));
   const lost = [...unknown].flatMap((name) => refused(name, held.get(name)?.text ?? null));
-  if (lost.length > 0) log.error({ entries: lost.length }, 'keys in the key table but not in the database');
+  const unexplained = lost.filter(([, { companyId }]) => !isClosed(held, companyId));
+  if (unexplained.length > 0)
+    log.error({ entries: unexplained.length }, 'keys in the key table but not in the database');
   written += await writeAll(bucket, held, lost);
   if (ahead.length > 0) {
     log.error({ entries: ahead.length }, 'key table newer than the database, lifting its rows');
@@ -80,9 +85,14 @@ const endedSigner = (name: string): (readonly [string, SignerEntry])[] =>
   name.startsWith(signerEntryPrefix) ? [[name, { version: 1, publicKey: null }]] : [];
 
 /** The entry of a key that the database does not know, refused; empty if it already is or is not a key's. */
-const refused = (name: string, text: string | null): (readonly [string, VersionedEntry])[] => {
+const refused = (name: string, text: string | null): (readonly [string, KeyEntry])[] => {
   if (text === null || !name.startsWith(keyEntryPrefix) || versionOf(text) < 0) return [];
   const entry = JSON.parse(text) as KeyEntry;
   const end: KeyEntry = { ...entry, active: false };
   return entry.active ? [[name, end]] : [];
+};
+
+const isClosed = (held: ReadonlyMap<string, HeldEntry>, companyId: number): boolean => {
+  const text = held.get(companyEntryName(companyId))?.text;
+  return text != null && (JSON.parse(text) as CompanyEntry).closed === true;
 };
