@@ -16,7 +16,10 @@ export const watchProblems = async (context: BrowserContext, mayLog?: RegExp): P
   return problems;
 };
 
-/** The browser logs every answer above 399; refusals by the interface are expected. */
+/**
+ * The browser logs every answer above 399. Refusals by the interface are expected, and so is a 503, by which nothing was
+ * done: a starved machine may not count a request in time (contract, "Rate limits"), and pages read again.
+ */
 const isRefusal = (message: ConsoleMessage): boolean =>
-  /^Failed to load resource.*status of 4\d\d/.test(message.text()) &&
+  /^Failed to load resource.*status of (4\d\d|503)/.test(message.text()) &&
   message.location().url.includes('/portal/api/');
