@@ -60,7 +60,7 @@ const filesAhead = (): Plugin => ({
 const groups = [
   {
     name: 'base',
-    test: /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack|clsx|lucide-react\/dist\/esm\/(?!icons))|admin-ui\/src\/(?:errors\.ts|api\/|app\/(?:app|lazy|logo|path-id|public-frame|query-client|root-route|route-error|router|search|session|shell-route)\.|ui\/(?:button|field|form|lazy-part|notice|failed)\.)/,
+    test: /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack|clsx|lucide-react\/dist\/esm\/(?!icons))|admin-ui\/src\/(?:errors\.ts|api\/|app\/(?:app|lazy|logo|path-id|public-frame|query-client|root-route|route-error|router|search|session|shell-route)\.|ui\/(?:button|field|form|lazy-part|notice|failed|after-paint)\.)/,
     priority: 2,
   },
   {
@@ -70,7 +70,7 @@ const groups = [
   },
   {
     name: 'overlays',
-    test: /node_modules\/(?:@base-ui\/(?!react\/(?:csp-provider|internals\/csp-context))|@floating-ui)|admin-ui\/src\/(?:app\/(?:shell\/(?:drawer|theme-menu|user-menu|switch-company)|switch-company|factor-field)|ui\/(?:menu|dialog|toaster|confirm-dialog|use-focus-kept|after-paint)\b)/,
+    test: /node_modules\/(?:@base-ui\/(?!react\/(?:csp-provider|internals\/csp-context))|@floating-ui)|admin-ui\/src\/(?:app\/(?:shell\/(?:drawer|theme-menu|user-menu|switch-company)|switch-company|factor-field)|ui\/(?:menu|dialog|toaster|confirm-dialog|use-focus-kept)\b)/,
     priority: 0,
   },
 ];

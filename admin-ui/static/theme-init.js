@@ -1,5 +1,6 @@
 // Runs before the first paint: sets the chosen theme, decides which frame of `index.html` shows until the first page
-// does, and asks at once for what a signed-in member needs.
+// does, and asks for what a signed-in member needs: at once for the session, and for the rest when the frame is painted,
+// so that it does not wait for them.
 {
   const { dataset } = document.documentElement;
   let signedIn = false;
@@ -12,6 +13,8 @@
   }
   const isLink = /^\/portal\/(?:invitation|password)\b/.test(location.pathname);
   dataset.boot = isLink ? 'link' : signedIn ? 'in' : 'sign-in';
+  const isOverview = location.pathname === '/portal/';
+  if (isOverview) dataset.bootOverview = '';
   const ahead = (rel, href, more) =>
     document.head.append(Object.assign(document.createElement('link'), { rel, href, ...more }));
   const filesOf = (name) => document.querySelector(`meta[name="ahead-${name}"]`)?.content.split(' ') ?? [];
@@ -25,13 +28,19 @@
   ];
   const answer = (path) =>
     ahead('preload', `/portal/api/v1/${path}`, { as: 'fetch', crossOrigin: 'anonymous' });
-  if (dataset.boot === 'in') {
-    answer('session');
+  const askAhead = (_, observer) => {
+    observer.disconnect();
+    // The page is there already, and has asked.
+    if (!document.getElementById('boot')) return;
     for (const file of filesOf('shell')) ahead('modulepreload', file);
-    if (location.pathname === '/portal/' && location.search === '') {
+    if (isOverview && location.search === '') {
       for (const file of filesOf('overview')) ahead('modulepreload', file);
       for (const path of overviewAnswers) answer(path);
     }
+  };
+  if (dataset.boot === 'in') {
+    answer('session');
+    new PerformanceObserver(askAhead).observe({ type: 'paint', buffered: true });
   }
   // The page signs in when its code is loaded.
   document.addEventListener('submit', (event) => {

@@ -51,8 +51,6 @@ export const createPortalRouter = (queryClient: QueryClient) =>
     routeTree,
     basepath: '/portal',
     context: { queryClient },
-    defaultPreload: 'intent',
-    defaultPreloadStaleTime: 0,
     defaultPendingMs: 400,
     defaultErrorComponent: RouteError,
     scrollRestoration: true,

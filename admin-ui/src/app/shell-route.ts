@@ -1,4 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router';
+import { untilPainted } from '../ui/after-paint.ts';
 import { lazyPage } from './lazy-page.ts';
 import { rootRoute } from './root-route.tsx';
 import { sessionQuery } from './session.ts';
@@ -9,7 +10,9 @@ const loadShell = () => import('./shell/shell.tsx');
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'in',
-  beforeLoad: async ({ context, location }) => {
+  beforeLoad: async ({ context, location, cause, matches }) => {
+    // The link shows first that it was chosen: the router renders pages without pause, which takes a slow device long.
+    if (cause === 'stay' && matches.at(-1)?.cause === 'enter') await untilPainted();
     // Most visitors are signed in, so the shell's code loads while the session is checked.
     void loadShell();
     const session = await context.queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });

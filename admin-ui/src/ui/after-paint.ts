@@ -21,6 +21,9 @@ export const afterPaint = (run: () => void): (() => void) => {
   };
 };
 
+/** Resolves after the browser has painted the response to the current input. */
+export const untilPainted = (): Promise<void> => new Promise((resolve) => void afterPaint(resolve));
+
 /** `open`, delayed until the page has painted; false at first. */
 export const useOpenAfterPaint = (open: boolean): boolean => {
   const [shown, setShown] = useState(false);

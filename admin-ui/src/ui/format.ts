@@ -1,18 +1,26 @@
 /** Formats numbers, times and sizes the same way everywhere in the portal. */
 
-const whole = new Intl.NumberFormat('en');
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+/** Makes a formatter on first use: each takes a slow device some 15 ms, which no first page should wait for. */
+const onFirstUse = <Formatter>(make: () => Formatter): (() => Formatter) => {
+  let made: Formatter | undefined;
+  return () => (made ??= make());
+};
 
-export const number = (value: number): string => whole.format(value);
+const whole = onFirstUse(() => new Intl.NumberFormat('en'));
+const compact = onFirstUse(
+  () => new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }),
+);
+const percent = onFirstUse(() => new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }));
+
+export const number = (value: number): string => whole().format(value);
 export const shortNumber = (value: number): string =>
-  value < 10_000 ? number(value) : compact.format(value);
+  value < 10_000 ? number(value) : compact().format(value);
 
 /** `part` of `total` in per cent; 99.97 % is never shown as 100 %. */
 export const share = (part: number, total: number): string => {
   if (total === 0) return '–';
   const ratio = part / total;
-  return percent.format(ratio > 0.999 && ratio < 1 ? 0.999 : ratio);
+  return percent().format(ratio > 0.999 && ratio < 1 ? 0.999 : ratio);
 };
 
 export const milliseconds = (ms: number): string => {
@@ -42,39 +50,52 @@ export const bytes = (count: number): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-const dateTime = new Intl.DateTimeFormat('en', {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
-const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const clockSeconds = new Intl.DateTimeFormat('en', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
-const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
+const dateTime = onFirstUse(
+  () =>
+    new Intl.DateTimeFormat('en', {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    }),
+);
+const clock = onFirstUse(
+  () => new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+);
+const clockSeconds = onFirstUse(
+  () =>
+    new Intl.DateTimeFormat('en', {
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    }),
+);
+const day = onFirstUse(() => new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' }));
 
-export const absolute = (time: string | number): string => dateTime.format(new Date(time));
-const dateMinute = new Intl.DateTimeFormat('en', {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-});
-export const absoluteMinute = (time: string | number): string => dateMinute.format(new Date(time));
-export const clockTime = (time: string | number): string => clock.format(new Date(time));
-export const preciseTime = (time: string | number): string => clockSeconds.format(new Date(time));
-export const dayOf = (time: string | number): string => day.format(new Date(time));
+export const absolute = (time: string | number): string => dateTime().format(new Date(time));
+const dateMinute = onFirstUse(
+  () =>
+    new Intl.DateTimeFormat('en', {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+);
+export const absoluteMinute = (time: string | number): string => dateMinute().format(new Date(time));
+export const clockTime = (time: string | number): string => clock().format(new Date(time));
+export const preciseTime = (time: string | number): string => clockSeconds().format(new Date(time));
+export const dayOf = (time: string | number): string => day().format(new Date(time));
 
-const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const relativeFormat = onFirstUse(
+  () => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' }),
+);
 const units = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -95,5 +116,5 @@ export const relative = (time: number, now: number): string => {
   const distance = time - now;
   if (Math.abs(distance) < 5000) return distance > 1000 ? 'in a moment' : 'just now';
   const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? units[3];
-  return relativeFormat.format(Math.trunc(distance / length), unit);
+  return relativeFormat().format(Math.trunc(distance / length), unit);
 };

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import { Cut } from '../../ui/cut.tsx';
 import { number } from '../../ui/format.ts';
 import { useAttention, useLimitedKeys } from '../attention.ts';
@@ -8,7 +9,7 @@ import s from './navigation.module.css';
 import { pageGroups } from './pages.ts';
 
 /** `plain` leaves out the company, for places that have a title. */
-export function Navigation({ plain }: { readonly plain?: boolean }) {
+export const Navigation = memo(function Navigation({ plain }: { readonly plain?: boolean }) {
   const { company, user } = useSession();
   const counts = useCounts();
   return (
@@ -51,7 +52,7 @@ export function Navigation({ plain }: { readonly plain?: boolean }) {
       </nav>
     </>
   );
-}
+});
 
 /** By page: how many of its entries need attention. */
 const useCounts = (): Readonly<Record<string, number>> => {

@@ -1,7 +1,8 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { Suspense, useEffect, useLayoutEffect, useState } from 'react';
+import { memo, Suspense, useEffect, useLayoutEffect, useState } from 'react';
+import { useOpenAfterPaint } from '../../ui/after-paint.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.ts';
 import { endBoot } from '../boot.ts';
@@ -43,6 +44,7 @@ const Shortcuts = lazyPart(
 /** The frame around every signed-in page. */
 export function Shell() {
   const [commands, setCommands] = useState(false);
+  const commandsShown = useOpenAfterPaint(commands);
   // Null until it is first opened, which loads its code.
   const [drawer, setDrawer] = useState<boolean | null>(null);
   const [shortcuts, setShortcuts] = useState(false);
@@ -80,14 +82,7 @@ export function Shell() {
               <span>Go to…</span>
               <kbd>{commandKey()} K</kbd>
             </Button>
-            <div className={s.right}>
-              <Deferred placeholder={(events) => <ThemeTrigger {...events} />}>
-                {(pressed) => <ThemeMenu defaultOpen={pressed} />}
-              </Deferred>
-              <Deferred placeholder={(events) => <UserTrigger {...events} />}>
-                {(pressed) => <UserMenu defaultOpen={pressed} />}
-              </Deferred>
-            </div>
+            <Menus />
           </header>
           <OfflineBar />
           <main id="main" tabIndex={-1} className={s.main}>
@@ -98,7 +93,7 @@ export function Shell() {
       <Suspense>{drawer !== null && <Drawer open={drawer} onClose={() => setDrawer(false)} />}</Suspense>
       <Suspense>{settled && <Toaster />}</Suspense>
       <Suspense>
-        {commands && (
+        {commands && commandsShown && (
           <CommandMenu onClose={() => setCommands(false)} onShortcuts={() => setShortcuts(true)} />
         )}
       </Suspense>
@@ -106,6 +101,20 @@ export function Shell() {
     </CSPProvider>
   );
 }
+
+/** Memoized, so that what opens above the page does not render them. */
+const Menus = memo(function Menus() {
+  return (
+    <div className={s.right}>
+      <Deferred placeholder={(events) => <ThemeTrigger {...events} />}>
+        {(pressed) => <ThemeMenu defaultOpen={pressed} />}
+      </Deferred>
+      <Deferred placeholder={(events) => <UserTrigger {...events} />}>
+        {(pressed) => <UserMenu defaultOpen={pressed} />}
+      </Deferred>
+    </div>
+  );
+});
 
 /** After the first page is there, and before anyone has done something that is confirmed. */
 const settledMs = 1000;

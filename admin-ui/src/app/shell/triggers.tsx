@@ -34,5 +34,6 @@ const initials = (name: string): string => {
 };
 
 /** The first character as people see it: an emoji or an accented letter is several code units. */
-const firstCharacter = (word = ''): string => [...segmenter.segment(word)][0]?.segment ?? '';
-const segmenter = new Intl.Segmenter();
+const firstCharacter = (word = ''): string =>
+  // Most names need no segmenter, which takes the browser long to load.
+  /^[a-z]+$/i.test(word) ? word.charAt(0) : ([...new Intl.Segmenter().segment(word)][0]?.segment ?? '');

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
-import { useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextInput } from '../../ui/field.tsx';
@@ -52,6 +52,8 @@ function Fields({ search, onChange }: DeliveryFiltersProps) {
   const rare = [search.cause, search.status, search.event, search.replay, search.since, search.until];
   const rareCount = rare.filter((value) => value !== undefined).length;
   const [more, setMore] = useState(rareCount > 0);
+  // Browsers take long to build fields for times; the button shows first that it was pressed.
+  const moreShown = useDeferredValue(more);
   const set = (change: DeliverySearch): void => onChange({ ...search, ...change });
   const any = Object.values(search).some((value) => value !== undefined);
   return (
@@ -85,7 +87,7 @@ function Fields({ search, onChange }: DeliveryFiltersProps) {
           Clear
         </Button>
       )}
-      {more && (
+      {more && moreShown && (
         <div className={s.more}>
           <Choice
             label="Cause of failure"

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useDeferredValue } from 'react';
 import { useAttentionPending } from '../../app/attention.ts';
-import { useSession } from '../../app/session.ts';
 import { Grid } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
@@ -31,14 +30,13 @@ export function OverviewPage() {
   // The selection updates at once; the charts follow.
   const range = useDeferredValue(chosen);
   const navigate = useNavigate({ from: '/' });
-  const { company } = useSession();
   const usage = useQuery(usageQuery(range));
   const stats = useQuery(statsQuery(range));
   const pending = useNoticesPending();
   return (
     <Page
       title="Overview"
-      description={`API and webhook activity for ${company.name}.`}
+      description="API requests and webhook deliveries of your company, and what needs attention."
       refreshing={range !== chosen || usage.isPlaceholderData || stats.isPlaceholderData}
       actions={
         <Segmented
