@@ -18,7 +18,7 @@ import { observeVitals, readVitals, type Vitals } from './vitals.ts';
 const cpuSlowdown = 4;
 /** "Slow 4G": 1.6 Mbit/s, 150 ms. */
 const slowNetwork = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
-const goals = { fcpMs: 900, lcpMs: 1800, cls: 0.01, inpMs: 80 };
+const goals = { fcpMs: 900, lcpMs: 1800, completeMs: null, cls: 0.01, inpMs: 80 };
 
 /**
  * Measures the first page after sign-in with an empty cache, and work in the portal from there, in a slowed-down
@@ -155,17 +155,25 @@ const settleMs = 600;
 /** A hundred words a minute. */
 const typingMs = 120;
 
-const inWords = ({ fcpMs, lcpMs, cls, inpMs, slowest }: Vitals): string =>
-  `FCP ${whole(fcpMs)} ms, LCP ${whole(lcpMs)} ms, CLS ${cls.toFixed(3)}, INP ${whole(inpMs)} ms (${slowest})`;
+const inWords = ({ fcpMs, lcpMs, completeMs, cls, inpMs, slowest }: Vitals): string =>
+  `FCP ${whole(fcpMs)} ms, LCP ${whole(lcpMs)} ms, complete ${whole(completeMs)} ms, CLS ${cls.toFixed(3)}, INP ${whole(inpMs)} ms (${slowest})`;
 
 const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
   const row = (measure: string, key: keyof typeof goals, text: (value: number) => string): string[] => {
     const values = measured.map((one) => one[key]);
-    return [name, measure, text(percentile(values, 0.5)), text(Math.max(...values)), `≤ ${text(goals[key])}`];
+    const goal = goals[key];
+    return [
+      name,
+      measure,
+      text(percentile(values, 0.5)),
+      text(Math.max(...values)),
+      goal === null ? '' : `≤ ${text(goal)}`,
+    ];
   };
   return [
     row('FCP of the first page, empty cache', 'fcpMs', (ms) => `${whole(ms)} ms`),
     row('LCP of the first page, empty cache', 'lcpMs', (ms) => `${whole(ms)} ms`),
+    row('first page complete, empty cache', 'completeMs', (ms) => `${whole(ms)} ms`),
     row('INP of all interactions', 'inpMs', (ms) => `${whole(ms)} ms`),
     row('CLS of all pages', 'cls', (shift) => shift.toFixed(3)),
   ];
@@ -174,5 +182,6 @@ const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
 const howMeasured = (rounds: number): string => `
 Chromium with an empty cache and a session opens the overview at ${cpuSlowdown}× CPU slow-down, and is then used: another
 period, four pages, typing into a dialog, the command menu, with pauses as a person makes them. ${rounds} rounds after a warm-up. Slow 4G is
-1.6 Mbit/s and 150 ms. Frames are those of the browser's trace while the wheel turns at full CPU speed, on ${scrolledPages} pages of the log one after
+1.6 Mbit/s and 150 ms. The largest text of the first page is the description below its heading, which \`index.html\` has
+too; the page is complete when it waits for no more answers. Frames are those of the browser's trace while the wheel turns at full CPU speed, on ${scrolledPages} pages of the log one after
 another.`;
