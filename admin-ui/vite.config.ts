@@ -30,8 +30,8 @@ const importsOf = (bundle: Bundle, file: string, seen = new Set<string>()): Set<
 type Bundle = NonNullable<IndexHtmlTransformContext['bundle']>;
 
 /**
- * Names the files of the frame and of the overview in the page, so that `theme-init.js` can ask for them at once
- * instead of after the files that import them.
+ * Names the files of the frame and of the overview in the page, so that `theme-init.js` can ask for them before the
+ * files that import them have run.
  */
 const filesAhead = (): Plugin => ({
   name: 'files-ahead',
