@@ -1,7 +1,7 @@
 import { createLog } from '@causeway/runtime';
 import { expect, test } from 'vitest';
 import { startCleanup } from './cleanup.ts';
-import { operatorOf, testPortal, testWorld } from './test-world.ts';
+import { operatorOf, testPortal, testWorld } from './testing/boot.ts';
 
 const world = await testWorld();
 await world.startAccess();

@@ -3,7 +3,7 @@ import { createLog, keyspaceIdOf, type Log, noMetrics } from '@causeway/runtime'
 import { testDatabase } from '@causeway/runtime/testing';
 import { afterAll, expect, test } from 'vitest';
 import { type AccessTables, tenantTables } from './schema.ts';
-import { testWorld } from './test-world.ts';
+import { testWorld } from './testing/boot.ts';
 import { recordRequests } from './usage/record.ts';
 
 const folders = [{ name: 'access', folder: new URL('migrations', import.meta.url).pathname }];

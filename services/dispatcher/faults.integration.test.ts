@@ -9,7 +9,7 @@ import {
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { startProxy, type Verdict } from '../runtime/database/fixtures/proxy.ts';
+import { startProxy, type Verdict } from '../runtime/database/testing/proxy.ts';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
 import { databaseBehind } from './testing/database-behind.ts';
 

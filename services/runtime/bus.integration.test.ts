@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Bus, connectBus } from './bus.ts';
-import { startProxy } from './database/fixtures/proxy.ts';
+import { startProxy } from './database/testing/proxy.ts';
 import { createMetrics } from './metrics.ts';
 import { type TestNats, testNats } from './testing/index.ts';
 

@@ -7,7 +7,7 @@ import { startProgram } from './testing/program.ts';
 
 /** Starts a process whose log goes to `stdout`. @returns what its `/metrics` says, as a function. */
 const start = async (stdout: 'ignore' | number) => {
-  const { child, end } = startProgram(process.execPath, [join(import.meta.dirname, 'fixtures/main.ts')], {
+  const { child, end } = startProgram(process.execPath, [join(import.meta.dirname, 'testing/idle-main.ts')], {
     env: {},
     stdio: ['ignore', stdout, 'inherit', 'ipc'],
   });

@@ -8,7 +8,7 @@ import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { verifyPassword } from '../passwords/password.ts';
-import { testWorld } from '../test-world.ts';
+import { testWorld } from '../testing/boot.ts';
 
 const world = await testWorld();
 const service = await world.startAccess();

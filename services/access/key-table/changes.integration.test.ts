@@ -3,7 +3,7 @@ import { hashKeyValue, type KeyTableChange, keyEntryName, keyRevokedSubject } fr
 import { type Bus, createLog, followKeyTable, type KeyTable } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test, vi } from 'vitest';
-import { operatorOf, testWorld } from '../test-world.ts';
+import { operatorOf, testWorld } from '../testing/boot.ts';
 
 const never = 3_600_000;
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gatewayBucketSettings } from '@causeway/proto';
 import { createLog } from '@causeway/runtime';
 import { beforeEach, expect, test } from 'vitest';
-import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
+import { joinAsGateway, operatorOf, testWorld } from '../testing/boot.ts';
 
 /** The warnings that name gateways whose confirmation was awaited in vain. */
 const warnings: unknown[] = [];

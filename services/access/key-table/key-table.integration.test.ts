@@ -10,7 +10,7 @@ import {
 import { createLog, createSessionSigner } from '@causeway/runtime';
 import { Kvm } from '@nats-io/kv';
 import { expect, test, vi } from 'vitest';
-import { joinAsGateway, operatorOf, testPortal, testWorld } from '../test-world.ts';
+import { joinAsGateway, operatorOf, testPortal, testWorld } from '../testing/boot.ts';
 import { expireRevoked } from './expire.ts';
 import { readTable } from './read.ts';
 import { reconcile } from './reconcile.ts';

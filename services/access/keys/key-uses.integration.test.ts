@@ -1,6 +1,6 @@
 import { type KeyUse, keyUsedSubject } from '@causeway/proto';
 import { expect, test, vi } from 'vitest';
-import { operatorOf, testWorld } from '../test-world.ts';
+import { operatorOf, testWorld } from '../testing/boot.ts';
 
 const world = await testWorld();
 await Promise.all([world.startAccess(), world.startAccess()]);

@@ -1,7 +1,7 @@
 import { type Actor, type Role, resolveSessionOperation, sessionTokenHeader } from '@causeway/proto';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../test-world.ts';
+import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
 
 // What an attacker with a gateway can do: send anything over its lane.
 

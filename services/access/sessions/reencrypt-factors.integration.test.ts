@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type KeyRing, openSecret, parseKeyRing, sealedWith, sealSecret } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { operatorOf, testPortal, testWorld } from '../test-world.ts';
+import { operatorOf, testPortal, testWorld } from '../testing/boot.ts';
 
 const ring = (names: string): KeyRing => ({
   sealsWith: names.split(' ')[0]!,

@@ -10,7 +10,7 @@ import { type LaneAnswer, randomHex } from '@causeway/runtime';
 import { cleanUp, testLane } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { joinAsGateway, operatorOf, testWorld } from '../test-world.ts';
+import { joinAsGateway, operatorOf, testWorld } from '../testing/boot.ts';
 
 // Strangers guess passwords: the effect on members and operators.
 

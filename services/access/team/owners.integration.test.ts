@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { verifyPassword } from '../passwords/password.ts';
-import { operatorOf, testWorld } from '../test-world.ts';
+import { operatorOf, testWorld } from '../testing/boot.ts';
 
 const world = await testWorld();
 await world.startAccess();

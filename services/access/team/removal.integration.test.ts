@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
-import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../test-world.ts';
+import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
 
 // Ways back that a removed or demoted admin prepared.
 

@@ -1,6 +1,6 @@
 import { type RequestCount, requestsCountedSubject } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { operatorOf, testWorld } from '../test-world.ts';
+import { operatorOf, testWorld } from '../testing/boot.ts';
 
 const world = await testWorld();
 await world.startAccess();

@@ -11,7 +11,7 @@ import {
 } from '@causeway/runtime';
 import { type TestLane, testLane } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startProxy } from '../../runtime/database/fixtures/proxy.ts';
+import { startProxy } from '../../runtime/database/testing/proxy.ts';
 import { deleteExpired } from '../cleanup.ts';
 import { createEventLog } from '../events/event-log.ts';
 import { createStore } from '../store/store.ts';

@@ -11,7 +11,7 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { startProxy } from '../../runtime/database/fixtures/proxy.ts';
+import { startProxy } from '../../runtime/database/testing/proxy.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';

@@ -6,8 +6,8 @@ import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase } from './connect.ts';
 import { DatabaseUnavailable, duplicateKey, TenantGuardError } from './errors.ts';
-import { startProxy } from './fixtures/proxy.ts';
 import { acrossTenants } from './tenant-guard.ts';
+import { startProxy } from './testing/proxy.ts';
 import { parseMysqlUrl } from './url.ts';
 
 interface Tables {
@@ -22,7 +22,7 @@ interface Tables {
   };
 }
 
-const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures/migrations` }];
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/testing/migrations` }];
 const database = await testDatabase({ folders });
 const tenantTables = new Set(['accounts']);
 

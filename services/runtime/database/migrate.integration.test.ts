@@ -8,7 +8,7 @@ import { provided } from '../testing/index.ts';
 import { MigrationError, migrate } from './migrate.ts';
 import { parseMysqlUrl, withDatabase } from './url.ts';
 
-const fixtures = { name: 'fixtures', folder: `${import.meta.dirname}/fixtures/migrations` };
+const fixtures = { name: 'fixtures', folder: `${import.meta.dirname}/testing/migrations` };
 
 /** The URL of a database that does not exist yet. */
 const freshDatabase = async () => {

@@ -6,7 +6,7 @@ import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase, type DatabaseOptions } from './connect.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from './errors.ts';
-import { startProxy } from './fixtures/proxy.ts';
+import { startProxy } from './testing/proxy.ts';
 import { transaction } from './transaction.ts';
 import { parseMysqlUrl } from './url.ts';
 
@@ -14,7 +14,7 @@ interface Tables {
   accounts: { company_id: number; id?: number; name: string; balance?: number };
 }
 
-const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures/migrations` }];
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/testing/migrations` }];
 const database = await testDatabase({ folders });
 const hostName = 'mysql.test';
 const addresses = ['127.0.0.1', '127.0.0.2'] as const;

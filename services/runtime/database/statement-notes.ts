@@ -60,7 +60,7 @@ const callerOutside = (): string | undefined => {
 
 const isOfService = (file: string): boolean => file.includes('/services/') && !isTest.test(file);
 
-const isTest = /\.test\.ts$|\/testing\/|\/fixtures\/|\/test-world\.ts$/;
+const isTest = /\.test\.ts$|\/testing\//;
 
 /** Writes the first row in the place of a list (`rowList`). */
 const withLists = (sql: string, parameters: readonly unknown[]): string => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { type Builds, compile, openGuarded, people } from './fixtures/tenants.ts';
 import { tenantIn, tenantIs } from './tenant-raw.ts';
+import { type Builds, compile, openGuarded, people } from './testing/tenants.ts';
 
 const accepted: Record<string, Builds> = {
   'a select with the column equal to a value': (db) => people(db).where('company_id', '=', 1),

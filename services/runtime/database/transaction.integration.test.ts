@@ -8,8 +8,8 @@ import { testDatabase } from '../testing/index.ts';
 import { connectDatabase, type Database } from './connect.ts';
 import { later, sendDeferred } from './deferred.ts';
 import { CommitOutcomeUnknown } from './errors.ts';
-import { startProxy } from './fixtures/proxy.ts';
 import { acrossTenants } from './tenant-guard.ts';
+import { startProxy } from './testing/proxy.ts';
 import { transaction } from './transaction.ts';
 import { parseMysqlUrl } from './url.ts';
 
@@ -17,7 +17,7 @@ interface Tables {
   accounts: { company_id: number; id?: number; name: string; balance?: number };
 }
 
-const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/fixtures/migrations` }];
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/testing/migrations` }];
 const database = await testDatabase({ folders });
 const metrics = createMetrics();
 const db = database.connect<Tables>({

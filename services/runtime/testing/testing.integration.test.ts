@@ -9,7 +9,7 @@ import { parseMysqlUrl, withDatabase } from '../database/url.ts';
 import { takeDatabase } from './database-pool.ts';
 import { provided, testDatabase, testNats } from './index.ts';
 
-const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/fixtures/migrations` }];
+const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/testing/migrations` }];
 
 describe('a test database', () => {
   it('is as the migrations leave it, and not shared', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { testProcess } from '../testing/process.ts';
 import { startCollector } from '../testing/test-collector.ts';
 
-const entry = join(import.meta.dirname, 'fixtures/main.ts');
+const entry = join(import.meta.dirname, 'testing/main.ts');
 
 /** Starts a process and tells which modules of OpenTelemetry's SDK it has loaded. */
 const start = async (env: NodeJS.ProcessEnv) => {

@@ -20,7 +20,7 @@ interface Tables {
   accounts: { company_id: number; id?: number; name: string };
 }
 const database = await testDatabase({
-  folders: [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/fixtures/migrations` }],
+  folders: [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/testing/migrations` }],
 });
 const nats = await testNats();
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });

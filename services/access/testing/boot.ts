@@ -16,12 +16,12 @@ import {
 import { type Bus, connectBus, createLog, type LaneAnswer, randomHex } from '@causeway/runtime';
 import { cleanUp, type TestNats, testDatabase, testLane, testNats } from '@causeway/runtime/testing';
 import { type KV, Kvm } from '@nats-io/kv';
-import type { PortalSettings } from './context.ts';
-import { openGatewayBucket } from './key-table/bucket.ts';
-import { type AccessTables, tenantTables } from './schema.ts';
-import { type AccessOptions, createAccess } from './service.ts';
+import type { PortalSettings } from '../context.ts';
+import { openGatewayBucket } from '../key-table/bucket.ts';
+import { type AccessTables, tenantTables } from '../schema.ts';
+import { type AccessOptions, createAccess } from '../service.ts';
 
-const folders = [{ name: 'access', folder: join(import.meta.dirname, 'migrations') }];
+const folders = [{ name: 'access', folder: join(import.meta.dirname, '../migrations') }];
 /** The default settings, with a key ring made for this run. */
 export const testPortal: PortalSettings = {
   keyRing: parseKeyRing(`test:${randomBytes(32).toString('base64')}`),
