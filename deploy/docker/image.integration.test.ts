@@ -12,7 +12,7 @@ import { mysqlServices } from '../mysql/privileges.ts';
 import { authorization } from '../nats/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
 import { passwordVariable } from '../nats/production/users.ts';
-import { required } from '../settings/readers.ts';
+import { required } from '../settings/testing/readers.ts';
 import { compose, interpolate } from './testing/compose.ts';
 import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compose, interpolate } from '../docker/testing/compose.ts';
-import { readers, required, variablesOf } from '../settings/readers.ts';
+import { readers, required, variablesOf } from '../settings/testing/readers.ts';
 import {
   type Container,
   environmentOf,

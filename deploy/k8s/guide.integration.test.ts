@@ -6,7 +6,7 @@ import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { providePrograms } from '../local/toolchain/provide.mjs';
-import { readers, required } from '../settings/readers.ts';
+import { readers, required } from '../settings/testing/readers.ts';
 import { commandsOf } from '../testing/commands.ts';
 import { type Manifest, ofKind, podsOf, renderOverlays } from './testing/manifests.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { deliveryPorts, eventConsumer, eventStream, services } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
 import { addressProblem } from '../../proto/deliveries/addresses.ts';
-import { readers, variablesOf } from '../settings/readers.ts';
+import { readers, variablesOf } from '../settings/testing/readers.ts';
 import {
   type Container,
   environmentOf,

@@ -14,9 +14,9 @@ import { freePorts } from '../local/ports.ts';
 import { readToolchain } from '../local/toolchain.ts';
 import { makeUsers } from '../mysql/grants.ts';
 import { natsUsers } from '../nats/permissions.ts';
-import { required } from '../settings/readers.ts';
-import { type Builder, openBuilder } from './images/builder.ts';
-import { startContainer } from './images/container.ts';
+import { required } from '../settings/testing/readers.ts';
+import { type Builder, openBuilder } from './testing/images/builder.ts';
+import { startContainer } from './testing/images/container.ts';
 
 const passwordOf = (name: string): string => `password-of-${name}`;
 

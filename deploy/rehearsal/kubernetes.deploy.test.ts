@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { commandsOf } from '../testing/commands.ts';
-import { openPlace, type Place } from './kubernetes/place.ts';
-import { provideKubernetes } from './kubernetes/programs.ts';
+import { openPlace, type Place } from './testing/kubernetes/place.ts';
+import { provideKubernetes } from './testing/kubernetes/programs.ts';
 
 // Walks the guides with kubectl on a real API server with its controllers and scheduler. The nodes are the test's own
 // (kubernetes/kubelet.ts): no container runs. The tests build on each other.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { userOf } from '../mysql/grants.ts';
 import { mysqlServices } from '../mysql/privileges.ts';
 import { natsUsers } from '../nats/permissions.ts';
-import { required } from '../settings/readers.ts';
+import { required } from '../settings/testing/readers.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const text = readFileSync(join(root, 'SECURITY.md'), 'utf8');

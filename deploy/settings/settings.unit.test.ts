@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readers, required, variablesOf } from './readers.ts';
+import { readers, required, variablesOf } from './testing/readers.ts';
 
 const text = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 

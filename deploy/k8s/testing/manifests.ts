@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { parseAllDocuments, stringify } from 'yaml';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
-import { required } from '../../settings/readers.ts';
+import { required } from '../../settings/testing/readers.ts';
 
 /** A manifest, with the parts that several tests look at. */
 export interface Manifest {

@@ -2,7 +2,7 @@ import { companyEntryName, hashKeyValue, keyEntryName } from '@causeway/proto';
 import { createLog } from '@causeway/runtime';
 import { expect, test } from 'vitest';
 import { reconcile } from '../key-table/reconcile.ts';
-import { operatorOf, testWorld } from '../test-world.ts';
+import { operatorOf, testWorld } from '../testing/boot.ts';
 
 // The check that repairs the table would hide what opening a company does.
 const world = await testWorld();

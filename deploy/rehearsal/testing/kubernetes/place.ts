@@ -1,8 +1,8 @@
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, temporary } from '../../data/testing/cluster.ts';
-import { run } from '../../local/toolchain/run.mjs';
-import { commandsOf } from '../../testing/commands.ts';
+import { root, temporary } from '../../../data/testing/cluster.ts';
+import { run } from '../../../local/toolchain/run.mjs';
+import { commandsOf } from '../../../testing/commands.ts';
 import type { Api } from './api.ts';
 import { startControlPlane } from './control-plane.ts';
 import { addCustomResources, addVolumes } from './extras.ts';

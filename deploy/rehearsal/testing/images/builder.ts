@@ -15,12 +15,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
-import { root } from '../../data/testing/cluster.ts';
-import { unpackDebian } from '../../local/toolchain/debian.mjs';
-import { rebind } from '../../local/toolchain/elf.mjs';
-import { packagedNode } from '../../local/toolchain/node.mjs';
-import { providePrograms } from '../../local/toolchain/provide.mjs';
-import { onPath, run } from '../../local/toolchain/run.mjs';
+import { root } from '../../../data/testing/cluster.ts';
+import { unpackDebian } from '../../../local/toolchain/debian.mjs';
+import { rebind } from '../../../local/toolchain/elf.mjs';
+import { packagedNode } from '../../../local/toolchain/node.mjs';
+import { providePrograms } from '../../../local/toolchain/provide.mjs';
+import { onPath, run } from '../../../local/toolchain/run.mjs';
 
 /** Builds images with buildah, in a store of its own. */
 export interface Builder {

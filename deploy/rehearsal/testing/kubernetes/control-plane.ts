@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp, startProgram } from '@causeway/runtime/testing';
 import { stringify } from 'yaml';
-import { temporary } from '../../data/testing/cluster.ts';
-import { freePorts } from '../../local/ports.ts';
-import type { Program } from '../../local/toolchain.ts';
+import { temporary } from '../../../data/testing/cluster.ts';
+import { freePorts } from '../../../local/ports.ts';
+import type { Program } from '../../../local/toolchain.ts';
 import { type Api, openApi } from './api.ts';
 import type { KubernetesPrograms } from './programs.ts';
 

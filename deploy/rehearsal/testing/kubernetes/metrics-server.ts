@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { cleanUp } from '@causeway/runtime/testing';
-import { temporary } from '../../data/testing/cluster.ts';
+import { temporary } from '../../../data/testing/cluster.ts';
 import type { Api } from './api.ts';
 
 /**

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
-import { providePrograms } from '../../local/toolchain/provide.mjs';
-import { onPath } from '../../local/toolchain/run.mjs';
-import type { Program } from '../../local/toolchain.ts';
+import { providePrograms } from '../../../local/toolchain/provide.mjs';
+import { onPath } from '../../../local/toolchain/run.mjs';
+import type { Program } from '../../../local/toolchain.ts';
 
 /** The release whose programs are built. Its other modules have the same version with a 0 in front. */
 const release = '1.37.2';

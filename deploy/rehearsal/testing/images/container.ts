@@ -1,7 +1,7 @@
 import { fchownSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanUp, startProgram, type TestProgram } from '@causeway/runtime/testing';
-import { temporary } from '../../data/testing/cluster.ts';
+import { temporary } from '../../../data/testing/cluster.ts';
 
 /**
  * Runs a program on the files of an image: in namespaces of mounts and processes, on a read-only file system, as the user of

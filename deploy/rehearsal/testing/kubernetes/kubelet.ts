@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '@causeway/runtime/testing';
-import type { PodSpec } from '../../k8s/testing/manifests.ts';
+import type { PodSpec } from '../../../k8s/testing/manifests.ts';
 import type { Api } from './api.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { parseConfig } from '@causeway/runtime';
-import { readConfig as readAccess } from '../../services/access/config.ts';
-import { crmConfig } from '../../services/crm/config.ts';
-import { dispatcherConfig } from '../../services/dispatcher/config.ts';
-import { gatewayConfig } from '../../services/gateway/config.ts';
-import { webhooksConfig } from '../../services/webhooks/config.ts';
-import { migrateConfig } from '../migrate/config.ts';
+import { readConfig as readAccess } from '../../../services/access/config.ts';
+import { crmConfig } from '../../../services/crm/config.ts';
+import { dispatcherConfig } from '../../../services/dispatcher/config.ts';
+import { gatewayConfig } from '../../../services/gateway/config.ts';
+import { webhooksConfig } from '../../../services/webhooks/config.ts';
+import { migrateConfig } from '../../migrate/config.ts';
 
 type Reader = (env: NodeJS.ProcessEnv) => Readonly<Record<string, unknown>>;
 
