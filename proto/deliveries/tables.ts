@@ -1,6 +1,6 @@
 import type { EventType } from '../events.ts';
 import type { ReplayKind } from '../portal/replays.ts';
-import type { DeliveryState, ErrorClass } from './states.ts';
+import type { DeliveryState, ErrorClass, elapsedBoundsMs } from './states.ts';
 
 /**
  * Rows of the tables that `webhooks` and `dispatcher` share (services/webhooks/migrations), as they are read. The
@@ -76,6 +76,30 @@ export interface DeliveryRow extends DeliveryKey {
   readonly last_error: ErrorClass | null;
   readonly updated_utc: Date;
 }
+
+export const deliveryColumns = [
+  'company_id',
+  'event_id',
+  'subscription_id',
+  'replay_id',
+  'created_utc',
+  'event_type',
+  'state',
+  'attempts',
+  'due_utc',
+  'last_status',
+  'last_error',
+  'updated_utc',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
+/** A column of the histogram in `delivery_minutes`. */
+export type ElapsedColumn = `upto_${(typeof elapsedBoundsMs)[number]}` | 'above';
+
+export type DeliveryMinutesRow = {
+  readonly company_id: number;
+  readonly minute_utc: Date;
+  readonly subscription_id: number;
+} & { readonly [Column in 'succeeded' | 'failed' | ElapsedColumn]: number };
 
 /** A header as sent or received. */
 export type HeaderPair = readonly [name: string, value: string];

@@ -1,10 +1,10 @@
 import type {
   AuditRow,
   DeliveryAttemptRow,
+  DeliveryMinutesRow,
   DeliveryQueueRow,
   DeliveryRow,
   EventOutboxRow,
-  elapsedBoundsMs,
   ReplayRow,
   StoredEvent,
   SubscriptionChangeRow,
@@ -37,7 +37,7 @@ export interface Tables {
       ? ColumnType<DeliveryAttemptRow[Column], string | null, never>
       : DeliveryAttemptRow[Column];
   };
-  delivery_minutes: DeliveryMinutes;
+  delivery_minutes: DeliveryMinutesRow;
   replays: ReplayRow;
   events: StoredEvent;
   event_outbox: EventOutboxRow;
@@ -58,12 +58,3 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_sequences',
   'audit_log',
 ]);
-
-/** A column of the histogram in `delivery_minutes`. */
-export type ElapsedColumn = `upto_${(typeof elapsedBoundsMs)[number]}` | 'above';
-
-type DeliveryMinutes = {
-  readonly company_id: number;
-  readonly minute_utc: Date;
-  readonly subscription_id: number;
-} & { readonly [Column in 'succeeded' | 'failed' | ElapsedColumn]: number };

@@ -1,10 +1,11 @@
 import type {
   AuditRow,
   DeliveryAttemptRow,
+  DeliveryMinutesRow,
   DeliveryQueueRow,
   DeliveryRow,
+  ElapsedColumn,
   EventOutboxRow,
-  elapsedBoundsMs,
   ReplayRow,
   StoredEvent,
   SubscriptionChangeRow,
@@ -47,7 +48,7 @@ export interface Tables extends IdempotencyTables {
     WithDefaults<ReplayRow, 'replay_id' | 'state' | 'made' | 'succeeded' | 'failed' | 'position'>,
     'filter'
   >;
-  delivery_minutes: DeliveryMinutes;
+  delivery_minutes: WithDefaults<DeliveryMinutesRow, 'succeeded' | 'failed' | ElapsedColumn>;
   events: StoredEvent & { readonly sequence: number };
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
   event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
@@ -82,16 +83,4 @@ type WithJson<Row, Name extends keyof Row> = {
   [Column in keyof Row]: Column extends Name
     ? ColumnType<Row[Column], string | Extract<Row[Column], null>, string | Extract<Row[Column], null>>
     : Row[Column];
-};
-
-type DeliveryMinutes = {
-  readonly company_id: number;
-  readonly minute_utc: Date;
-  readonly subscription_id: number;
-} & {
-  readonly [Column in
-    | 'succeeded'
-    | 'failed'
-    | `upto_${(typeof elapsedBoundsMs)[number]}`
-    | 'above']: Generated<number>;
 };

@@ -1,4 +1,4 @@
-import { auditRow, type DeliveryAction, type DeliveryRow } from '@causeway/proto';
+import { auditRow, type DeliveryAction, type DeliveryRow, deliveryColumns } from '@causeway/proto';
 import { admitWaiting, type Database, type Trx, transaction } from '@causeway/runtime';
 import { addHeld } from '../queues/held-count.ts';
 import { scheduleQueues } from '../queues/schedule-queues.ts';
@@ -154,21 +154,6 @@ const readDelivery = (trx: Trx<Tables>, asked: DeliveryAction): Promise<Delivery
   deliveryOf(trx, asked).executeTakeFirstOrThrow(keptNoLonger);
 
 const keptNoLonger = () => new Refusal('the delivery is kept no longer');
-
-const deliveryColumns = [
-  'company_id',
-  'event_id',
-  'subscription_id',
-  'replay_id',
-  'created_utc',
-  'event_type',
-  'state',
-  'attempts',
-  'due_utc',
-  'last_status',
-  'last_error',
-  'updated_utc',
-] as const satisfies readonly (keyof DeliveryRow)[];
 
 const deliveryOf = (trx: Trx<Tables>, { companyId, delivery }: DeliveryAction) =>
   trx

@@ -1,4 +1,4 @@
-import { elapsedBoundsMs } from '@causeway/proto';
+import { type ElapsedColumn, elapsedBoundsMs } from '@causeway/proto';
 import {
   acrossTenants,
   after,
@@ -11,7 +11,7 @@ import {
 } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import type { ElapsedColumn, Tables } from '../tables.ts';
+import type { Tables } from '../tables.ts';
 
 /** Counts attempts by minute and subscription, for the dashboards. */
 export interface Minutes {

@@ -1,4 +1,4 @@
-import { type DeliveryRow, notFound, parseId } from '@causeway/proto';
+import { type DeliveryRow, deliveryColumns, notFound, parseId } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
@@ -72,18 +72,3 @@ export const deliveryAnswer = (row: DeliveryRecord) => ({
 });
 
 const maxSiblings = 100;
-
-export const deliveryColumns = [
-  'company_id',
-  'event_id',
-  'subscription_id',
-  'replay_id',
-  'created_utc',
-  'event_type',
-  'state',
-  'attempts',
-  'due_utc',
-  'last_status',
-  'last_error',
-  'updated_utc',
-] as const;
