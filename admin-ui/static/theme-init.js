@@ -28,10 +28,10 @@
   ];
   const answer = (path) =>
     ahead('preload', `/portal/api/v1/${path}`, { as: 'fetch', crossOrigin: 'anonymous' });
-  const askAhead = (_, observer) => {
-    observer.disconnect();
-    // The page is there already, and has asked.
-    if (!document.getElementById('boot')) return;
+  let asked = false;
+  const askAhead = () => {
+    if (asked) return;
+    asked = true;
     for (const file of filesOf('shell')) ahead('modulepreload', file);
     if (isOverview && location.search === '') {
       for (const file of filesOf('overview')) ahead('modulepreload', file);
@@ -41,6 +41,8 @@
   if (dataset.boot === 'in') {
     answer('session');
     new PerformanceObserver(askAhead).observe({ type: 'paint', buffered: true });
+    // Hidden windows paint nothing; the code that comes next would ask itself.
+    document.addEventListener('DOMContentLoaded', askAhead);
   }
   // The page signs in when its code is loaded.
   document.addEventListener('submit', (event) => {

@@ -1,4 +1,4 @@
-import { startTransition, useEffect, useState } from 'react';
+import { startTransition, useEffect, useRef, useState } from 'react';
 
 /**
  * Runs expensive work after the browser has painted the response to the current input.
@@ -31,4 +31,24 @@ export const useOpenAfterPaint = (open: boolean): boolean => {
     if (shown !== open) return afterPaint(() => startTransition(() => setShown(open)));
   }, [open, shown]);
   return shown;
+};
+
+/**
+ * A choice that shows at once and takes effect after the browser has painted it.
+ * @returns the choice to show, and a function that chooses.
+ */
+export const useShownFirst = <Value>(
+  value: Value,
+  onChange: (value: Value) => void,
+): readonly [Value, (next: Value) => void] => {
+  const [chosen, setChosen] = useState<{ readonly from: Value; readonly to: Value } | null>(null);
+  const cancel = useRef(() => {});
+  // biome-ignore lint/correctness/useExhaustiveDependencies: any change of the value ends the choice
+  useEffect(() => setChosen(null), [value]);
+  const choose = (to: Value): void => {
+    cancel.current();
+    setChosen({ from: value, to });
+    cancel.current = afterPaint(() => onChange(to));
+  };
+  return [chosen?.from === value ? chosen.to : value, choose];
 };

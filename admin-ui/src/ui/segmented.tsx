@@ -1,3 +1,4 @@
+import { useShownFirst } from './after-paint.ts';
 import s from './segmented.module.css';
 
 interface SegmentedProps<Value extends string> {
@@ -9,6 +10,7 @@ interface SegmentedProps<Value extends string> {
 
 /** A choice of a few visible options. Real radio buttons, so the arrow keys work. */
 export function Segmented<Value extends string>({ label, options, value, onChange }: SegmentedProps<Value>) {
+  const [shown, choose] = useShownFirst(value, onChange);
   return (
     <fieldset className={s.group}>
       <legend className="visually-hidden">{label}</legend>
@@ -17,8 +19,8 @@ export function Segmented<Value extends string>({ label, options, value, onChang
           <input
             type="radio"
             name={label}
-            checked={option.value === value}
-            onChange={() => onChange(option.value)}
+            checked={option.value === shown}
+            onChange={() => choose(option.value)}
           />
           <span>{option.label}</span>
         </label>

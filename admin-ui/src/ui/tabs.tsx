@@ -1,5 +1,6 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
 import type { ReactNode } from 'react';
+import { useShownFirst } from './after-paint.ts';
 import s from './tabs.module.css';
 
 interface TabsProps<Id extends string> {
@@ -12,8 +13,9 @@ interface TabsProps<Id extends string> {
 }
 
 export function Tabs<Id extends string>({ label, tabs, value, onChange, children }: TabsProps<Id>) {
+  const [shown, choose] = useShownFirst(value, onChange);
   return (
-    <Base.Root value={value} onValueChange={(next) => onChange(next as Id)}>
+    <Base.Root value={shown} onValueChange={(next) => choose(next as Id)}>
       <Base.List className={s.list} aria-label={label}>
         {tabs.map((tab) => (
           <Base.Tab key={tab.id} value={tab.id} className={s.tab}>
@@ -21,7 +23,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, children
           </Base.Tab>
         ))}
       </Base.List>
-      <Base.Panel value={value} className={s.panel}>
+      <Base.Panel value={shown} className={s.panel}>
         {children}
       </Base.Panel>
     </Base.Root>
