@@ -4,31 +4,43 @@
  * worse: a further condition moves no statement to another shard.
  */
 export const createVariants = (listed: readonly string[]): ((statement: string) => boolean) => {
-  const known = new Map<string, Known>();
-  for (const statement of listed) {
-    const { frame, conditions, assignments } = takeApart(statement);
-    const one = known.get(frame) ?? { parts: new Set<string>(), listed: [] };
-    for (const part of [...conditions, ...assignments]) one.parts.add(part);
-    one.listed.push(conditions);
-    known.set(frame, one);
-  }
-  return (statement) => {
-    const { frame, conditions, assignments } = takeApart(statement);
-    const one = known.get(frame);
-    return (
-      one !== undefined &&
-      [...conditions, ...assignments].every((part) => one.parts.has(part)) &&
-      one.listed.some((some) => some.every((part) => conditions.includes(part)))
-    );
-  };
+  const variants = openVariants();
+  for (const statement of listed) variants.add(statement);
+  return variants.has;
 };
 
 /** Those that say something new, in order: no other is a variant of those before it. */
 export const withoutVariants = (statements: readonly string[]): readonly string[] => {
-  const kept: string[] = [];
-  for (const statement of statements.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1)))
-    if (!createVariants(kept)(statement)) kept.push(statement);
-  return kept;
+  const kept = openVariants();
+  return statements
+    .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
+    .filter((statement) => {
+      const isNew = !kept.has(statement);
+      if (isNew) kept.add(statement);
+      return isNew;
+    });
+};
+
+const openVariants = () => {
+  const known = new Map<string, Known>();
+  return {
+    add: (statement: string): void => {
+      const { frame, conditions, assignments } = takeApart(statement);
+      const one = known.get(frame) ?? { parts: new Set<string>(), listed: [] };
+      for (const part of [...conditions, ...assignments]) one.parts.add(part);
+      one.listed.push(conditions);
+      known.set(frame, one);
+    },
+    has: (statement: string): boolean => {
+      const { frame, conditions, assignments } = takeApart(statement);
+      const one = known.get(frame);
+      return (
+        one !== undefined &&
+        [...conditions, ...assignments].every((part) => one.parts.has(part)) &&
+        one.listed.some((some) => some.every((part) => conditions.includes(part)))
+      );
+    },
+  };
 };
 
 /** What statements with the same frame are built from. */
