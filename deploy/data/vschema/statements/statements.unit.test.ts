@@ -70,6 +70,7 @@ test('a value takes each place but those in a text, another in each part of a un
 });
 
 const listed = [
+  'select /*+ INDEX(t x) */ a from t where company_id = ? order by b desc limit ?',
   'select a from t where company_id = ? order by a limit ?',
   'select a from t where company_id = ? and b = ? order by a limit ?',
   'select a from t where company_id = ? and c between (select 1 and 2) order by a limit ?',
@@ -82,13 +83,15 @@ const listed = [
 test.each([
   'select a from t where company_id = ? and b = ? and c between (select 1 and 2) order by a limit ?',
   'select b from t where company_id = ? and (b < ? AND a < ?) and (a = ? OR b = ?)',
+  'select a from t where company_id = ? and b = ? order by b desc limit ?',
+  'select /*+ INDEX(t x) */ a from t where company_id = ? order by a limit ?',
   'update t set b = ? where company_id = ?',
-])('%s: a combination of listed conditions and assignments is known', (statement) => {
+])('%s: a combination of listed conditions, assignments, orders and hints is known', (statement) => {
   expect(createVariants(listed)(statement)).toBe(true);
 });
 
 test('the list keeps the shorter ones, which say what the others are combinations of', () => {
-  const [none, b, c] = listed.slice(0, 3) as [string, string, string];
+  const [none, b, c] = listed.slice(1, 4) as [string, string, string];
   const both =
     'select a from t where company_id = ? and b = ? and c between (select 1 and 2) order by a limit ?';
   expect(withoutVariants([both, c, b, none])).toEqual([none, b, c]);
@@ -98,6 +101,7 @@ test.each([
   'select a from t where b = ? order by a limit ?',
   'select a from t where company_id = ? and d = ? order by a limit ?',
   'select a from t where company_id = ? order by b limit ?',
+  'select /*+ INDEX(t y) */ a from t where company_id = ? order by a limit ?',
   'select b from t where company_id = ?',
   'update t set c = ?, b = ? where company_id = ?',
   'update t set b = ? where a = ?',

@@ -1,7 +1,7 @@
 /**
- * Whether a statement is in the list, or differs from listed ones only in its optional conditions and assignments: each is
- * in the list, but not all their combinations. The statement has all conditions of a listed one, so its verdict is no
- * worse: a further condition moves no statement to another shard.
+ * Whether a statement is in the list, or differs from listed ones only in its optional conditions, assignments, order and
+ * index hint: each is in the list, but not all their combinations. The statement has all conditions of a listed one, so
+ * its verdict is no worse: a further condition moves no statement to another shard.
  */
 export const createVariants = (listed: readonly string[]): ((statement: string) => boolean) => {
   const variants = openVariants();
@@ -25,18 +25,18 @@ const openVariants = () => {
   const known = new Map<string, Known>();
   return {
     add: (statement: string): void => {
-      const { frame, conditions, assignments } = takeApart(statement);
+      const { frame, conditions, others } = takeApart(statement);
       const one = known.get(frame) ?? { parts: new Set<string>(), listed: [] };
-      for (const part of [...conditions, ...assignments]) one.parts.add(part);
+      for (const part of [...conditions, ...others]) one.parts.add(part);
       one.listed.push(conditions);
       known.set(frame, one);
     },
     has: (statement: string): boolean => {
-      const { frame, conditions, assignments } = takeApart(statement);
+      const { frame, conditions, others } = takeApart(statement);
       const one = known.get(frame);
       return (
         one !== undefined &&
-        [...conditions, ...assignments].every((part) => one.parts.has(part)) &&
+        [...conditions, ...others].every((part) => one.parts.has(part)) &&
         one.listed.some((some) => some.every((part) => conditions.includes(part)))
       );
     },
@@ -50,26 +50,30 @@ interface Known {
   readonly listed: (readonly string[])[];
 }
 
-/** The statement without the conditions joined by `and` in the outermost WHERE and the assignments of SET, and these. */
+/** The statement without the conditions joined by `and` in the outermost WHERE and its other optional parts, and these. */
 const takeApart = (
   statement: string,
-): {
-  readonly frame: string;
-  readonly conditions: readonly string[];
-  readonly assignments: readonly string[];
-} => {
+): { readonly frame: string; readonly conditions: readonly string[]; readonly others: readonly string[] } => {
   let conditions: readonly string[] = [];
-  let assignments: readonly string[] = [];
+  const others: string[] = [];
   const frame = outermost(statement)
+    .replace(/^(\w+)( \/\*\+.*?\*\/)/, (_, verb: string, hint: string) => {
+      others.push(hint);
+      return verb;
+    })
     .replace(/^(update .*?) set (.*?)(?= where |$)/i, (_, before: string, list: string) => {
-      assignments = list.split(', ').map((part) => `set ${part}`);
+      others.push(...list.split(', ').map((part) => `set ${part}`));
       return `${before} set …`;
     })
-    .replace(/ where (.*?)(?= group by | having | order by | limit | for update|$)/i, (_, list: string) => {
+    .replace(/ order by .*?(?= limit | for update|$)/i, (order) => {
+      others.push(order);
+      return '';
+    })
+    .replace(/ where (.*?)(?= group by | having | limit | for update|$)/i, (_, list: string) => {
       conditions = conditionsOf(list);
       return ' where …';
     });
-  return { frame, conditions, assignments };
+  return { frame, conditions, others };
 };
 
 /** Those joined by `and`, also in parentheses of their own. */
