@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -79,9 +80,17 @@ export const openStage = async (context: ScaleOutContext): Promise<Stage> => {
     vitess,
     shards,
     plain,
-    onVitess: { ...env, MYSQL_URL: vitess.url, MYSQL_SHARDS: 'vtgate' },
+    onVitess: {
+      // Clusters that follow one another open the secrets of those before them.
+      ...{ WEBHOOKS_SECRET_KEYS: newKeyRing(), PORTAL_SECRET_KEYS: newKeyRing() },
+      ...env,
+      MYSQL_URL: vitess.url,
+      MYSQL_SHARDS: 'vtgate',
+    },
   };
 };
+
+const newKeyRing = (): string => `scale-out:${randomBytes(32).toString('base64')}`;
 
 /** A folder that is removed at the end, except for its logs if the run did not pass. */
 const openHome = ({ onEnd, report }: ScaleOutContext): Pick<Stage, 'home' | 'pass'> => {

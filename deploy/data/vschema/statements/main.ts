@@ -13,6 +13,7 @@ import { vitessPrograms } from '../../vitess/programs.ts';
 import { compare } from './compare.ts';
 import { explain } from './explain.ts';
 import { type Listed, listFile, readList, readNotes, renderList } from './list.ts';
+import { normalize } from './normalize.ts';
 import { withoutVariants } from './variants.ts';
 
 // Writes the list of statements, `statements.txt`: those listed and those in the folders of notes that are the arguments,
@@ -57,7 +58,8 @@ if (args.includes('--check')) {
   process.exit(lines.length === 0 ? 0 : 1);
 }
 const reasons = new Map<string, string>();
-if (!args.includes('--only')) for (const { statement, reason } of readList()) reasons.set(statement, reason);
+if (!args.includes('--only'))
+  for (const { statement, reason } of readList()) reasons.set(normalize(statement), reason);
 for (const [statement, { reason = '' }] of readNotes(folders))
   if (reason || !reasons.has(statement)) reasons.set(statement, reason);
 

@@ -3,7 +3,11 @@
  * the same in every run.
  */
 export const normalize = (sql: string): string => {
-  let text = sql.replace(/\s+/g, ' ').trim().replace(/\( /g, '(').replace(/ \)/g, ')');
+  let text = sql
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\( /g, '(')
+    .replace(/ (?=[),])/g, '');
   text = text
     // The days of partitions.
     .replace(/`p\d{8}`/g, '`p20260101`')

@@ -51,6 +51,7 @@ test('no deployment makes services note their statements', () => {
 test.each([
   ['select `a` from `t` where `b` in (?, ?, ?)', 'select `a` from `t` where `b` in (?)'],
   ['insert into t (a, b) values (?, ?), (?, ?), (?, ?)', 'insert into t (a, b) values (?, ?)'],
+  ['update t set a = ? , b = ?', 'update t set a = ?, b = ?'],
   ['insert into t (a, b) values (default, ?), (?, ?)', 'insert into t (a, b) values (?, ?)'],
   [
     'SELECT a\n  FROM t WHERE (a, b) IN ((?, ?), (?, ?)) LIMIT 20',
