@@ -34,11 +34,11 @@ const rowsOf = (text: string, title: string): readonly (readonly string[])[] => 
 };
 
 const head = `
-Measurements of \`npm run faults -- --write\`; each row is the last run of its fault. Three NATS servers with three copies
-of each stream, two gateways, two crm, two webhooks, three dispatchers, access and MySQL run on one machine, with a TCP
-proxy for each connection between them. Callers send creates at a steady rate and retry each every second until it is
-answered 2xx; each create is an event that a subscriber must receive. Meanwhile four keys send more requests than their
-limits of 60, 120, 180 and 240 per minute allow.
+Measurements of \`npm run faults -- --write\`; each row is the last run of its fault that passed. Three NATS servers
+with three copies of each stream, two gateways, two crm, two webhooks, three dispatchers, access and MySQL run on one
+machine, with a TCP proxy for each connection between them. Callers send creates at a steady rate and retry each every
+second until it is answered 2xx; each create is an event that a subscriber must receive. Meanwhile four keys send more
+requests than their limits of 60, 120, 180 and 240 per minute allow.
 
 After each fault the run checks: every answered record exists; every committed event arrived, and no other event; no key
 exceeded its limit in any window; every answer matches the OpenAPI document, and every error is one of 503
