@@ -50,44 +50,20 @@ export const bytes = (count: number): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-const dateTime = onFirstUse(
-  () =>
-    new Intl.DateTimeFormat('en', {
-      year: 'numeric',
-      month: 'short',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-    }),
-);
-const clock = onFirstUse(
-  () => new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
-);
-const clockSeconds = onFirstUse(
-  () =>
-    new Intl.DateTimeFormat('en', {
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-    }),
-);
-const day = onFirstUse(() => new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' }));
+const dates = (options: Intl.DateTimeFormatOptions) =>
+  onFirstUse(() => new Intl.DateTimeFormat('en', { hourCycle: 'h23', ...options }));
+
+const day = dates({ month: 'short', day: 'numeric' });
+const clock = dates({ hour: '2-digit', minute: '2-digit' });
+const clockSeconds = dates({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const minuteOfYear: Intl.DateTimeFormatOptions = {
+  ...{ year: 'numeric', month: 'short', day: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit' },
+};
+const dateMinute = dates(minuteOfYear);
+const dateTime = dates({ ...minuteOfYear, second: '2-digit' });
 
 export const absolute = (time: string | number): string => dateTime().format(new Date(time));
-const dateMinute = onFirstUse(
-  () =>
-    new Intl.DateTimeFormat('en', {
-      year: 'numeric',
-      month: 'short',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
-);
 export const absoluteMinute = (time: string | number): string => dateMinute().format(new Date(time));
 export const clockTime = (time: string | number): string => clock().format(new Date(time));
 export const preciseTime = (time: string | number): string => clockSeconds().format(new Date(time));
