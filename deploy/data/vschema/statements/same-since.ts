@@ -9,6 +9,8 @@ export const isSameSince = (root: string, changed: string, paths: readonly strin
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   try {
+    // Its oldest commit seems to have changed every file.
+    if (git('rev-parse', '--is-shallow-repository').trim() === 'true') return false;
     const commit = git('log', '-1', '--format=%H', '--', changed).trim();
     for (const path of paths) git('cat-file', '-e', `${commit}:${relative(root, path)}`);
     git('diff', '--quiet', commit, '--', ...paths, ':!*.md', ':!*.test.ts');

@@ -55,4 +55,9 @@ test('a file is the same until its content differs from that of the commit, and 
   write('code/a.unit.test.ts', 'no code that runs in a service');
   commit();
   expect(isSame('code')).toBe(true);
+
+  const shallow = mkdtempSync(join(tmpdir(), 'causeway-same-since-'));
+  git('clone', '--depth', '1', `file://${root}`, shallow);
+  expect(isSameSince(shallow, join(shallow, 'list'), [join(shallow, 'code/a')])).toBe(false);
+  rmSync(shallow, { recursive: true });
 });
