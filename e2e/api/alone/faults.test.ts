@@ -60,9 +60,8 @@ test('While NATS is down every request gets 503 at once, and requests succeed ag
       message: 'This is not a rate-limit violation. Retry after 1-2 seconds.',
     });
   }
-  // If each waited, none would be faster than the wait. On a starved machine, most are slow for other reasons.
   const elapsed = sentLater().map(({ elapsedMs }) => elapsedMs);
-  expect(elapsed.toSorted((a, b) => a - b)[Math.floor(elapsed.length * 0.1)]).toBeLessThan(450);
+  expect(elapsed.toSorted((a, b) => a - b)[Math.floor(elapsed.length * 0.5)]).toBeLessThan(450);
   const allowed = [
     '200',
     '503 lock_timeout',
