@@ -66,10 +66,6 @@ export const limitEntrySubject = (log: number | '*', partition: number | '*', st
 export const limitMemberSubject = (log: number | '*', partition: number | '*', store: string): string =>
   `${limitEntrySubject(log, partition, store)}.member`;
 
-/** The stream of counts of the previous release (`services/gateway/limits/former-log.ts`). */
-export const formerLimitStream = 'LIMITS';
-export const formerLimitSubject = (partition: number | '*'): string => `limits.log.${partition}`;
-
 /**
  * Requests to count go here. Only the owner of the partition listens, under the epoch of its ownership, so that an
  * owner that lost the partition without noticing is never asked again.

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formerLimitStream, formerLimitSubject, limitLogNumbers, limitLogStream } from '@causeway/proto';
+import { limitLogNumbers, limitLogStream } from '@causeway/proto';
 import { type Bus, connectBus, ensureLimitStreams } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAsker } from './ask.ts';
 import { CountError, type Counter, createCounter, type Take } from './counter.ts';
@@ -163,52 +162,6 @@ describe('limits are exact', () => {
     );
     for (let at = 1; at <= 10; at++)
       expect((await limiter.take(limitsOf(other, 10, 'read', company))).admitted).toBe(true);
-  });
-
-  test('a gateway of the previous release can still count', async () => {
-    const gateway = await startGateway();
-    const key = newKey();
-    const window = Math.floor(clock / 60_000);
-    await take(gateway, key, 60);
-    const epoch = await ownerOf(openQuorum(gateway));
-    const slot = keySlot(key, 'read');
-    const reply = await gateway.bus.nc.request(
-      `limits.count.0.${epoch}`,
-      JSON.stringify({ window, takes: [...requests(slot, 2), ...requests(keySlot(newKey(), 'read'))] }),
-    );
-    expect(reply.json()).toEqual([2, 0, 1, 0]);
-  });
-
-  test('an owner of the previous release is fenced off with its counts kept, and its gateways find the new one', async () => {
-    const own = await testNats();
-    onTestFinished(() => own.stop());
-    const gateway = await startGateway(own.url);
-    const jsm = await jetstreamManager(gateway.bus.nc);
-    await jsm.streams.add({
-      name: formerLimitStream,
-      subjects: [formerLimitSubject('*')],
-      allow_rollup_hdrs: true,
-    });
-    const window = Math.floor(clock / 60_000);
-    const [slot, other] = [newKey() * 4, newKey() * 4];
-    const append = async (entry: object, expected: number): Promise<unknown> => {
-      const messageHeaders = headers();
-      messageHeaders.set('Nats-Expected-Last-Subject-Sequence', String(expected));
-      const reply = await gateway.bus.nc.request(formerLimitSubject(0), JSON.stringify(entry), {
-        headers: messageHeaders,
-        timeout: 5000,
-      });
-      return reply.json();
-    };
-    const former = 'b0123456789abcdef';
-    await append({ epoch: former, counts: { [window]: [slot, 5, other, 1] } }, 0);
-    await append({ epoch: former, counts: { [window]: [slot, 2] } }, 1);
-    await gateway.counter.warm();
-    expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(8);
-    expect((await gateway.counter.count(inSlot(window, other))).own).toBe(2);
-    expect(await append({ epoch: former, counts: { [window]: [slot, 1] } }, 2)).toHaveProperty('error');
-    const last = await jsm.streams.getMessage(formerLimitStream, { last_by_subj: formerLimitSubject(0) });
-    expect(last!.json()).toMatchObject({ epoch: await ownerOf(openQuorum(gateway)) });
   });
 
   test('a key over its limit is admitted when its limit is raised', async () => {

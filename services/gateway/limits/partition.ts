@@ -7,7 +7,6 @@ import {
   type Positions,
   slotCount,
   type Takes,
-  type Totals,
   toTotals,
 } from './counts.ts';
 import { encodeTotals } from './log.ts';
@@ -69,7 +68,7 @@ const releaseWithinMs = 1000;
 export const claimPartition = async (
   quorum: Quorum,
   listen: (partition: Partition) => Listener,
-  { metrics = noMetrics, elapsedMs = () => performance.now(), formerCounts }: PartitionOptions = {},
+  { metrics = noMetrics, elapsedMs = () => performance.now() }: PartitionOptions = {},
 ): Promise<Partition> => {
   const epoch = newEpoch();
   const counts = createCounts();
@@ -157,14 +156,12 @@ export const claimPartition = async (
   };
   // Gateways may find the epoch in the logs before this process knows that they have it.
   const listener = listen(self);
-  const former = await formerCounts?.(epoch);
   const result = await new Promise<LogWriter | 'fenced' | undefined>((resolve) =>
     quorum.claim(
       {
         epoch,
         merge: (entries) => {
           for (const { totals } of entries) mergeTotals(counts, totals);
-          if (former) mergeTotals(counts, former);
         },
         encodeState: () => {
           forgetOldWindows();
@@ -199,8 +196,6 @@ const encodeState = (counts: Counts): readonly string[] => {
 export interface PartitionOptions {
   readonly metrics?: Metrics;
   readonly elapsedMs?: () => number;
-  /** Fences the previous release's owner off, and returns its counts (`former-log.ts`). */
-  readonly formerCounts?: ((epoch: string) => Promise<Totals>) | undefined;
 }
 
 /** Takes the other gateways' requests to a partition. */

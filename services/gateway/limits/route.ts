@@ -4,7 +4,6 @@ import { type Bus, isRequest, type Log, type Metrics, randomHex } from '@causewa
 import type { Msg } from '@nats-io/transport-node';
 import type { Asker } from './ask.ts';
 import type { Positions, Takes } from './counts.ts';
-import { type FormerLog, openFormerLog } from './former-log.ts';
 import { openJetStreamLog } from './jetstream-log.ts';
 import { claimPartition, type Listener, LogsSilentError, MovedError, type Partition } from './partition.ts';
 import { createQuorum } from './quorum.ts';
@@ -60,8 +59,6 @@ export const createRoute = ({
   let heardMs = Number.NEGATIVE_INFINITY;
   let heardEpoch: string | undefined;
   let resolving: Promise<void> | undefined;
-  /** While gateways of the previous release may run. */
-  let former: FormerLog | undefined;
   const quorum = createQuorum({
     logs: logs.map((log) => openJetStreamLog(ask, { log, partition, timeoutMs: logSilentMs })),
     newStore: () => randomHex(8),
@@ -76,9 +73,7 @@ export const createRoute = ({
       callback: (error: Error | null, message: Msg) => {
         if (error || !isRequest(message)) return;
         const { window, takes, id } = message.json<CountRequest>();
-        const count = () => owned.count(window, takes, timeoutMs);
-        // The previous release sends no id.
-        (id ? answers(id, count) : count()).then(
+        answers(id, () => owned.count(window, takes, timeoutMs)).then(
           (positions) => message.respond(JSON.stringify(positions)),
           () => message.respond('"moved"'),
         );
@@ -89,7 +84,7 @@ export const createRoute = ({
 
   const claim = async (): Promise<void> => {
     try {
-      local = await claimPartition(quorum, listen, { metrics, formerCounts: former?.takeOver });
+      local = await claimPartition(quorum, listen, { metrics });
       epoch = local.epoch;
       logger?.info({ partition, epoch }, 'partition taken over');
     } catch (error) {
@@ -199,10 +194,7 @@ export const createRoute = ({
       if (silent) throw silent;
       return undefined;
     },
-    warm: async () => {
-      former = await openFormerLog(ask, partition);
-      await resolveOwner();
-    },
+    warm: resolveOwner,
     owned: () => local?.owned() === true,
     drain: async () => local?.release(),
   };
