@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
-import { compare } from '../data/vschema/statements/compare.ts';
+import { compare } from '../data/testing/statements/compare.ts';
 import { buildPortal } from './portal.ts';
 import { terminalReport } from './report.ts';
 import { testFiles } from './test-choice.ts';

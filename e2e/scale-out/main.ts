@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readEnv } from '@causeway/runtime';
-import { clusterPrograms } from '../../deploy/data/vitess/cluster.ts';
-import { MissingProgram, vitessPrograms } from '../../deploy/data/vitess/programs.ts';
+import { clusterPrograms } from '../../deploy/data/testing/vitess/cluster.ts';
+import { MissingProgram, vitessPrograms } from '../../deploy/data/testing/vitess/programs.ts';
 import { terminalReport } from '../../deploy/local/report.ts';
 import { SetupError } from '../../deploy/local/setup-error.ts';
 import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';

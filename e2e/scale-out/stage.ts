@@ -3,9 +3,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { migrate } from '@causeway/runtime';
-import { startVitess, type VitessCluster, type VitessOptions } from '../../deploy/data/vitess/cluster.ts';
-import { addKeyspaces } from '../../deploy/data/vitess/keyspaces.ts';
-import type { Tablet } from '../../deploy/data/vitess/tablet.ts';
+import {
+  startVitess,
+  type VitessCluster,
+  type VitessOptions,
+} from '../../deploy/data/testing/vitess/cluster.ts';
+import { addKeyspaces } from '../../deploy/data/testing/vitess/keyspaces.ts';
+import type { Tablet } from '../../deploy/data/testing/vitess/tablet.ts';
 import { type MysqlServer, startMysql } from '../../deploy/local/mysql.ts';
 import type { Report } from '../../deploy/local/report.ts';
 import type { Program } from '../../deploy/local/toolchain.ts';

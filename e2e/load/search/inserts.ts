@@ -1,8 +1,8 @@
 import { type Database, transaction } from '@causeway/runtime';
 import { createRandom } from '../../../services/crm/demo/random.ts';
 import { startIndexer } from '../../../services/crm/search/indexer.ts';
-import { markForSearch } from '../../../services/crm/search/mark-for-search.ts';
 import type { Tables } from '../../../services/crm/tables.ts';
+import { markForSearch } from '../../../services/crm/testing/mark-for-search.ts';
 import { createVariedPerson } from './names.ts';
 import { clientRow, type SearchData } from './seed.ts';
 

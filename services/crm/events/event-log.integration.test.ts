@@ -2,8 +2,8 @@ import { encodeEnvelope, versionHeader } from '@causeway/proto';
 import { transaction } from '@causeway/runtime';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { readEvents } from '../testing/read-events.ts';
 import { createEventLog, newEvent } from './event-log.ts';
-import { readEvents } from './read-events.ts';
 
 let crm: BootedCrm;
 beforeAll(async () => {

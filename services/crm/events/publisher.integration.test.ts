@@ -5,9 +5,9 @@ import { connectBus, createMetrics } from '@causeway/runtime';
 import { cleanUp, testProcess } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { readEvents } from '../testing/read-events.ts';
 import type { CommittedEvent } from './event-log.ts';
 import { openPublisher } from './publisher.ts';
-import { readEvents } from './read-events.ts';
 
 // Each test starts without a service in its own process: replicas are processes that can be killed.
 let crm: BootedCrm;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { markForSearch } from '../search/mark-for-search.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { indexAll } from '../testing/index-all.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
+import { markForSearch } from '../testing/mark-for-search.ts';
 
 let crm: BootedCrm;
 

@@ -8,10 +8,10 @@ import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
 import { indexAll } from '../testing/index-all.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
+import { markForSearch } from '../testing/mark-for-search.ts';
 import { findByText } from './find-by-text.ts';
 import { indexCompany } from './index-company.ts';
 import { startIndexer } from './indexer.ts';
-import { markForSearch } from './mark-for-search.ts';
 import { contains, normalise, searchText } from './text.ts';
 
 let db: Database<Tables>;

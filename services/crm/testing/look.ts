@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { readEvents } from '../events/read-events.ts';
 import type { Tables } from '../tables.ts';
+import { readEvents } from './read-events.ts';
 
 /** A company's events in order, their payloads parsed. */
 export const eventsOf = async (db: Kysely<Tables>, companyId: number) =>

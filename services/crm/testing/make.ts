@@ -1,7 +1,7 @@
 import { type Database, transaction } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
-import { markForSearch } from '../search/mark-for-search.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
+import { markForSearch } from './mark-for-search.ts';
 
 export const statusIds = { leadNew: 1, leadContacted: 2, clientActive: 20, clientPaused: 21 } as const;
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { provideRuntime } from './runtimes.ts';
+import { provideRuntime } from './testing/runtimes.ts';
 
 /**
  * Runs the programs that the portal shows, in every language whose tools are installed or available from Debian.

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts';
 
 /**
  * A company's events in commit order, after a given sequence. A reader that continues from the last sequence of each
- * answer gets every event once: see `event-log.ts`.
+ * answer gets every event once: see `events/event-log.ts`.
  */
 export const readEvents = (
   db: Kysely<Tables>,

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
-import { providePrograms } from '../../../../../deploy/local/toolchain/provide.mjs';
+import { providePrograms } from '../../../../../../deploy/local/toolchain/provide.mjs';
 
 /**
  * How to run the files of a language: the program, its arguments before the file, and additional environment

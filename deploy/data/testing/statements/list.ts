@@ -12,7 +12,7 @@ export interface Listed {
   readonly reason: string;
 }
 
-export const listFile = join(import.meta.dirname, '../statements.txt');
+export const listFile = join(import.meta.dirname, '../../vschema/statements.txt');
 
 /** Each statement has three lines: itself, its verdict, and why it may concern several companies. */
 export const readList = (): readonly Listed[] =>
