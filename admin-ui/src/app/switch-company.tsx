@@ -31,9 +31,7 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
   });
   return (
     <Form
-      onSubmit={() => enter.mutate()}
-      pending={enter.isPending}
-      error={enter.error}
+      mutation={enter}
       fields={['totp', 'recoveryCode']}
       submit={`Open ${company.name}`}
       secondary={<Button onClick={onBack}>Back</Button>}

@@ -3,10 +3,11 @@ import { errorText } from '../errors.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, TextInput } from './field.tsx';
+import { type Submission, submitOnce } from './form.tsx';
 import { Row, Stack } from './layout.tsx';
 import { Notice } from './notice.tsx';
 
-interface ConfirmProps {
+type ConfirmProps = Submission & {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
@@ -16,14 +17,11 @@ interface ConfirmProps {
   readonly danger?: boolean;
   /** For actions with large effects: the word to type before confirming, in lower case. */
   readonly typed?: string | undefined;
-  readonly pending: boolean;
-  readonly error: unknown;
-  readonly onConfirm: () => void;
-}
+};
 
 /** Asks for confirmation of an irreversible action. The safe button has the focus. */
 export function ConfirmDialog(props: ConfirmProps) {
-  const { open, onClose, title, children, confirm, danger, typed, pending, error, onConfirm } = props;
+  const { open, onClose, title, children, confirm, danger, typed, mutation } = props;
   const [text, setText] = useState('');
   const cancel = useRef<HTMLButtonElement>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -43,7 +41,7 @@ export function ConfirmDialog(props: ConfirmProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!missing && !pending) onConfirm();
+          if (!missing) submitOnce(props);
         }}
       >
         <Stack>
@@ -53,7 +51,7 @@ export function ConfirmDialog(props: ConfirmProps) {
               <TextInput ref={input} value={text} onChange={(event) => setText(event.target.value)} />
             </Field>
           )}
-          {error != null && <Notice tone="bad">{errorText(error)}</Notice>}
+          {mutation.error != null && <Notice tone="bad">{errorText(mutation.error)}</Notice>}
           <Row justify="flex-end">
             <Button ref={cancel} onClick={close}>
               Cancel
@@ -61,7 +59,7 @@ export function ConfirmDialog(props: ConfirmProps) {
             <Button
               type="submit"
               variant={danger ? 'danger' : 'primary'}
-              pending={pending}
+              pending={mutation.isPending}
               disabledReason={missing ? `Type “${typed}” first` : undefined}
             >
               {confirm}

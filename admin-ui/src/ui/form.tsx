@@ -4,11 +4,25 @@ import { Button } from './button.tsx';
 import s from './form.module.css';
 import { Notice } from './notice.tsx';
 
-interface FormProps {
-  readonly onSubmit: () => void;
-  readonly pending: boolean;
-  /** The error of the last submit. Shown here unless the fields show all of it. */
+/** What a form or a confirmation sends, of a mutation of TanStack Query. */
+export interface Mutation<Input> {
+  readonly isPending: boolean;
   readonly error: unknown;
+  readonly mutate: (input: Input) => void;
+}
+
+/** A mutation without input, or one that `onSubmit` gives its input. */
+export type Submission =
+  | { readonly mutation: Mutation<void>; readonly onSubmit?: undefined }
+  | { readonly mutation: Mutation<never>; readonly onSubmit: () => void };
+
+export const submitOnce = (submission: Submission): void => {
+  if (submission.mutation.isPending) return;
+  if (submission.onSubmit) submission.onSubmit();
+  else submission.mutation.mutate();
+};
+
+type FormProps = Submission & {
   /** Fields that show their own errors from the server's details. */
   readonly fields?: readonly string[];
   readonly submit: string;
@@ -18,11 +32,12 @@ interface FormProps {
   /** Further buttons, before the submitting one. */
   readonly secondary?: ReactNode;
   readonly children: ReactNode;
-}
+};
 
-/** The frame of every form: shows errors and a submit button with its pending state, and prevents double submits. */
+/** The frame of every form: shows errors that no field shows and a submit button with its pending state, and prevents double submits. */
 export function Form(props: FormProps) {
-  const { onSubmit, pending, error, fields = [], submit, danger, wide, secondary, children } = props;
+  const { fields = [], submit, danger, wide, secondary, children } = props;
+  const { isPending, error } = props.mutation;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (error) showFirstProblem(form.current);
@@ -30,7 +45,7 @@ export function Form(props: FormProps) {
   const send = (event: FormEvent): void => {
     event.preventDefault();
     event.stopPropagation();
-    if (!pending && props.submitDisabledReason === undefined) onSubmit();
+    if (props.submitDisabledReason === undefined) submitOnce(props);
   };
   return (
     <form ref={form} className={s.form} onSubmit={send} noValidate>
@@ -45,7 +60,7 @@ export function Form(props: FormProps) {
         <Button
           type="submit"
           variant={danger ? 'danger' : 'primary'}
-          pending={pending}
+          pending={isPending}
           disabledReason={props.submitDisabledReason}
           wide={wide}
         >

@@ -106,9 +106,7 @@ function Cancel({ label }: { readonly label: string }) {
         title={`${label}?`}
         confirm={label}
         danger
-        pending={cancel.isPending}
-        error={cancel.error}
-        onConfirm={() => cancel.mutate()}
+        mutation={cancel}
       >
         <p>No further attempt is made. The event stays in the event log, and you can resend it.</p>
       </ConfirmDialog>

@@ -38,9 +38,7 @@ export function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title="Send test event" size="l">
       <Form
-        onSubmit={() => send.mutate()}
-        pending={send.isPending}
-        error={send.error}
+        mutation={send}
         fields={['type', 'payload']}
         submit="Send event"
         secondary={<Button onClick={onClose}>Cancel</Button>}

@@ -75,9 +75,7 @@ function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (key: Ma
     setChosen(on ? [...chosen, scope] : chosen.filter((one) => one !== scope));
   return (
     <Form
-      onSubmit={() => create.mutate()}
-      pending={create.isPending}
-      error={create.error}
+      mutation={create}
       fields={['name', 'scopes']}
       submit="Create key"
       secondary={<Button onClick={onClose}>Cancel</Button>}

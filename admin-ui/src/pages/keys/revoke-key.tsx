@@ -33,9 +33,8 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
       confirm="Revoke key"
       danger
       typed={recent ? 'revoke' : undefined}
-      pending={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate(apiKey.id)}
+      mutation={revoke}
+      onSubmit={() => revoke.mutate(apiKey.id)}
     >
       <Stack gap="s">
         {recent && apiKey.lastUsedUtc !== null && (

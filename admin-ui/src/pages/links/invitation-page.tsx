@@ -48,14 +48,7 @@ function JoinForm({ token, email }: { readonly token: string; readonly email: st
     },
   });
   return (
-    <Form
-      onSubmit={() => accept.mutate()}
-      pending={accept.isPending}
-      error={accept.error}
-      fields={['name', 'password']}
-      submit="Join and sign in"
-      wide
-    >
+    <Form mutation={accept} fields={['name', 'password']} submit="Join and sign in" wide>
       <Field label="Your name" error={fieldError(accept.error, 'name')}>
         <TextInput autoComplete="name" value={name} onChange={(event) => setName(event.target.value)} />
       </Field>

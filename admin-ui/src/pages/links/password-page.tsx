@@ -48,14 +48,7 @@ function PasswordForm({ token, email }: { readonly token: string; readonly email
     },
   });
   return (
-    <Form
-      onSubmit={() => choose.mutate()}
-      pending={choose.isPending}
-      error={choose.error}
-      fields={['password']}
-      submit="Set new password"
-      wide
-    >
+    <Form mutation={choose} fields={['password']} submit="Set new password" wide>
       <NewPasswordField
         label="New password"
         email={email}

@@ -142,9 +142,8 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
   const count = preview.data?.count;
   return (
     <Form
+      mutation={begin}
       onSubmit={() => body && begin.mutate(body)}
-      pending={begin.isPending}
-      error={begin.error}
       submit={count ? `Replay ${plural(count, 'delivery', 'deliveries')}` : 'Replay'}
       submitDisabledReason={
         body === null

@@ -21,9 +21,7 @@ export function ChangeName({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title="Change your name" size="s">
       <Form
-        onSubmit={() => change.mutate()}
-        pending={change.isPending}
-        error={change.error}
+        mutation={change}
         fields={['name']}
         submit="Save"
         secondary={<Button onClick={onClose}>Cancel</Button>}

@@ -27,9 +27,7 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title="Change password" size="s">
       <Form
-        onSubmit={() => change.mutate()}
-        pending={change.isPending}
-        error={change.error}
+        mutation={change}
         fields={['currentPassword', 'newPassword']}
         submit="Change password"
         secondary={<Button onClick={onClose}>Cancel</Button>}

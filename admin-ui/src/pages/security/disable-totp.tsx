@@ -29,9 +29,7 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
         withFactor
         submit="Turn off two-factor sign-in"
         danger
-        pending={disable.isPending}
-        error={disable.error}
-        onSubmit={disable.mutate}
+        mutation={disable}
         onClose={onClose}
       />
     </Dialog>

@@ -49,13 +49,7 @@ function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: reado
   });
   if (!started) {
     return (
-      <PasswordForm
-        submit="Continue"
-        pending={start.isPending}
-        error={start.error}
-        onSubmit={start.mutate}
-        onClose={onClose}
-      >
+      <PasswordForm submit="Continue" mutation={start} onClose={onClose}>
         <p>You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.</p>
       </PasswordForm>
     );
@@ -78,9 +72,7 @@ function Confirm({ started, onClose, onDone }: ConfirmProps) {
   });
   return (
     <Form
-      onSubmit={() => confirm.mutate()}
-      pending={confirm.isPending}
-      error={confirm.error}
+      mutation={confirm}
       fields={['code']}
       submit="Turn on"
       secondary={<Button onClick={onClose}>Cancel</Button>}

@@ -3,7 +3,7 @@ import { FactorField, useFactor } from '../../app/factor-field.tsx';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, PasswordInput } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Form, type Mutation } from '../../ui/form.tsx';
 
 export interface Proof {
   readonly password: string;
@@ -16,23 +16,21 @@ interface PasswordFormProps {
   readonly withFactor?: boolean;
   readonly submit: string;
   readonly danger?: boolean;
-  readonly pending: boolean;
-  readonly error: unknown;
-  readonly onSubmit: (proof: Proof) => void;
+  readonly mutation: Mutation<Proof>;
   readonly onClose: () => void;
   readonly children?: ReactNode;
 }
 
 /** Asks for the password again before the second factor changes. */
 export function PasswordForm(props: PasswordFormProps) {
-  const { withFactor = false, submit, danger = false, pending, error, onSubmit, onClose, children } = props;
+  const { withFactor = false, submit, danger = false, mutation, onClose, children } = props;
+  const { error } = mutation;
   const [password, setPassword] = useState('');
   const factor = useFactor();
   return (
     <Form
-      onSubmit={() => onSubmit({ password, ...(withFactor && factor.given) })}
-      pending={pending}
-      error={error}
+      mutation={mutation}
+      onSubmit={() => mutation.mutate({ password, ...(withFactor && factor.given) })}
       fields={['password', 'totp', 'recoveryCode']}
       submit={submit}
       danger={danger}

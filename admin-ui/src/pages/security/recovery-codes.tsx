@@ -33,14 +33,7 @@ export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
       description="Your current recovery codes stop working."
       size="s"
     >
-      <PasswordForm
-        withFactor
-        submit="Create recovery codes"
-        pending={renew.isPending}
-        error={renew.error}
-        onSubmit={renew.mutate}
-        onClose={onClose}
-      />
+      <PasswordForm withFactor submit="Create recovery codes" mutation={renew} onClose={onClose} />
     </Dialog>
   );
 }

@@ -68,9 +68,7 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         title="End all other sessions?"
         confirm="End sessions"
         danger
-        pending={endOthers.isPending}
-        error={endOthers.error}
-        onConfirm={() => endOthers.mutate()}
+        mutation={endOthers}
       >
         Every other browser has to sign in again. If you do not recognize a session, also change your
         password.

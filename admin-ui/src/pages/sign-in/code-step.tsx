@@ -30,9 +30,7 @@ export function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
   };
   return (
     <Form
-      onSubmit={() => signIn.mutate()}
-      pending={signIn.isPending}
-      error={signIn.error}
+      mutation={signIn}
       fields={['totp', 'recoveryCode']}
       submit={wait > 0 ? `Wait ${wait} s` : 'Continue'}
       submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}

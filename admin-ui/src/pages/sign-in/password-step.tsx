@@ -39,9 +39,7 @@ export function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
   const wait = useWait(signIn.error);
   return (
     <Form
-      onSubmit={() => signIn.mutate()}
-      pending={signIn.isPending}
-      error={signIn.error}
+      mutation={signIn}
       fields={['email', 'password']}
       submit={wait > 0 ? `Wait ${wait} s` : 'Sign in'}
       submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}

@@ -38,9 +38,7 @@ export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps)
       confirm="Delete subscription"
       danger
       typed={busy ? 'delete' : undefined}
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
+      mutation={remove}
     >
       <Stack gap="s">
         {busy && (

@@ -28,9 +28,7 @@ export function DisableDialog({ open, subscription, onClose }: DisableDialogProp
       onClose={onClose}
       title={`Disable “${nameOf(subscription)}”?`}
       confirm="Disable subscription"
-      pending={disable.isPending}
-      error={disable.error}
-      onConfirm={() => disable.mutate()}
+      mutation={disable}
     >
       <Stack gap="s">
         <p>Pending deliveries are held until you release or discard them.</p>

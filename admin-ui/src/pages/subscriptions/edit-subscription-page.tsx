@@ -73,9 +73,7 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
       }}
       asksEnabled={false}
       submit="Save changes"
-      pending={update.isPending}
-      error={update.error}
-      onSubmit={update.mutate}
+      mutation={update}
       secondary={
         <LinkButton to="/subscriptions/$id" params={{ id }}>
           Cancel

@@ -50,9 +50,7 @@ export function NewSubscriptionPage() {
           initial={emptyDraft}
           asksEnabled
           submit="Add subscription"
-          pending={create.isPending}
-          error={create.error}
-          onSubmit={create.mutate}
+          mutation={create}
           secondary={<LinkButton to="/subscriptions">Cancel</LinkButton>}
         />
       )}

@@ -76,9 +76,7 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
   });
   return (
     <Form
-      onSubmit={() => rotate.mutate()}
-      pending={rotate.isPending}
-      error={rotate.error}
+      mutation={rotate}
       fields={['overlapHours']}
       submit="Rotate secret"
       danger={!overlap}

@@ -4,7 +4,7 @@ import { fieldError } from '../../errors.ts';
 import { Card } from '../../ui/card.tsx';
 import { Checkbox } from '../../ui/choice.tsx';
 import { Field, TextArea, TextInput } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Form, type Mutation } from '../../ui/form.tsx';
 import { SkeletonLines } from '../../ui/states.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
 import { eventTypesQuery } from './queries.ts';
@@ -26,9 +26,7 @@ interface SubscriptionFormProps {
   /** Asks whether to enable it at once; for new subscriptions only. */
   readonly asksEnabled: boolean;
   readonly submit: string;
-  readonly pending: boolean;
-  readonly error: unknown;
-  readonly onSubmit: (draft: Draft) => void;
+  readonly mutation: Mutation<Draft>;
   readonly secondary: ReactNode;
 }
 
@@ -46,15 +44,15 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
 }
 
 function Fields(props: SubscriptionFormProps) {
-  const { initial, asksEnabled, submit, pending, error, onSubmit, secondary } = props;
+  const { initial, asksEnabled, submit, mutation, secondary } = props;
+  const { error } = mutation;
   const [draft, setDraft] = useState(initial);
   const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
   return (
     <Card>
       <Form
-        onSubmit={() => onSubmit(draft)}
-        pending={pending}
-        error={error}
+        mutation={mutation}
+        onSubmit={() => mutation.mutate(draft)}
         fields={['url', 'name', 'description', 'eventTypes']}
         submit={submit}
         secondary={secondary}

@@ -54,9 +54,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
   });
   return (
     <Form
-      onSubmit={() => change.mutate()}
-      pending={change.isPending}
-      error={change.error}
+      mutation={change}
       fields={['role']}
       submit="Change role"
       submitDisabledReason={role === member.role ? 'They already have this role' : undefined}

@@ -52,9 +52,7 @@ function InviteForm({ onClose, onDone }: { onClose: () => void; onDone: (path: s
   });
   return (
     <Form
-      onSubmit={() => invite.mutate()}
-      pending={invite.isPending}
-      error={invite.error}
+      mutation={invite}
       fields={['email', 'role']}
       submit="Create invitation link"
       secondary={<Button onClick={onClose}>Cancel</Button>}

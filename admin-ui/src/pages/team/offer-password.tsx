@@ -40,9 +40,8 @@ export function OfferPassword({ member, onClose }: OfferPasswordProps) {
       onClose={onClose}
       title={`Reset the password of ${nameOfMember(member)}?`}
       confirm="Create reset link"
-      pending={offer.isPending}
-      error={offer.error}
-      onConfirm={() => offer.mutate(member.id)}
+      mutation={offer}
+      onSubmit={() => offer.mutate(member.id)}
     >
       <p>
         You get a link to send to them. When they use it, their sessions in this company end and they sign in

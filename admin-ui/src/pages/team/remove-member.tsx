@@ -36,9 +36,8 @@ export function RemoveMember({ member, onClose }: RemoveMemberProps) {
       confirm={member.you ? 'Leave company' : 'Remove member'}
       danger
       typed={member.role === 'owner' ? (member.you ? 'leave' : 'remove') : undefined}
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate(member.id)}
+      mutation={remove}
+      onSubmit={() => remove.mutate(member.id)}
     >
       <Stack>
         <p>

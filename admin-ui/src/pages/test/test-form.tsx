@@ -47,8 +47,7 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
       <Card title="Request">
         <Form
           onSubmit={() => send.mutate(subscription.id)}
-          pending={send.isPending}
-          error={send.error}
+          mutation={send}
           fields={['statusOverride', 'samplePayload']}
           submit="Send test delivery"
         >

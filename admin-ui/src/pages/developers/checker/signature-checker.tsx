@@ -25,12 +25,7 @@ export function SignatureChecker() {
         title="A delivery as your receiver got it"
         description="Runs in this browser: nothing you paste is sent or stored."
       >
-        <Form
-          onSubmit={() => check.mutate()}
-          pending={check.isPending}
-          error={check.error}
-          submit="Check signature"
-        >
+        <Form mutation={check} submit="Check signature">
           <Field label="Signing secret" hint="Whole, with whsec_.">
             <PasswordInput
               autoComplete="off"
