@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -21,7 +21,6 @@ export function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   const [own, setOwn] = useState<string | null>(null);
   const described = types.find((one) => one.type === chosen) ?? types[0];
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const send = useMutation({
     mutationFn: async () => {
       const type = described?.type ?? 'client.created';
@@ -29,8 +28,8 @@ export function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
         body: { type, ...(own === null ? {} : { payload: parsePayload(own) }) },
       });
     },
+    meta: { invalidates: [['listPortalEvents']] },
     onSuccess: (event) => {
-      void queryClient.invalidateQueries({ queryKey: ['listPortalEvents'] });
       toast(`Sent to ${plural(event.subscriptionCount, 'subscription')}`);
       void navigate({ to: '/events/$id', params: { id: event.id } });
     },

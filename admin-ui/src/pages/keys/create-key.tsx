@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/types.ts';
@@ -62,14 +62,11 @@ function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (key: Ma
   const { scopes } = useSession();
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>([]);
-  const queryClient = useQueryClient();
   const create = useMutation({
     mutationFn: () => call('createApiKey', { body: { name, scopes: [...chosen] } }),
     gcTime: 0,
-    onSuccess: (key) => {
-      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
-      onMade(key);
-    },
+    meta: { invalidates: [keysQuery.queryKey] },
+    onSuccess: onMade,
   });
   const toggle = (scope: Scope, on: boolean): void =>
     setChosen(on ? [...chosen, scope] : chosen.filter((one) => one !== scope));

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
@@ -14,11 +14,10 @@ interface RevokeKeyProps {
 }
 
 export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
-  const queryClient = useQueryClient();
   const revoke = useMutation({
     mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
+    meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
       toast(apiKey ? `Key “${apiKey.name}” revoked` : 'Key revoked');
       onClose();
     },

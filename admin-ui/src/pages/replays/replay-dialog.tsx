@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -125,7 +125,6 @@ interface ReplayFormProps {
 
 function ReplayForm({ body, onClose, children }: ReplayFormProps) {
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const preview = useQuery({
     // Loads only if there is a subscription.
     ...operationQuery('previewReplay', { body: body as Body }),
@@ -134,10 +133,8 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
   });
   const begin = useMutation({
     mutationFn: (asked: Body) => call('createReplay', { body: asked }),
-    onSuccess: (replay) => {
-      void queryClient.invalidateQueries({ queryKey: ['listReplays'] });
-      void navigate({ to: '/replays/$id', params: { id: replay.id } });
-    },
+    meta: { invalidates: [['listReplays']] },
+    onSuccess: (replay) => void navigate({ to: '/replays/$id', params: { id: replay.id } }),
   });
   const count = preview.data?.count;
   return (

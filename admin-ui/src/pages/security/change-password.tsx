@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { NewPasswordField } from '../../app/new-password-field.tsx';
@@ -15,11 +15,10 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   const [currentPassword, setCurrent] = useState('');
   const [newPassword, setNew] = useState('');
   const { email } = useSession().user;
-  const queryClient = useQueryClient();
   const change = useMutation({
     mutationFn: () => call('changePassword', { body: { currentPassword, newPassword } }),
+    meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
       toast('Password changed');
       onClose();
     },

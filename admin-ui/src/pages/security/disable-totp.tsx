@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -7,13 +7,11 @@ import { PasswordForm, type Proof } from './password-form.tsx';
 import { sessionsQuery } from './queries.ts';
 
 export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
-  const queryClient = useQueryClient();
   const disable = useMutation({
     mutationFn: (body: Proof) => call('disableTotp', { body }),
+    meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
     onSuccess: () => {
       onClose();
-      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
       toast('Two-factor sign-in turned off');
     },
   });

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
@@ -13,14 +13,13 @@ interface RecoveryCodesProps {
 
 export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
-  const queryClient = useQueryClient();
   const renew = useMutation({
     mutationFn: (body: Proof) => call('regenerateRecoveryCodes', { body }),
     gcTime: 0,
+    meta: { invalidates: [sessionQuery.queryKey] },
     onSuccess: (answer) => {
       setCodes(answer.recoveryCodes);
       onClose();
-      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   });
   if (codes)

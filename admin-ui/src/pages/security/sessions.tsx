@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/types.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -26,11 +26,10 @@ interface SessionsProps {
 
 export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
   const query = useQuery(sessionsQuery);
-  const queryClient = useQueryClient();
   const endOthers = useMutation({
     mutationFn: () => call('revokeOtherSessions', {}),
+    meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: ({ revoked }) => {
-      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
       toast(`${plural(revoked, 'session')} ended`);
       onClose();
     },
@@ -105,13 +104,10 @@ const columns: readonly Column<Session>[] = [
 ];
 
 function End({ session }: { readonly session: Session }) {
-  const queryClient = useQueryClient();
   const end = useMutation({
     mutationFn: () => call('revokeSession', { params: { id: session.id } }),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      toast('Session ended');
-    },
+    meta: { invalidates: [sessionsQuery.queryKey] },
+    onSuccess: () => toast('Session ended'),
     onError: toastError,
   });
   return (

@@ -54,9 +54,9 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
           description: description.trim() || null,
         },
       }),
+    meta: { invalidates: [subscriptionsQuery.queryKey] },
     onSuccess: (changed) => {
       queryClient.setQueryData(subscriptionQuery(id).queryKey, changed);
-      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
       toast('Saved');
       void navigate({ to: '/subscriptions/$id', params: { id } });
     },

@@ -17,10 +17,9 @@ export function EndpointVerification() {
   const change = useMutation({
     mutationFn: (verifyEndpoints: boolean) =>
       call('updateSubscriptionSettings', { body: { verifyEndpoints } }),
+    meta: { invalidates: [['listPortalSubscriptions'], ['getPortalSubscription']] },
     onSuccess: (settings) => {
       queryClient.setQueryData(settingsQuery.queryKey, settings);
-      void queryClient.invalidateQueries({ queryKey: ['listPortalSubscriptions'] });
-      void queryClient.invalidateQueries({ queryKey: ['getPortalSubscription'] });
       toast(`Endpoint verification turned ${settings.verifyEndpoints ? 'on' : 'off'}`);
     },
     onError: toastError,

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -17,7 +17,6 @@ export function NewSubscriptionPage() {
   const [made, setMade] = useState<Made | null>(null);
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
   const create = useMutation({
     mutationFn: ({ name, description, eventTypes, ...draft }: Draft) =>
       call('createPortalSubscription', {
@@ -29,10 +28,8 @@ export function NewSubscriptionPage() {
         },
       }),
     gcTime: 0,
-    onSuccess: (subscription) => {
-      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
-      setMade(subscription);
-    },
+    meta: { invalidates: [subscriptionsQuery.queryKey] },
+    onSuccess: setMade,
   });
   return (
     <Page

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { nameOfMember } from '../../app/name-of-member.ts';
@@ -37,17 +37,14 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
   const [role, setRole] = useState<Role>(member.role);
   const [keep, setKeep] = useState<readonly number[]>([]);
   const demoted = !roleAtLeast(role, member.role);
-  const queryClient = useQueryClient();
   const change = useMutation({
     mutationFn: () =>
       call('changeRole', {
         params: { id: member.id },
         body: { role, ...(demoted && { keepKeys: [...keep] }) },
       }),
+    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey] },
     onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
-      if (demoted) void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
-      if (member.you) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
       toast(`${nameOfMember(member)} now has the role ${role}`);
       onClose();
     },

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/types.ts';
 import { useRefusal } from '../../app/session.ts';
@@ -64,13 +64,10 @@ const columns: readonly Column<Invitation>[] = [
 
 function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   const refusal = useRefusal('admin');
-  const queryClient = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
-    onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
-      toast('Invitation revoked');
-    },
+    meta: { invalidates: [teamQuery.queryKey] },
+    onSuccess: () => toast('Invitation revoked'),
     onError: toastError,
   });
   return (

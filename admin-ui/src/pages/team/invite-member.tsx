@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import type { Role } from '../../app/session.ts';
@@ -41,14 +41,11 @@ export function InviteMember({ open, onClose }: InviteMemberProps) {
 function InviteForm({ onClose, onDone }: { onClose: () => void; onDone: (path: string) => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('developer');
-  const queryClient = useQueryClient();
   const invite = useMutation({
     mutationFn: () => call('inviteMember', { body: { email, role } }),
     gcTime: 0,
-    onSuccess: (answer) => {
-      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
-      onDone(answer.link);
-    },
+    meta: { invalidates: [teamQuery.queryKey] },
+    onSuccess: (answer) => onDone(answer.link),
   });
   return (
     <Form

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { nameOfMember } from '../../app/name-of-member.ts';
@@ -17,12 +17,10 @@ interface RemoveMemberProps {
 
 export function RemoveMember({ member, onClose }: RemoveMemberProps) {
   const [keep, setKeep] = useState<readonly number[]>([]);
-  const queryClient = useQueryClient();
   const remove = useMutation({
     mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
+    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey] },
     onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: teamQuery.queryKey });
-      void queryClient.invalidateQueries({ queryKey: keysQuery.queryKey });
       if (member) toast(`${nameOfMember(member)} removed`);
       onClose();
     },

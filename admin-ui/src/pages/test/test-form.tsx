@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
@@ -26,7 +26,6 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
   /** Null: the sample of the type. */
   const [own, setOwn] = useState<string | null>(null);
   const [status, setStatus] = useState('');
-  const queryClient = useQueryClient();
   const send = useMutation({
     mutationFn: async (id: number) => {
       const attempt = await call('testPortalSubscription', {
@@ -39,7 +38,7 @@ export function TestForm({ subscriptions }: { readonly subscriptions: readonly S
       });
       return { attempt, at: new Date().toISOString() };
     },
-    onSuccess: () => void queryClient.invalidateQueries({ queryKey: ['getFirstDeliverySteps'] }),
+    meta: { invalidates: [['getFirstDeliverySteps']] },
   });
   if (!subscription) return null;
   return (
