@@ -6,8 +6,9 @@ import {
   type TestDatabase,
   type TestProgram,
   testDatabase,
+  waitsForLock,
 } from '@causeway/runtime/testing';
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrationFolders } from '../../migrate/folders.ts';
 import { type Cells, cancelMove, copyCompany, dropCompany, prepareCell } from './move.ts';
 import { openCell, rowsOf, tablesOf } from './sql.ts';
@@ -152,22 +153,6 @@ const hold = async ({ url }: TestDatabase, ...statements: readonly string[]) => 
   for (const statement of statements) await connection.query(statement);
   return release;
 };
-
-/** Resolves when a connection to this database waits for a lock. */
-const waitsForLock = ({ name, query }: TestDatabase) =>
-  vi.waitFor(
-    async () => {
-      const waiting = await query(
-        `SELECT 1 FROM information_schema.processlist AS p
-         LEFT JOIN information_schema.innodb_trx AS t ON t.trx_mysql_thread_id = p.id
-         WHERE p.db = ? AND (p.state = 'Waiting for table metadata lock' OR t.trx_state = 'LOCK WAIT')`,
-        [name],
-      );
-      expect(waiting.length).toBeGreaterThan(0);
-    },
-    // InnoDB shows the same transactions again if it was asked less than 100 ms ago.
-    { timeout: 60_000, interval: 150 },
-  );
 
 test('a move that is killed anywhere is repeated, and every row arrives once, unchanged', async () => {
   const before = await rowsOfCompany(north);

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, waitsForLock } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
 import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
@@ -126,15 +125,7 @@ test.each([
     .finally(() => {
       answered = true;
     });
-  // Waits until it waits for the row.
-  for (let waiting = 0; waiting === 0 && !answered; ) {
-    // MySQL caches this answer for 100 ms after each query.
-    await sleep(150);
-    const [row] = await world.database.query<{ n: number }>(
-      "SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
-    );
-    waiting = Number(row?.n);
-  }
+  await waitsForLock(world.database);
   expect(answered).toBe(false);
   await connection.commit();
   expect((await asked).status).toBe(401);

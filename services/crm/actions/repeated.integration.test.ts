@@ -13,7 +13,7 @@ import { type TestLane, testLane } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startProxy } from '../../runtime/database/testing/proxy.ts';
 import { deleteExpired } from '../cleanup.ts';
-import { createEventLog } from '../events/event-log.ts';
+import { createEventLog, type EventLog } from '../events/event-log.ts';
 import { createStore } from '../store/store.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
@@ -35,6 +35,22 @@ const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherin
 let company = 7000;
 const newCompany = () => ++company;
 const newCallId = () => Date.now().toString(16).padStart(12, '0') + randomHex(10);
+
+/** Of a call that creates a lead. */
+const identityOf = (companyId: number, more: Partial<LaneCall>) =>
+  identify({
+    operation: 'createLead',
+    tenant: companyId,
+    caller: 1,
+    requestId: '',
+    traceparent: '',
+    budgetMs: 5_000,
+    params: [],
+    query: '',
+    body: Buffer.alloc(0),
+    callId: newCallId(),
+    ...more,
+  });
 
 interface Got {
   readonly status: number;
@@ -317,6 +333,36 @@ describe('a request with an Idempotency-Key', () => {
   });
 });
 
+test('the answer to a repeated request is given after the end of its transaction, which locks its row', async () => {
+  const companyId = newCompany();
+  const idempotencyKey = 'order-7';
+  await act('createLead', companyId, person, { idempotencyKey });
+  const db = crm.database.connect<Tables>({ poolSize: 2, tenantTables });
+  const order: string[] = [];
+  const events = createEventLog({ publish: () => {} });
+  const write: EventLog['write'] = async (...given) => {
+    await sleep(5);
+    order.push('in the transaction');
+    return events.write(...given);
+  };
+  const runner = createRunner({ db, events: { ...events, write }, now: () => new Date(), metrics: noMetrics });
+  for (const body of [person, { ...person, city: 'Graz' }]) {
+    const identity = identityOf(companyId, { body: Buffer.from(JSON.stringify(body)), idempotencyKey });
+    await runner
+      .submit(
+        createPerson(createStore(), 'lead'),
+        { companyId, body, recordId: 0 },
+        performance.now() + 10_000,
+        identity,
+      )
+      .then(
+        ({ status }) => order.push(`${status}`),
+        ({ code }) => order.push(code),
+      );
+  }
+  expect(order).toEqual(['in the transaction', '201', 'in the transaction', 'idempotency_key_reused']);
+});
+
 test.each([
   ['MySQL has committed', 'pass, then hang up'],
   ['COMMIT was lost', 'drop'],
@@ -332,18 +378,7 @@ test.each([
   onTestFinished(() => db.close());
   const events = createEventLog({ publish: () => {} });
   const runner = createRunner({ db, events, now: () => new Date(), metrics: noMetrics });
-  const identity = identify({
-    operation: 'createLead',
-    tenant: companyId,
-    caller: 1,
-    requestId: '',
-    traceparent: '',
-    budgetMs: 5_000,
-    params: [],
-    query: '',
-    body: Buffer.alloc(0),
-    callId: newCallId(),
-  });
+  const identity = identityOf(companyId, {});
   const submission = { companyId, body: person, recordId: 0 };
   const lead = createPerson(createStore(), 'lead');
   const answer = await runner.submit(lead, submission, performance.now() + 10_000, identity);

@@ -80,13 +80,14 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   };
 
   const attempt = async (group: readonly Waiting[], own: Database<Tables>, tries: number): Promise<void> => {
-    let accepted: readonly Waiting[] = [];
+    let refused: ReadonlyMap<Waiting, unknown> = new Map();
     try {
       const ahead = await statuses.readAhead(own, companiesOf(group.map(submissionOf)));
       const { done, stored } = await transaction(own, async (trx) => {
         const started = now();
         const done = new Map<Waiting, Outcome<unknown>>();
         let known: Known | undefined;
+        let accepted: readonly Waiting[] = [];
         let claimed: readonly Identity[] = [];
         const answered = await ledger.lookUp(trx, group.flatMap(identityOf), {
           now: started,
@@ -99,7 +100,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
             if (!known) {
               // BEGIN, the first locks and the lookups are one round trip.
               known = await lookUp(trx, statuses, group.map(referencesOf), ahead);
-              accepted = acceptedOf(notAnswered(group, answered()), known);
+              refused = notToCarryOut(group, answered(), known);
+              accepted = group.filter((call) => !refused.has(call));
               claimed = accepted.flatMap(identityOf).filter(({ fingerprint }) => fingerprint);
               await ledger.claim(trx, claimed, started);
             } else if (locks) await sendDeferred(trx);
@@ -112,12 +114,12 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         await ledger.record(trx, await answersOf(trx, done), claimed, started);
         return { done, stored: written };
       });
-      for (const [call, result] of settled(done, stored())) {
-        if (result instanceof Problem) call.reject(result);
-        else call.resolve(result);
-      }
+      settle(refused);
+      settle(settled(done, stored()));
     } catch (error) {
-      await recover(accepted.length > 0 ? accepted : group, own, tries, error);
+      settle(refused);
+      const rest = group.filter((call) => !refused.has(call));
+      if (rest.length > 0) await recover(rest, own, tries, error);
     }
   };
 
@@ -226,25 +228,31 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gives the calls that were carried out before their answers, and returns the others. */
-const notAnswered = (
+/** The calls that were carried out before, with their answers, and those with errors in their references. */
+const notToCarryOut = (
   group: readonly Waiting[],
   answered: ReadonlyMap<Identity, Answer | Problem>,
-): readonly Waiting[] =>
-  group.filter(({ identity, resolve, reject }) => {
-    const answer = identity && answered.get(identity);
-    if (answer instanceof Problem) reject(answer);
-    else if (answer) resolve(answer);
-    return answer === undefined;
-  });
+  known: Known,
+): ReadonlyMap<Waiting, unknown> =>
+  new Map(
+    group.flatMap((call): [Waiting, unknown][] => {
+      const answer = call.identity && answered.get(call.identity);
+      if (answer) return [[call, answer]];
+      const problems = known.problems(referencesOf(call));
+      return problems.length > 0 ? [[call, invalid(problems)]] : [];
+    }),
+  );
 
-/** Refuses the calls with errors in their references, and returns the others. */
-const acceptedOf = (group: readonly Waiting[], known: Known): readonly Waiting[] =>
-  group.filter((call) => {
-    const problems = known.problems(referencesOf(call));
-    if (problems.length > 0) call.reject(invalid(problems));
-    return problems.length === 0;
-  });
+/**
+ * Gives calls their results. Call it after the transaction: until it ends, it holds the rows of their
+ * `Idempotency-Key`s, and the client's next request with the same key would be refused.
+ */
+const settle = (results: Iterable<readonly [Waiting, unknown]>): void => {
+  for (const [call, result] of results) {
+    if (result instanceof Problem) call.reject(result);
+    else call.resolve(result);
+  }
+};
 
 const identityOf = ({ identity }: Waiting): readonly Identity[] => (identity ? [identity] : []);
 

@@ -68,7 +68,8 @@ export const createRoute = ({
 
   /** Answers the other gateways while this one owns the partition. */
   const listen = (owned: Partition): Listener => {
-    const answers = createRecent<Promise<Positions>>();
+    // No gateway sends a message again after its timeout, and all have the same.
+    const answers = createRecent<Promise<Positions>>(2 * timeoutMs);
     const subscription = bus.nc.subscribe(limitCountSubject(partition, owned.epoch), {
       callback: (error: Error | null, message: Msg) => {
         if (error || !isRequest(message)) return;
@@ -200,12 +201,12 @@ export const createRoute = ({
   };
 };
 
-/** Keeps the answers of the last seconds, so that a message that is sent again gets the first one's. */
-const createRecent = <Answer>(): ((id: string, make: () => Answer) => Answer) => {
+/** Keeps answers for a time, so that a message that is sent again gets the first one's. */
+const createRecent = <Answer>(keepMs: number): ((id: string, make: () => Answer) => Answer) => {
   let [recent, older] = [new Map<string, Answer>(), new Map<string, Answer>()];
   let sinceMs = performance.now();
   return (id, make) => {
-    if (performance.now() - sinceMs > keepAnswersMs) {
+    if (performance.now() - sinceMs > keepMs) {
       [recent, older] = [new Map(), recent];
       sinceMs = performance.now();
     }
@@ -215,7 +216,6 @@ const createRecent = <Answer>(): ((id: string, make: () => Answer) => Answer) =>
   };
 };
 
-const keepAnswersMs = 1_000;
 /** A message without an answer may be lost: it is sent again after this time. */
 const askAgainMs = 130;
 /** An owner that answers nothing for this long hangs or is cut off. Short enough that a request can still be counted. */

@@ -4,6 +4,7 @@ export { cleanUp } from './cleanup.ts';
 export type { CollectedSpan, Collector } from './collector.ts';
 export { type TestDatabase, testDatabase } from './database.ts';
 export { type TestLane, testLane } from './lane.ts';
+export { waitsForLock } from './locks.ts';
 export { type TestNats, testNats, testNatsCluster } from './nats.ts';
 export { type TestProcess, testProcess } from './process.ts';
 export { startProgram, type TestProgram } from './program.ts';
