@@ -121,7 +121,8 @@ const start = (name: string) =>
   testProcess({
     entry: commandOf(name),
     cwd: app,
-    env: { PATH: process.env.PATH, ...environmentOf(name) },
+    // Its modules are in a folder of this run alone, so no later run would use what the cache keeps of them.
+    env: { NODE_COMPILE_CACHE: undefined, PATH: process.env.PATH, ...environmentOf(name) },
   });
 
 test('every service becomes ready with the image and the settings of the compose file, and stops on SIGTERM', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -69,7 +69,7 @@ const nothingLeft = (home: string) =>
 
 afterAll(async () => {
   for (const home of homes) {
-    await command('stop.ts', home).ended;
+    if (processesAbout(home).length > 0) await command('stop.ts', home).ended;
     rmSync(resolve(home, '..'), { recursive: true, force: true });
   }
 });
@@ -158,16 +158,35 @@ describe('a running stack', () => {
     await nothingLeft(other);
   });
 
-  test('runs beside another with its own home and port', { timeout: 180_000 }, async () => {
+  test('runs beside another in the foreground, whose curl commands work when pasted; Ctrl-C twice ends that with exit code 0', async () => {
     const other = newHome();
-    const second = await startDetached(other, await freePort());
+    const run = command('start.ts', other, '--port', String(await freePort()));
+    await vi.waitFor(() => expect(run.said.text).toContain('Ctrl-C ends it'), {
+      timeout: 60_000,
+      interval: 50,
+    });
+    const second = readStack(other) as Stack;
     expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
     expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 });
     expect((await lookUpEmployees({ ...second, apiKey: stack.apiKey })).status).toBe(401);
-    expect((await command('stop.ts', other).ended).text).toContain('Stopped');
+    const paste = async (line: string): Promise<unknown> => {
+      const curl = spawn('sh', ['-c', line.replace('curl', 'curl -s')], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      const [answer] = (await once(curl.stdout, 'data')) as [Buffer];
+      return JSON.parse(answer.toString());
+    };
+    const [lookUp = '', subscribe = ''] = run.said.text.match(/curl .*/g) ?? [];
+    expect(await paste(lookUp)).toMatchObject({ employees: expect.any(Array) });
+    expect(await paste(subscribe)).toMatchObject({
+      url: `${second.receiverUrl}hook`,
+      signingSecret: expect.stringMatching(/^whsec_/),
+    });
+    run.child.kill('SIGINT');
+    await sleep(50);
+    run.child.kill('SIGINT');
+    expect(await run.ended).toMatchObject({ code: 0 });
     await nothingLeft(other);
-    expect(existsSync(join(other, 'stack.json'))).toBe(false);
-    expect((await command('stop.ts', other).ended).text).toContain('Nothing runs');
   });
 
   test.each(['gateway-1', 'crm-1', 'access-1', 'nats', 'mysql'])(
@@ -195,45 +214,22 @@ describe('a running stack', () => {
     expect(again.receiverUrl).toBe(stack.receiverUrl);
     expect(await lookUpEmployees(again)).toEqual({ status: 200, count });
   });
+
+  test('is stopped by a command, which leaves no process', async () => {
+    expect((await command('stop.ts', home).ended).text).toContain('Stopped');
+    await nothingLeft(home);
+    expect(existsSync(join(home, 'stack.json'))).toBe(false);
+    expect((await command('stop.ts', home).ended).text).toContain('Nothing runs');
+  });
 });
 
-describe('in the foreground', () => {
-  const ready = async (run: { said: { text: string }; child: ChildProcess }) =>
-    vi.waitFor(() => expect(run.said.text).toContain('Ctrl-C ends it'), { timeout: 60_000, interval: 50 });
-
-  test('the printed curl commands work when pasted; Ctrl-C twice ends everything with exit code 0', async () => {
-    const home = newHome();
-    const run = command('start.ts', home, '--port', String(await freePort()));
-    await ready(run);
-    const paste = async (line: string): Promise<unknown> => {
-      const curl = spawn('sh', ['-c', line.replace('curl', 'curl -s')], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      const [answer] = (await once(curl.stdout, 'data')) as [Buffer];
-      return JSON.parse(answer.toString());
-    };
-    const [lookUp = '', subscribe = ''] = run.said.text.match(/curl .*/g) ?? [];
-    expect(await paste(lookUp)).toMatchObject({ employees: expect.any(Array) });
-    const { receiverUrl } = readStack(home) as Stack;
-    expect(await paste(subscribe)).toMatchObject({
-      url: `${receiverUrl}hook`,
-      signingSecret: expect.stringMatching(/^whsec_/),
-    });
-    run.child.kill('SIGINT');
-    await sleep(50);
-    run.child.kill('SIGINT');
-    expect(await run.ended).toMatchObject({ code: 0 });
-    await nothingLeft(home);
-  });
-
-  test('a Ctrl-C in the middle of a start leaves nothing running', async () => {
-    const home = newHome();
-    const run = command('start.ts', home, '--port', String(await freePort()));
-    await vi.waitFor(() => expect(run.said.text).toContain('schema'), { timeout: 60_000, interval: 10 });
-    run.child.kill('SIGINT');
-    expect(await run.ended).toMatchObject({ code: 0 });
-    await nothingLeft(home);
-  });
+test('a Ctrl-C in the middle of a start leaves nothing running', async () => {
+  const home = newHome();
+  const run = command('start.ts', home, '--port', String(await freePort()));
+  await vi.waitFor(() => expect(run.said.text).toContain('schema'), { timeout: 60_000, interval: 10 });
+  run.child.kill('SIGINT');
+  expect(await run.ended).toMatchObject({ code: 0 });
+  await nothingLeft(home);
 });
 
 test('a port in use by another program is named, and nothing is started', async () => {

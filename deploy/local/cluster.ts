@@ -77,7 +77,12 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 
   await endLeftovers(home, leftoversGraceMs);
   await requirePort(options.port);
-  const receiver = await offerReceiver({ root, home, host, env: { PATH: env.PATH, [stackMark]: home } });
+  const receiver = await offerReceiver({
+    root,
+    home,
+    host,
+    env: { PATH: env.PATH, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE, [stackMark]: home },
+  });
 
   const stack = (): Stack => ({
     baseUrl,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { withDatabase } from '@causeway/runtime';
+import { readEnv, withDatabase } from '@causeway/runtime';
 import { cleanUp, provided } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
@@ -11,7 +11,10 @@ import { migrationFolders } from './folders.ts';
 const root = resolve(import.meta.dirname, '../..');
 
 const run = (env: NodeJS.ProcessEnv, ...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], { env, encoding: 'utf8' });
+  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+    env: { NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, ...env },
+    encoding: 'utf8',
+  });
 
 test('the job brings an empty database up to date, and a second run finds nothing to do', async () => {
   const database = `migrate_${randomBytes(6).toString('hex')}`;

@@ -1,4 +1,4 @@
-import { probeSubject } from '@causeway/proto';
+import { probeSubject } from '@causeway/proto/subjects';
 import { errors, nuid } from '@nats-io/nats-core';
 import { connect, type NatsConnection, type Server } from '@nats-io/transport-node';
 import type { Log } from './log.ts';

@@ -1,4 +1,4 @@
-import { parseKeyRing } from '@causeway/proto';
+import { parseKeyRing } from '@causeway/proto/sealed-secret';
 import { z } from 'zod';
 import { tracingConfig } from './tracing/config.ts';
 

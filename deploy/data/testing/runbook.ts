@@ -60,6 +60,7 @@ export const openRunbook = async (
     env: {
       PATH: `${bin}:/usr/bin:/bin`,
       HOME: folder,
+      NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE,
       MYSQL_URL: mysqlUrl,
       DATABASE: database,
       ...variables,

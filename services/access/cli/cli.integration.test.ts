@@ -9,6 +9,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { verifyPassword } from '../passwords/password.ts';
 import { testWorld } from '../testing/boot.ts';
+import { run } from './run.ts';
 
 const world = await testWorld();
 const service = await world.startAccess();
@@ -22,10 +23,33 @@ interface Outcome {
   readonly err: string;
 }
 
-/** Runs the command line as a separate process, by default against the NATS server of the test. */
+interface Options {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+}
+
+/** Runs a command in this process, by default against the NATS server of the test. */
 const causeway = async (
   args: readonly string[],
-  { env = { NATS_URL: world.nats.url }, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {},
+  { env = { NATS_URL: world.nats.url } }: Options = {},
+): Promise<Outcome> => {
+  const said = { out: '', err: '' };
+  const code = await run(args, {
+    env,
+    out: (text) => {
+      said.out += text;
+    },
+    err: (text) => {
+      said.err += text;
+    },
+  });
+  return { code, ...said };
+};
+
+/** Runs the program. */
+const program = async (
+  args: readonly string[],
+  { env = { NATS_URL: world.nats.url }, input = '' }: Options = {},
 ): Promise<Outcome> => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
     env: { HOME: emptyHome, NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, ...env },
@@ -132,13 +156,13 @@ test("a portal owner's password is generated, or read from standard input and th
     '--password-stdin',
     '--json',
   ];
-  const { code, out } = await causeway(args, { input: 'a password of her own\n' });
+  const { code, out } = await program(args, { input: 'a password of her own\n' });
   expect(code).toBe(0);
   const given = JSON.parse(out);
   expect(given).toEqual({ id: expect.any(Number), company_id: Number(company), email: 'grace@example.com' });
   expect(verifyPassword('a password of her own', await hash(given.id))).toBe(true);
 
-  const short = await causeway(args, { input: 'short\n' });
+  const short = await program(args, { input: 'short\n' });
   expect(short).toEqual({ code: 1, out: '', err: 'causeway: password must be at least 12 characters\n' });
 });
 
@@ -195,7 +219,7 @@ test.each([
 });
 
 test('an invalid command line exits with status 2 and names the help', async () => {
-  expect(await causeway(['key', 'create', '--company', 'x', '--name', 'k', '--scopes', 'admin'])).toEqual({
+  expect(await program(['key', 'create', '--company', 'x', '--name', 'k', '--scopes', 'admin'])).toEqual({
     code: 2,
     out: '',
     err: 'causeway: --company takes a positive whole number, not "x"\nSee: npm run -s causeway -- key create --help\n',
@@ -203,7 +227,7 @@ test('an invalid command line exits with status 2 and names the help', async () 
 });
 
 test('help needs no cluster', async () => {
-  const { code, out } = await causeway(['key', 'create', '--help'], { env: { STACK_HOME: emptyHome } });
+  const { code, out } = await program(['key', 'create', '--help'], { env: { STACK_HOME: emptyHome } });
   expect(code).toBe(0);
   expect(out).toContain('--scopes A,B');
 });

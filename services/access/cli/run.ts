@@ -7,24 +7,44 @@ import { UsageError } from './usage-error.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
+/** Where a command reads its settings and writes what it says. */
+export interface Terminal {
+  /** By default that of the process. */
+  readonly env?: NodeJS.ProcessEnv;
+  out(text: string): void;
+  err(text: string): void;
+}
+
+const ofProcess: Terminal = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+};
+
 /**
  * Runs one command line. It loads heavy modules only to call a cluster, so that help and usage errors appear at once.
  * @returns the exit status: 0 done, 1 refused or not reachable, 2 not understood.
  */
-export const run = async (args: readonly string[]): Promise<number> => {
+export const run = async (args: readonly string[], terminal = ofProcess): Promise<number> => {
   try {
     const request = readArguments(args);
-    if (request.kind === 'run') return await ask(request);
-    process.stdout.write(request.command ? helpFor(request.command) : helpAll());
+    if (request.kind === 'run') return await ask(request, terminal);
+    terminal.out(request.command ? helpFor(request.command) : helpAll());
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`causeway: ${error.message}\nSee: ${hintFor(args)}\n`);
+    terminal.err(`causeway: ${error.message}\nSee: ${hintFor(args)}\n`);
     return 2;
   }
 };
 
-const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>): Promise<number> => {
+const ask = async (
+  { command, values, json }: Extract<Request, { kind: 'run' }>,
+  terminal: Terminal,
+): Promise<number> => {
+  const refuse = (sentence: string): number => {
+    terminal.err(`causeway: ${sentence}\n`);
+    return 1;
+  };
   const password = await passwordFor(values['password-stdin'], command.operation);
   const body = command.body({ ...values, ...password?.sent });
   const [{ readEnv }, { call, findCluster, Unreachable }, { printers }] = await Promise.all([
@@ -33,7 +53,7 @@ const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>)
     import('./print.ts'),
   ]);
   try {
-    const cluster = findCluster(readEnv(), root);
+    const cluster = findCluster(terminal.env ?? readEnv(), root);
     const { operation, lane = 'operator', parts } = command;
     let answer: Body | undefined;
     for (let next: Body | undefined = body; next; next = parts?.next(answer)) {
@@ -43,7 +63,7 @@ const ask = async ({ command, values, json }: Extract<Request, { kind: 'run' }>)
     }
     const shown = { ...answer, ...password?.shown };
     const print = printers[command.operation] as (answer: unknown) => string;
-    process.stdout.write(`${json ? JSON.stringify(shown) : print(shown)}\n`);
+    terminal.out(`${json ? JSON.stringify(shown) : print(shown)}\n`);
     return answer && command.succeeded?.(answer) === false ? 1 : 0;
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
@@ -57,11 +77,6 @@ const passwordFor = async (fromInput: string | boolean | undefined, operation: s
   if (fromInput) return { sent: { password: await passwordFromInput() }, shown: {} };
   const password = generatePassword();
   return { sent: { password }, shown: { password } };
-};
-
-const refuse = (sentence: string): number => {
-  process.stderr.write(`causeway: ${sentence}\n`);
-  return 1;
 };
 
 /** The service's own message (contract, "Requests and errors"), or every detail it lists. */

@@ -345,7 +345,12 @@ test('the answer to a repeated request is given after the end of its transaction
     order.push('in the transaction');
     return events.write(...given);
   };
-  const runner = createRunner({ db, events: { ...events, write }, now: () => new Date(), metrics: noMetrics });
+  const runner = createRunner({
+    db,
+    events: { ...events, write },
+    now: () => new Date(),
+    metrics: noMetrics,
+  });
   for (const body of [person, { ...person, city: 'Graz' }]) {
     const identity = identityOf(companyId, { body: Buffer.from(JSON.stringify(body)), idempotencyKey });
     await runner

@@ -1,3 +1,4 @@
+import { readEnv } from '../config.ts';
 import { cleanUp } from './cleanup.ts';
 import { startProgram } from './program.ts';
 
@@ -31,7 +32,8 @@ export const testProcess = async <Report = { readonly metricsUrl: string }>({
   cwd,
 }: ProcessOptions): Promise<TestProcess<Report>> => {
   const { child, end } = startProgram(process.execPath, [entry], {
-    env,
+    // Without the cache, loading its modules takes twice the processor time.
+    env: { NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

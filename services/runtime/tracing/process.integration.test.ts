@@ -54,14 +54,14 @@ test.each(['refuse', 'hang'] as const)(
   },
 );
 
-test.each([
-  { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
-  { OTEL_EXPORTER_OTLP_HEADERS: 'no pairs' },
-  { OTEL_TRACES_SAMPLER: 'sometimes' },
-  { OTEL_TRACES_SAMPLER_ARG: '1.5' },
-])('a process does not start with %j', async (env) => {
-  const error = await testProcess({ entry, env }).catch((error: Error) => error);
-  expect(error).toMatchObject({
-    message: expect.stringMatching(new RegExp(`ended \\(78\\):[^]*${Object.keys(env)[0]}`)),
-  });
+test('a process does not start with invalid settings, and names each', async () => {
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
+    OTEL_EXPORTER_OTLP_HEADERS: 'no pairs',
+    OTEL_TRACES_SAMPLER: 'sometimes',
+    OTEL_TRACES_SAMPLER_ARG: '1.5',
+  };
+  const error = (await testProcess({ entry, env }).catch((error) => error)) as Error;
+  expect(error.message).toContain('ended (78):');
+  for (const name of Object.keys(env)) expect(error.message).toContain(`${name}: `);
 });
