@@ -1,4 +1,4 @@
-import { beatSubject } from '@causeway/proto';
+import { beatSubject } from '@causeway/proto/subjects';
 import type { Msg } from '@nats-io/transport-node';
 import type { Bus } from './bus.ts';
 import { readNotice } from './requests.ts';
