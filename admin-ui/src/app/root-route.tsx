@@ -1,21 +1,13 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, Outlet } from '@tanstack/react-router';
-import { Suspense } from 'react';
-import { lazyPart } from '../ui/lazy-part.ts';
+import { Announcer } from './announcer.tsx';
 import { lazyPage } from './lazy-page.ts';
-
-const Announcer = lazyPart(
-  () => import('./announcer.tsx'),
-  (part) => part.Announcer,
-);
 
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: () => (
     <>
       <Outlet />
-      <Suspense>
-        <Announcer />
-      </Suspense>
+      <Announcer />
     </>
   ),
   notFoundComponent: lazyPage(() => import('./not-found.tsx'), 'NotFound'),
