@@ -3,6 +3,7 @@ import { useSession } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
 import { plural } from '../../ui/format.ts';
 import { Facts, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -34,7 +35,7 @@ export function SecurityPage() {
           columns={12}
           facts={[
             { label: 'Name', value: user.name || <Quiet>Not set</Quiet> },
-            { label: 'Email', value: user.email },
+            { label: 'Email', value: <Cut text={user.email} /> },
             { label: 'Role', value: <Badge tone="accent">{user.role}</Badge> },
           ]}
         />
