@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { provideChromium } from './chromium.ts';
+import { provideHeadlessShell } from './chromium.ts';
 import { terminalReport } from './report.ts';
 import { startTestCluster } from './test-cluster.ts';
 
@@ -12,6 +12,6 @@ declare module 'vitest' {
 
 /** A browser, and a cluster whose pages it opens. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  project.provide('chromium', await provideChromium(terminalReport));
+  project.provide('chromium', await provideHeadlessShell(terminalReport));
   return startTestCluster(project, []);
 };
