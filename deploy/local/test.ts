@@ -24,25 +24,28 @@ const main = (args: readonly string[]): Promise<number> => {
 };
 
 /**
- * Runs two steps beside each other at any time, so that one works while the other waits for its cluster.
+ * Runs two steps beside each other at any time, so that one works while the other waits for its cluster. Most have one
+ * worker: more would not be faster on two cores, and let tests wait until they give up. What kills or measures
+ * processes comes when least runs beside it.
  */
 const testEverything = async (): Promise<number> => {
   await buildPortal(root, terminalReport);
   const notes = mkdtempSync(join(tmpdir(), 'causeway-statement-notes-'));
   readEnv().STATEMENT_NOTES = notes;
+  const oneWorker = ['--maxWorkers=1'];
   const results = await inLanes(2, [
-    () => vitest('API tests that kill or measure processes', ['api-alone'], 2400),
+    () => vitest('the portal in a browser', ['portal'], 2400, oneWorker),
     () => check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
     () => check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
     () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
     () => vitest('integration tests', ['integration'], 2400),
-    () => vitest('the portal in a browser', ['portal'], 2400),
-    () => vitest('API tests', ['api'], 2400),
+    () => vitest('API tests', ['api'], 2400, oneWorker),
+    () => vitest('API tests that kill or measure processes', ['api-alone'], 2400),
     () => vitest('unit tests', ['unit'], 600),
     () => vitest('a cluster of several NATS servers', ['faults'], 600),
     () => check('size of the portal', ['admin-ui/scripts/check-size.ts'], 60),
   ]);
-  return tell([...results, compareStatements(notes)]);
+  return tell([...results, ...(await inLanes(1, repeats)), compareStatements(notes)]);
 };
 
 /** Compares the SQL statements that the tests made the services send with the list of those that Vitess can run. */
@@ -73,11 +76,12 @@ const inLanes = async <Result>(
 /** What is too slow for every change: long fuzzing, every fault, and the tests in files named `*.nightly.*`. */
 const testNightly = async (): Promise<number> => {
   const projects = Object.keys(testFiles);
-  return tell([
+  const results = [
     await vitest('nightly tests', projects, 3600, ['--mode=nightly', '.nightly.']),
     await check('fuzzing', ['e2e/fuzz/main.ts', '--requests', '100000'], 7200),
     await check('faults under load', ['e2e/faults/main.ts'], 7200),
-  ]);
+  ];
+  return tell([...results, ...(await inLanes(1, repeats))]);
 };
 
 /** Names every failure once more, so that the end of a long output says what to look at, and adds up the counts. */
@@ -98,9 +102,12 @@ const maxFilesAgain = 8;
 const failed: string[] = [];
 const failedOnce: string[] = [];
 
+/** Second runs of files with failures, when nothing else runs. */
+const repeats: (() => Promise<Counts>)[] = [];
+
 /**
- * Runs projects. Files with failures run a second time, one after the other: a test that fails only on a crowded
- * machine is named in the summary, but does not fail the run. A test that fails twice does.
+ * Runs projects. Files with failures run a second time, at the end, one after the other: a test that fails only on a
+ * crowded machine is named in the summary, but does not fail the run. A test that fails twice does.
  */
 const vitest = async (
   title: string,
@@ -108,19 +115,21 @@ const vitest = async (
   boundS: number,
   options: readonly string[] = [],
 ): Promise<Counts> => {
-  const first = await vitestOnce(title, projects, boundS, options);
-  const files = [...new Set(first.failures.map(({ file }) => relative(root, file)))];
-  if (first.counts.failed === 0) return first.counts;
+  const { counts, failures } = await vitestOnce(title, projects, boundS, options);
+  const files = [...new Set(failures.map(({ file }) => relative(root, file)))];
+  if (counts.failed === 0) return counts;
   if (files.length === 0 || files.length > maxFilesAgain) {
-    failed.push(...first.failures.map((failure) => `✗ ${lineOf(failure)}`));
-    return first.counts;
+    failed.push(...failures.map((failure) => `✗ ${lineOf(failure)}`));
+    return counts;
   }
-  const oneByOne = ['--no-file-parallelism', ...options.filter((option) => option.startsWith('-'))];
-  const again = await vitestOnce(`${title}, again: ${files}`, projects, boundS, [...files, ...oneByOne]);
-  failed.push(...again.failures.map((failure) => `✗ ${lineOf(failure)}`));
-  failedOnce.push(...first.failures.map((failure) => `! Failed at first: ${lineOf(failure)}`));
-  const { passed, skipped } = first.counts;
-  return { passed: passed + first.counts.failed - again.counts.failed, failed: again.counts.failed, skipped };
+  repeats.push(async () => {
+    const oneByOne = ['--no-file-parallelism', ...options.filter((option) => option.startsWith('-'))];
+    const again = await vitestOnce(`${title}, again: ${files}`, projects, boundS, [...files, ...oneByOne]);
+    failed.push(...again.failures.map((failure) => `✗ ${lineOf(failure)}`));
+    failedOnce.push(...failures.map((failure) => `! Failed at first: ${lineOf(failure)}`));
+    return { ...none, passed: counts.failed - again.counts.failed, failed: again.counts.failed };
+  });
+  return { ...counts, failed: 0 };
 };
 
 const lineOf = ({ file, test, message }: Failure): string =>
