@@ -59,7 +59,7 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           maxWorkers: 1,
           fileParallelism: false,
-          globalSetup: ['deploy/local/test-cluster.ts'],
+          globalSetup: ['deploy/local/test-cluster-alone.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

@@ -34,7 +34,7 @@ const settings = {
 
 /**
  * A whole cluster for the run, in its own home and on a free port: four gateways, to see limits and revocations hold
- * across them, and two of crm and access, of which one can stop.
+ * across them, and two of each other service, of which one can stop.
  */
 export default (project: TestProject): Promise<() => Promise<void>> =>
   startTestCluster(project, '--gateways 4 --crm 2 --access 2 --webhooks 2 --dispatchers 2'.split(' '));

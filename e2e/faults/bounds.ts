@@ -24,15 +24,6 @@ export const complaintsOfBounds = (bounds: Bounds, measured: Measured): readonly
     return bound === undefined || found <= bound ? [] : [sentences[name](found, bound)];
   });
 
-/** Bounds for a machine that runs other tests at the same time. */
-export const onBusyMachine = (bounds: Bounds): Bounds =>
-  Object.fromEntries(
-    Object.entries(bounds).map(([name, bound]: [string, number]) => [
-      name,
-      name.endsWith('Ms') ? Math.max(5_000, 6 * bound) : Math.max(50, 6 * bound),
-    ]),
-  );
-
 const sentences: Readonly<Record<keyof Bounds, (found: number, bound: number) => string>> = {
   failedAtMost: (found, bound) => `${found} requests failed, more than ${bound}`,
   failingForMs: (found, bound) => `requests failed for ${seconds(found)}, longer than ${seconds(bound)}`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Bounds, complaintsOfBounds, onBusyMachine } from './bounds.ts';
+import { type Bounds, complaintsOfBounds } from './bounds.ts';
 
 const measured = {
   failedAtMost: 3,
@@ -25,12 +25,4 @@ test.each<[Bounds, readonly string[]]>([
   ],
 ])('%j against the measurement: %j', (bounds, complaints) => {
   expect(complaintsOfBounds(bounds, measured)).toEqual(complaints);
-});
-
-test('a busy machine gets wider bounds, and no new ones', () => {
-  expect(onBusyMachine({ failedAtMost: 0, slowestMs: 500, latestDeliveryMs: 2_000 })).toEqual({
-    failedAtMost: 50,
-    slowestMs: 5_000,
-    latestDeliveryMs: 12_000,
-  });
 });

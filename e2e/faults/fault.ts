@@ -42,6 +42,6 @@ export interface Fault<At extends Place = Scene> {
   readonly bounds?: Bounds;
   /** A gateway itself fails: requests may end without an answer. */
   readonly edge?: true;
-  /** Callers must not notice: every request succeeds, and nothing is delivered twice. */
+  /** Callers must not notice: every request succeeds. */
   readonly unnoticed?: true;
 }

@@ -141,7 +141,7 @@ const complaintsOfRecords = async (world: World, { made }: Traffic): Promise<rea
 };
 
 /** Compares arrived events with committed ones, and measures how late they were. */
-const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, healedMs, fault }: Run) => {
+const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, healedMs }: Run) => {
   const complaints: string[] = [];
   const events = await world.sql<{ company_id: number; event_id: number; created_utc: Date }>(
     "SELECT company_id, event_id, created_utc FROM events WHERE company_id IN (?) AND type = 'client.created'",
@@ -172,7 +172,6 @@ const judgeDeliveries = async (world: World, arrivals: Arrivals, { subscribed, h
   }
   if (deliveriesBackMs > recovery.deliveriesBackMs)
     complaints.push(`deliveries were late until ${seconds(deliveriesBackMs)} after the healing`);
-  if (fault.unnoticed && repeated > 0) complaints.push(`${repeated} deliveries were repeated`);
   return { deliveries, repeated, deliveriesBackMs, latestMs, firstAttempts: firsts, complaints };
 };
 

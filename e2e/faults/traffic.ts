@@ -58,6 +58,8 @@ export const startTraffic = (world: World, options: TrafficOptions): Traffic => 
   const pool = new Pool(world.baseUrl, {
     connections: 64,
     pipelining: 1,
+    // A gateway that stops waits for idle connections, unless their clients close them.
+    keepAliveMaxTimeout: 2_000,
     headersTimeout: requestTimeoutMs,
     bodyTimeout: requestTimeoutMs,
   });

@@ -40,6 +40,7 @@ export const reshardUnderLoad = async (stage: Stage): Promise<Outcome> => {
       },
       lastsMs: afterMs,
       unnoticed: true,
+      bounds: { repeatedAtMost: 0 },
     },
     { createsPerSecond: options.rate, companies, say: report.line },
   );

@@ -24,7 +24,7 @@ export const gatewayMetrics = declareMetrics({
   gateway_requests_total: { type: 'counter', help: 'Requests answered', labels: ['operation', 'status'] },
   limit_batches_total: {
     type: 'counter',
-    help: 'Batches of counted requests, by outcome',
+    help: 'Batches of counted requests, by outcome; `disconnected` are requests refused at once, without NATS',
     labels: ['outcome'],
   },
   limit_partitions_owned: { type: 'gauge', help: 'Partitions of the rate limiter that this process owns' },

@@ -3,7 +3,7 @@ import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/clock.ts';
 import { watchMemory } from '../support/memory.ts';
-import { metric, processesOf } from '../support/processes.ts';
+import { processesOf, sumOf } from '../support/processes.ts';
 import { deafConnection, rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';
 
@@ -22,10 +22,6 @@ beforeAll(async () => {
 });
 
 const gateways = () => processesOf(world, 'gateway');
-const sumOf = async (name: string): Promise<number> => {
-  const values = await Promise.all(gateways().map((gateway) => metric(gateway, name)));
-  return values.reduce((sum, value) => sum + value, 0);
-};
 /** The largest increase, in MiB, of the resident memory of all gateways during `work`. */
 const addedBy = async (work: () => Promise<void>): Promise<number> => {
   const memory = watchMemory(gateways());
@@ -53,13 +49,15 @@ describe('Unread answers', () => {
         await sleep(300);
         // The client can read what was written before the end, and nothing more.
         connection.socket.resume();
-        await until('the connection has ended', connection.closed, { timeoutMs: 15_000 });
+        await until('the connection has ended', connection.closed);
       });
       connection.socket.destroy();
       expect(added).toBeLessThan(96);
-      await until('nothing waits for it', async () => (await sumOf('gateway_answers_unsent')) === 0);
+      await until(
+        'nothing waits for it',
+        async () => (await sumOf(world, 'gateway', 'gateway_answers_unsent')) === 0,
+      );
     },
-    60_000,
   );
 
   test.each([
@@ -70,7 +68,6 @@ describe('Unread answers', () => {
     async (_, line) => {
       const { statuses, closed } = await rawExchange(world.baseUrl, rawRequest(line, []).repeat(4_000), {
         answers: 4_000,
-        timeoutMs: 15_000,
       });
       expect(statuses.length).toBeLessThan(1_000);
       expect(closed).toBe(true);
@@ -116,13 +113,12 @@ describe('Bodies in chunks of one byte', () => {
   const chunks = (count: number) => '1\r\na\r\n'.repeat(count);
 
   test('without a key are refused before any chunk is read', async () => {
-    const held = sumOf('gateway_body_bytes_in_flight');
+    const held = sumOf(world, 'gateway', 'gateway_body_bytes_in_flight');
     const added = await addedBy(async () => {
       const ends = await Promise.all(
         Array.from({ length: 30 }, () =>
           rawExchange(world.baseUrl, started('nonsense') + chunks(200_000), {
             answers: 2,
-            timeoutMs: 15_000,
           }),
         ),
       );
@@ -133,7 +129,7 @@ describe('Bodies in chunks of one byte', () => {
     });
     expect(added).toBeLessThan(96);
     expect(await held).toBe(0);
-  }, 60_000);
+  });
 
   test('without a key get the answer before the body has arrived', async () => {
     const { statuses, text } = await rawExchange(world.baseUrl, started('nonsense') + chunks(1));
@@ -144,28 +140,25 @@ describe('Bodies in chunks of one byte', () => {
   test.each([
     ['of the interface', () => started(key)],
     ['of the portal', () => started('', signIn, json)],
-  ])(
-    '%s are refused if there are too many, whatever their total size',
-    async (_, head) => {
-      const added = await addedBy(async () => {
-        const { statuses, text, closed } = await rawExchange(world.baseUrl, head() + chunks(8_300), {
-          answers: 2,
-          timeoutMs: 15_000,
-        });
-        expect([statuses, closed]).toEqual([[413], true]);
-        expect(text).toMatch(/has more than 8192 chunks|exceeds 4096 bytes/);
-        // Clients that keep sending are not waited for.
-        const gone = await rawExchange(world.baseUrl, head() + chunks(300_000), {
-          answers: 2,
-          timeoutMs: 15_000,
-        });
-        expect(gone.closed).toBe(true);
+  ])('%s are refused if there are too many, whatever their total size', async (_, head) => {
+    const added = await addedBy(async () => {
+      const { statuses, text, closed } = await rawExchange(world.baseUrl, head() + chunks(8_300), {
+        answers: 2,
       });
-      expect(added).toBeLessThan(96);
-      await until('no body is held', async () => (await sumOf('gateway_body_bytes_in_flight')) === 0);
-    },
-    60_000,
-  );
+      expect([statuses, closed]).toEqual([[413], true]);
+      expect(text).toMatch(/has more than 8192 chunks|exceeds 4096 bytes/);
+      // Clients that keep sending are not waited for.
+      const gone = await rawExchange(world.baseUrl, head() + chunks(300_000), {
+        answers: 2,
+      });
+      expect(gone.closed).toBe(true);
+    });
+    expect(added).toBeLessThan(96);
+    await until(
+      'no body is held',
+      async () => (await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')) === 0,
+    );
+  });
 
   test('up to the limit of a body are read', async () => {
     const body = `${'1\r\n \r\n'.repeat(8_000)}2\r\n{}\r\n0\r\n\r\n`;
@@ -184,11 +177,17 @@ describe('The memory of request bodies', () => {
       );
       return socket;
     });
-    await until('they are held', async () => (await sumOf('gateway_body_bytes_in_flight')) >= 20 * 16_384);
+    await until(
+      'they are held',
+      async () => (await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')) >= 20 * 16_384,
+    );
     // The declared length does not count, only the bytes held.
-    expect(await sumOf('gateway_body_bytes_in_flight')).toBeLessThan(20 * 65_536);
+    expect(await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')).toBeLessThan(20 * 65_536);
     for (const socket of sockets) socket.destroy();
-    await until('none is held', async () => (await sumOf('gateway_body_bytes_in_flight')) === 0);
+    await until(
+      'none is held',
+      async () => (await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')) === 0,
+    );
   });
 
   test.each([
@@ -271,7 +270,7 @@ describe('A request whose end two parsers could see in different places', () => 
     '%s: the connection ends, and nothing after the request is executed',
     async (_, first) => {
       const ids = (text: string) => [...text.matchAll(/\r\nx-request-id: (\w+)/gi)].map(([, id]) => id);
-      const atOnce = await rawExchange(world.baseUrl, first() + second, { answers: 2, timeoutMs: 14_000 });
+      const atOnce = await rawExchange(world.baseUrl, first() + second, { answers: 2 });
       expect([atOnce.closed, ids(atOnce.text).includes('second')]).toEqual([true, false]);
 
       // Behind a proxy the rest arrives after the first answer.
@@ -290,10 +289,9 @@ describe('A request whose end two parsers could see in different places', () => 
       socket.write(first());
       await Promise.race([until('an answer', () => statusesOf(text).length > 0 || closed), sleep(400)]);
       socket.write(second);
-      await until('the connection ends', () => closed, { timeoutMs: 14_000 });
+      await until('the connection ends', () => closed);
       expect(ids(text)).not.toContain('second');
     },
-    60_000,
   );
 });
 
@@ -369,5 +367,5 @@ describe('Every answer', () => {
     ask();
     await until('another', () => statusesOf(text).length === 2);
     socket.destroy();
-  }, 20_000);
+  });
 });

@@ -39,7 +39,7 @@ test('Without access the portal says so and the interface keeps working; session
 
 test('A stopping gateway ends its live tails without waiting for them', async () => {
   const { owner } = await openTeam(world);
-  const gateways = atLeast(world, 'gateway', 4);
+  const gateways = atLeast(world, 'gateway', 2);
   const { body, statusCode } = await request(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
     headers: { cookie: `causeway=${owner.browser.cookie()}` },
     bodyTimeout: 0,

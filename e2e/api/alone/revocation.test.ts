@@ -17,8 +17,8 @@ const unlimited = { read: 1_000_000_000 };
 const statusOf = (reply: Reply | Error): number | string =>
   reply instanceof Error ? reply.message : reply.status;
 
-test('No request that is sent after a revocation returned succeeds with the key, on four gateways under load', async () => {
-  atLeast(world, 'gateway', 4);
+test('No request that is sent after a revocation returned succeeds with the key, on several gateways under load', async () => {
+  atLeast(world, 'gateway', 3);
   const company = await world.company(unlimited);
   for (let round = 0; round < 25; round++) {
     const { id, value } = await company.key(['integrations:read']);
@@ -42,7 +42,7 @@ test('No request that is sent after a revocation returned succeeds with the key,
 });
 
 test('A new key works on every gateway as soon as it is created', async () => {
-  atLeast(world, 'gateway', 4);
+  atLeast(world, 'gateway', 3);
   const company = await world.company(unlimited);
   for (let round = 0; round < 10; round++) {
     const { value } = await company.key(['integrations:read']);
@@ -96,7 +96,7 @@ describe('A gateway that is frozen while a key is revoked', () => {
     ['one gateway', (names: readonly string[]) => names.slice(0, 1)],
     ['all gateways', (names: readonly string[]) => names],
   ])('never accepts it afterwards: %s', async (_, choose) => {
-    const names = choose(atLeast(world, 'gateway', 4).map(({ name }) => name));
+    const names = choose(atLeast(world, 'gateway', 3).map(({ name }) => name));
     const { id, value } = await (await world.company(unlimited)).key(['integrations:read']);
     // Connections opened before: some lead to the frozen gateway, which finds their requests when it wakes up.
     const clients = Array.from({ length: 32 }, () => new Client(world.baseUrl, { pipelining: 1 }));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { outcome } from './clock.ts';
 import { type Ask, type Reply, send, type World } from './open.ts';
@@ -16,7 +17,10 @@ export interface Load {
   stop(): Promise<readonly Shot[]>;
 }
 
-/** Sends requests continuously, `width` at a time, each on a connection that is in use all the time. */
+/** Long enough that the load leaves processor time to what it waits for, such as the restart of a process. */
+const pauseMs = 20;
+
+/** Sends requests, `width` at a time, each on a connection of its own that is used again after a short pause. */
 export const startLoad = (world: World, path: string, ask: Ask, width: number): Load => {
   const shots: Shot[] = [];
   const pool = new Pool(world.baseUrl, { connections: width, pipelining: 1 });
@@ -26,8 +30,7 @@ export const startLoad = (world: World, path: string, ask: Ask, width: number): 
       const sentMs = performance.now();
       const reply = await outcome(send(pool, path, ask));
       shots.push({ sentMs, elapsedMs: performance.now() - sentMs, reply });
-      // A refused connection fails at once; retrying without a pause would only use CPU time.
-      if (reply instanceof Error) await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(pauseMs);
     }
   };
   const loops = Array.from({ length: width }, loop);

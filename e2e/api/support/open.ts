@@ -66,7 +66,8 @@ export const openWorldAt = async (
   };
   const { baseUrl, natsUrl, mysqlUrl } = stack();
   const operator = await openOperator(natsUrl);
-  const pool = new Pool(baseUrl, { connections, pipelining: 1 });
+  // A gateway that stops waits for idle connections, unless their clients close them.
+  const pool = new Pool(baseUrl, { connections, pipelining: 1, keepAliveMaxTimeout: 1_000 });
   const database = createPool({ uri: mysqlUrl, connectionLimit: 2, supportBigNumbers: true, timezone: 'Z' });
   const close = async (): Promise<void> => {
     await Promise.all([operator.close(), pool.destroy(), database.end()]);

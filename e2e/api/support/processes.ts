@@ -35,7 +35,7 @@ export const signal = (world: World, name: string, signalName: NodeJS.Signals): 
 export const keepAway = async (
   world: World,
   names: readonly string[],
-  seen: () => boolean,
+  seen: () => boolean | Promise<boolean>,
 ): Promise<readonly number[]> => {
   const gone: number[] = [];
   await until(
@@ -79,4 +79,10 @@ export const metric = async ({ metricsUrl }: StackProcess, name: string, match =
     .split('\n')
     .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && line.includes(match))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+};
+
+/** The sum of a metric over all processes of a kind. */
+export const sumOf = async (world: World, kind: string, name: string, match = ''): Promise<number> => {
+  const values = await Promise.all(processesOf(world, kind).map((one) => metric(one, name, match)));
+  return values.reduce((sum, value) => sum + value, 0);
 };

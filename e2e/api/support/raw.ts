@@ -23,7 +23,7 @@ export interface RawOptions {
 export const rawExchange = (
   baseUrl: string,
   bytes: string | Uint8Array,
-  { end = false, answers = 1, timeoutMs = 3_000 }: RawOptions = {},
+  { end = false, answers = 1, timeoutMs = 60_000 }: RawOptions = {},
 ): Promise<RawAnswer> =>
   new Promise((resolve) => {
     const startedMs = performance.now();

@@ -75,6 +75,7 @@ export const runAttack = async (
   const fault: Fault<Place> = {
     name: attack.name,
     unnoticed: true,
+    bounds: { repeatedAtMost: 0 },
     prepare: async () => {
       assault = await attack.prepare(world, arrivals.url);
     },

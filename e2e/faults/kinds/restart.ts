@@ -13,5 +13,6 @@ export const restarts: readonly Fault[] = [
     },
     lastsMs: 0,
     unnoticed: true,
+    bounds: { repeatedAtMost: 0 },
   },
 ];

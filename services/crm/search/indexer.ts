@@ -49,8 +49,8 @@ export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptio
       let pauseMs = minPauseMs;
       try {
         const taken = await round();
-        // When idle, looking for work takes at most one fiftieth of the time, however long the table is.
-        if (taken === 0) pauseMs = Math.max(minPauseMs, 50 * (performance.now() - startedMs));
+        // When idle, looking for work takes at most a hundredth of the time, however long the table is.
+        if (taken === 0) pauseMs = Math.max(minPauseMs, 100 * (performance.now() - startedMs));
       } catch (error) {
         log?.error({ error }, 'client indexing failed');
         pauseMs = failurePauseMs;

@@ -28,13 +28,16 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
     const isLost = hasNoRow(job) && job.event!.leaseMs <= nowMs;
     return isLost || job.leaseMs - nowMs < lastStartMs;
   };
-  /** Waits if this process may have been given up; then it knows. A delivery without a row is leased by its event. */
+  /**
+   * Waits if this process may have been given up; then it knows. A delivery without a row is leased by its event: that
+   * lease is so short that it may have ended while a starved process signed.
+   */
   const isHeld = async (job: Job): Promise<boolean> => {
     while (!holder.isSure()) {
       await holder.nextBeat();
       if (isTooLate(job)) return false;
     }
-    return hasNoRow(job) || job.holder === holder.id();
+    return hasNoRow(job) ? !isTooLate(job) : job.holder === holder.id();
   };
 
   return async (job) => {

@@ -29,7 +29,7 @@ const jobOf = (more: Partial<Job>): Job => ({
 });
 
 /** An attempt by a process with the ID 1, which is sure of its leases unless a beat is due. */
-const open = ({ isSure = true, onBeat = () => {} } = {}) => {
+const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
   const holder = { ownId: 1, sure: isSure };
   const posts: string[] = [];
   const returned: Job[] = [];
@@ -41,7 +41,13 @@ const open = ({ isSure = true, onBeat = () => {} } = {}) => {
     },
   } as Pick<Poster, 'post'> as Poster;
   const attempt = createAttempts({
-    signer: { sign: async () => [], close: async () => {} },
+    signer: {
+      sign: async () => {
+        nowMs += signMs;
+        return [];
+      },
+      close: async () => {},
+    },
     poster,
     scheduleMs: [],
     lastStartMs: 13_000,
@@ -110,6 +116,10 @@ test('an event that has no row yet is protected by its own lease, not by the pro
   const ended = open({ isSure: false, onBeat: () => ended.wait(1_000) });
   expect(await ended.attempt(event(1_500))).toBeUndefined();
   expect(ended.posts).toEqual([]);
+  const endedMeanwhile = open({ signMs: 1_000 });
+  const job = event(1_500);
+  expect(await endedMeanwhile.attempt(job)).toBeUndefined();
+  expect([endedMeanwhile.posts, endedMeanwhile.returned]).toEqual([[], [job]]);
 });
 
 test('a delivery whose row was written after its event was given back is not sent', async () => {

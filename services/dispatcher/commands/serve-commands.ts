@@ -149,7 +149,8 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
 
 type ReplayKey = Pick<ReplayRow, 'company_id' | 'replay_id'>;
 
-const pollEveryMs = 200;
+/** A command is normally carried out when its message arrives; this finds those whose message was lost. */
+const pollEveryMs = 1_000;
 const maxUnderWay = 32;
 
 export interface CommandOptions {

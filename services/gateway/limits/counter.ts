@@ -144,7 +144,10 @@ export const createCounter = ({
     count: (take) =>
       new Promise((resolve, reject) => {
         // A lost connection is normally back within milliseconds, through another server.
-        if (asker.awayMs() > timeoutMs) return reject(new CountError('NATS is disconnected'));
+        if (asker.awayMs() > timeoutMs) {
+          tally('disconnected');
+          return reject(new CountError('NATS is disconnected'));
+        }
         const line = lines[partitionOf(take.companyId, partitions)]!;
         const first = line.waiting.push({ take, resolve, reject }) === 1;
         if (take.deferrable) {

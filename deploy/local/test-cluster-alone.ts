@@ -1,0 +1,9 @@
+import type { TestProject } from 'vitest/node';
+import { startTestCluster } from './test-cluster.ts';
+
+/**
+ * A whole cluster for tests that stop and kill its processes. Each takes a second of processor time to start, so it has
+ * as few as these tests need: two gateways can be away while one serves.
+ */
+export default (project: TestProject): Promise<() => Promise<void>> =>
+  startTestCluster(project, '--gateways 3 --crm 2 --access 2 --webhooks 2 --dispatchers 2'.split(' '));
