@@ -59,6 +59,8 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           maxWorkers: 1,
           fileParallelism: false,
+          // Loading the same modules anew for each file takes a second of processor time.
+          isolate: false,
           globalSetup: ['deploy/local/test-cluster-alone.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly createsPerSecond: number;
   /** Companies whose clients are created in turn; four by default. */
   readonly companies?: number;
+  /** Other tests run on the machine too: nothing is judged that depends on its speed. */
+  readonly isBusy?: boolean;
   readonly say: (line: string) => void;
 }
 
@@ -42,7 +44,7 @@ export const runFault = async <At extends Place>(
   arrivals: Arrivals,
   receiverUrl: string,
   fault: Fault<At>,
-  { createsPerSecond, companies = 4, say }: RunOptions,
+  { createsPerSecond, companies = 4, isBusy = false, say }: RunOptions,
 ): Promise<FaultResult> => {
   const { world } = scene;
   await allReady(world);
@@ -84,7 +86,10 @@ export const runFault = async <At extends Place>(
   await trying('not all processes became ready', allReady(world));
   await trying(
     'requests kept failing',
-    until('requests succeed', () => !traffic.failedWithin(calmMs), { timeoutMs: calmWithinMs, everyMs: 100 }),
+    until('requests succeed', () => traffic.failedShare(calmMs) <= (isBusy ? 0.5 : 0), {
+      timeoutMs: calmWithinMs,
+      everyMs: 100,
+    }),
   );
   const abandoned = await traffic.stop();
   await trying(
@@ -95,7 +100,7 @@ export const runFault = async <At extends Place>(
       { timeoutMs: settleWithinMs },
     ),
   );
-  const run = { fault, traffic, abandoned, subscribed, limited, healedMs, restartMs };
+  const run = { fault, isBusy, traffic, abandoned, subscribed, limited, healedMs, restartMs };
   const findings = await judge(world, arrivals, { json: document, problemOf: readDocument(document) }, run);
   await trying('the preparation could not be undone', fault.restore?.(scene));
   await trying('not all processes became ready', allReady(world));
@@ -110,17 +115,20 @@ export const runFault = async <At extends Place>(
 
 const unlimited = 1_000_000_000;
 
-/** For some seconds after the fault before, a change may not reach every gateway, and is answered 503. */
-const makeKey = async (place: Place, limits: KeyLimits): Promise<Creator> => {
+/** For some seconds after the fault before, and at times on a busy machine, a change is answered 503. */
+const retry503 = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let tries = 1; ; tries++) {
     try {
-      return await makeKeyAtOnce(place, limits);
+      return await work();
     } catch (error) {
       if (tries === 30 || !/answered 503/.test(String(error))) throw error;
       await sleep(1_000);
     }
   }
 };
+
+const makeKey = (place: Place, limits: KeyLimits): Promise<Creator> =>
+  retry503(() => makeKeyAtOnce(place, limits));
 
 interface KeyLimits {
   readonly read?: number;
@@ -141,8 +149,9 @@ const makeLimited = async (scene: Place, limit: number): Promise<Limited> => {
   return { key, limit };
 };
 
-const subscribe = async ({ world }: Place, key: string, url: string): Promise<void> => {
-  const body = JSON.stringify({ url, eventTypes: ['client.created'] });
-  const reply = await world.ask('/webhooks/subscriptions', { method: 'POST', key, body });
-  if (reply.status !== 201) throw new Error(`no subscription: ${reply.text}`);
-};
+const subscribe = ({ world }: Place, key: string, url: string): Promise<void> =>
+  retry503(async () => {
+    const body = JSON.stringify({ url, eventTypes: ['client.created'] });
+    const reply = await world.ask('/webhooks/subscriptions', { method: 'POST', key, body });
+    if (reply.status !== 201) throw new Error(`the subscription was answered ${reply.status}: ${reply.text}`);
+  });

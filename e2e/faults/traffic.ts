@@ -26,8 +26,8 @@ export interface Traffic {
   readonly sent: readonly Sent[];
   /** Creates that were answered 2xx: these records must exist. */
   readonly made: readonly { readonly company: number; readonly externalId: string; readonly id: number }[];
-  /** Whether any request of the last `ms` milliseconds failed. */
-  failedWithin(ms: number): boolean;
+  /** The share of failures among the requests that ended in the last `ms` milliseconds; 1 if none ended. */
+  failedShare(ms: number): number;
   /** Starts no more requests. @returns the number of creates that never got a 2xx. */
   stop(): Promise<number>;
 }
@@ -69,14 +69,12 @@ export const startTraffic = (world: World, options: TrafficOptions): Traffic => 
   let stopped = false;
   let stoppedMs = 0;
   let abandoned = 0;
-  let lastFailureMs = 0;
 
   const shoot = async (operation: Sent['operation'], key: string, path: string, ask: Ask): Promise<Sent> => {
     const sentMs = performance.now();
     const reply = await outcome(send(pool, path, { ...ask, key }));
     const one = { operation, key, sentMs, elapsedMs: performance.now() - sentMs, reply };
     sent.push(one);
-    if (!isFine(one)) lastFailureMs = performance.now();
     return one;
   };
 
@@ -122,7 +120,11 @@ export const startTraffic = (world: World, options: TrafficOptions): Traffic => 
   return {
     sent,
     made,
-    failedWithin: (ms) => performance.now() - lastFailureMs < ms,
+    failedShare: (ms) => {
+      const sinceMs = performance.now() - ms;
+      const recent = sent.slice(sent.findLastIndex((one) => one.sentMs + one.elapsedMs < sinceMs) + 1);
+      return recent.length === 0 ? 1 : recent.filter((one) => !isFine(one)).length / recent.length;
+    },
     stop: async () => {
       stopped = true;
       stoppedMs = performance.now();

@@ -354,18 +354,26 @@ describe('Every answer', () => {
     }
   });
 
-  test('keeps the connection open as long as it says', async () => {
+  // Repeated, because on a busy machine the second request may be sent or read too late.
+  test('keeps the connection open as long as it says', { retry: 2 }, async () => {
     const socket = rawSocket(world.baseUrl);
     let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-    });
+    let closed = false;
+    socket
+      .on('error', () => {})
+      .on('data', (chunk) => {
+        text += chunk.toString('latin1');
+      })
+      .on('close', () => {
+        closed = true;
+      });
     const ask = () => socket.write(rawRequest(`GET ${lookup} HTTP/1.1`, [`X-Api-Key: ${key}`]));
     ask();
     await until('an answer', () => statusesOf(text).length === 1);
     await sleep(7_000);
     ask();
-    await until('another', () => statusesOf(text).length === 2);
+    await until('another, or the end', () => statusesOf(text).length === 2 || closed);
     socket.destroy();
+    expect(statusesOf(text)).toEqual([200, 200]);
   });
 });

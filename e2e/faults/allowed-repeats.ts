@@ -4,11 +4,19 @@ import type { World } from '../api/support/open.ts';
 import { processesOf } from '../api/support/processes.ts';
 
 /**
- * How many leases of events and deliveries have ended since a time before what held them was recorded, as the
- * dispatchers log it. Only these can be delivered twice: a dispatcher that dies, or that a busy machine starves, does not
- * record in time what it has sent.
+ * How many deliveries may have arrived twice since a time: those whose attempt failed, because its answer came too late,
+ * and those whose lease ended before the attempt was recorded. Both happen without a fault on a busy machine.
  */
-export const endedLeases = async (world: World, sinceMs: number): Promise<number> => {
+export const allowedRepeats = async (world: World, sinceMs: number): Promise<number> => {
+  const [row] = await world.sql<{ failed: number }>(
+    'SELECT COUNT(*) AS failed FROM delivery_attempts WHERE error_class IS NOT NULL AND started_utc >= ?',
+    [new Date(sinceMs)],
+  );
+  return Number(row?.failed) + (await endedLeases(world, sinceMs));
+};
+
+/** Leases of events and deliveries that ended while they were open, as the dispatchers log it. */
+const endedLeases = async (world: World, sinceMs: number): Promise<number> => {
   const counts = processesOf(world, 'dispatcher').map(async ({ name }) => {
     const log = await readFile(join(world.home, 'logs', `${name}.log`), 'utf8');
     return log
