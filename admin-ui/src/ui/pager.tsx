@@ -4,9 +4,11 @@ import { number } from './format.ts';
 import s from './pager.module.css';
 
 interface PagerProps {
-  /** Null if there is no page in that direction. */
-  readonly onFirst: (() => void) | null;
-  readonly onNext: (() => void) | null;
+  /** Of the page that is shown; undefined: the first one. */
+  readonly cursor: string | undefined;
+  /** The page that is shown; undefined while it loads. */
+  readonly page: { readonly hasMore: boolean; readonly nextCursor: string | null } | undefined;
+  readonly onPage: (cursor: string | undefined) => void;
   readonly label?: string;
   readonly first?: string;
   readonly next?: string;
@@ -14,22 +16,23 @@ interface PagerProps {
 
 /** Cursor pagination: back to the newest page, or on to the next older one. */
 export function Pager(props: PagerProps) {
-  const { onFirst, onNext, label = 'Pages', first = 'Newest', next = 'Older' } = props;
-  if (!onFirst && !onNext) return null;
+  const { cursor, page, onPage, label = 'Pages', first = 'Newest', next = 'Older' } = props;
+  const older = page?.hasMore ? page.nextCursor : null;
+  if (cursor === undefined && older === null) return null;
   return (
     <nav className={s.pager} aria-label={label}>
       <Button
         size="s"
         icon={<ChevronLeft />}
-        disabledReason={onFirst ? undefined : 'This is the first page'}
-        onClick={onFirst ?? undefined}
+        disabledReason={cursor === undefined ? 'This is the first page' : undefined}
+        onClick={() => onPage(undefined)}
       >
         {first}
       </Button>
       <Button
         size="s"
-        disabledReason={onNext ? undefined : 'This is the last page'}
-        onClick={onNext ?? undefined}
+        disabledReason={older === null ? 'This is the last page' : undefined}
+        onClick={() => onPage(older ?? undefined)}
       >
         {next} <ChevronRight />
       </Button>

@@ -32,13 +32,25 @@ interface LoadedProps<T> {
 /** Shows a query: its skeleton, its error with a retry, or its data, which stays while it reloads. */
 export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
   return (
-    <div aria-busy="true">
-      <span className="visually-hidden">Loading…</span>
-      {skeleton}
-    </div>
+    <OrError query={query}>
+      <div aria-busy="true">
+        <span className="visually-hidden">Loading…</span>
+        {skeleton}
+      </div>
+    </OrError>
   );
+}
+
+interface OrErrorProps {
+  readonly query: UseQueryResult;
+  readonly children: ReactNode;
+}
+
+/** Content that has a skeleton of its own, such as a table, or the error of its query if nothing was loaded. */
+export function OrError({ query, children }: OrErrorProps) {
+  if (!query.isError || query.data !== undefined) return children;
+  return <Failed error={query.error} retry={() => void query.refetch()} />;
 }
 
 interface SkeletonProps {

@@ -17,9 +17,19 @@ export interface Column<Row> {
    * Its place on narrow screens, where a row is a title with a badge, a detail with a time, and a menu. Other columns of
    * such a table are not shown there. The header of a named time precedes it.
    */
-  readonly phone?: 'title' | 'badge' | 'detail' | 'time' | 'named-time' | 'menu';
+  readonly phone?: 'title' | 'badge' | 'detail' | 'time' | 'named-time' | 'menu' | undefined;
   readonly cell: (row: Row) => ReactNode;
 }
+
+/** The last column: a menu or a button. */
+export const actionsColumn = <Row,>(phone: Column<Row>['phone'], cell: Column<Row>['cell']): Column<Row> => ({
+  id: 'actions',
+  header: 'Actions',
+  phone,
+  hideHeader: true,
+  align: 'end',
+  cell,
+});
 
 interface TableProps<Row> {
   readonly label: string;

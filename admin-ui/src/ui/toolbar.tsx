@@ -15,14 +15,14 @@ export function Toolbar({ children }: { readonly children: ReactNode }) {
 interface SearchBoxProps {
   /** What is searched: `Search keys`. */
   readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
 }
 
 const settledMs = 250;
 
 /** A search text, taken over when the person pauses. */
-export function SearchBox({ label, value, onChange }: SearchBoxProps) {
+export function SearchBox({ label, value = '', onChange }: SearchBoxProps) {
   const [text, setText] = useState(value);
   const taken = useRef(value);
   // The URL changed by other means, such as the Back button.
@@ -35,7 +35,7 @@ export function SearchBox({ label, value, onChange }: SearchBoxProps) {
     if (text.trim() === taken.current) return;
     const timer = setTimeout(() => {
       taken.current = text.trim();
-      onChange(text.trim());
+      onChange(text.trim() || undefined);
     }, settledMs);
     return () => clearTimeout(timer);
   }, [text]);
@@ -62,12 +62,15 @@ interface FilterProps<Value extends string> {
   readonly value: Value | undefined;
   readonly options: readonly { readonly value: Value; readonly label: string }[];
   readonly onChange: (value: Value | undefined) => void;
+  /** Shows the label above it. */
+  readonly labelled?: boolean;
 }
 
-/** One choice of a filter or an order. */
-export function Filter<Value extends string>({ label, all, value, options, onChange }: FilterProps<Value>) {
+/** One choice of a filter or an order. A value from a link that is no option, or none yet, is shown as it is. */
+export function Filter<Value extends string>(props: FilterProps<Value>) {
+  const { label, all, value, options, onChange, labelled = false } = props;
   return (
-    <Field label={label} hideLabel>
+    <Field label={label} hideLabel={!labelled}>
       <Select
         value={value ?? ''}
         onChange={(event) => onChange((event.target.value || undefined) as Value | undefined)}
@@ -78,6 +81,9 @@ export function Filter<Value extends string>({ label, all, value, options, onCha
             {option.label}
           </option>
         ))}
+        {value !== undefined && !options.some((option) => option.value === value) && (
+          <option value={value}>{value}</option>
+        )}
       </Select>
     </Field>
   );

@@ -6,11 +6,10 @@ import { nameOfMember } from '../../app/name-of-member.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { teamQuery } from '../team/queries.ts';
@@ -45,19 +44,14 @@ function Log() {
     }),
     placeholderData: keepPreviousData,
   });
-  const next = query.data?.hasMore ? query.data.nextCursor : null;
   const set = (change: typeof filters): void =>
     void navigate({ search: { ...filters, ...change }, replace: true });
-  const older = (): void => void navigate({ search: { ...filters, cursor: next ?? undefined } });
+  const open = (to: string | undefined): void => void navigate({ search: { ...filters, cursor: to } });
   const filtered = Object.values(filters).some((value) => value !== undefined);
   return (
     <Card flush>
       <Toolbar>
-        <SearchBox
-          label="Search the audit log"
-          value={filters.q ?? ''}
-          onChange={(q) => set({ q: q || undefined })}
-        />
+        <SearchBox label="Search the audit log" value={filters.q} onChange={(q) => set({ q })} />
         <Filter
           label="Kind"
           all="Everything"
@@ -80,9 +74,7 @@ function Log() {
           onChange={(user) => set({ user: user === undefined ? undefined : Number(user) })}
         />
       </Toolbar>
-      {query.isError && !query.data ? (
-        <Failed error={query.error} retry={() => void query.refetch()} />
-      ) : (
+      <OrError query={query}>
         <Table
           label="Audit log"
           columns={columns}
@@ -90,11 +82,15 @@ function Log() {
           rowKey={(entry) => entry.id}
           skeletonRows={10}
           emptyState={
-            next !== null ? (
+            query.data?.hasMore ? (
               <Empty
                 icon={<ScrollText />}
                 title="No entry matches so far"
-                action={<Button onClick={older}>Search older entries</Button>}
+                action={
+                  <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
+                    Search older entries
+                  </Button>
+                }
               />
             ) : filtered ? (
               <Empty
@@ -109,11 +105,8 @@ function Log() {
             )
           }
         />
-      )}
-      <Pager
-        onFirst={cursor === undefined ? null : () => void navigate({ search: filters })}
-        onNext={next === null ? null : older}
-      />
+      </OrError>
+      <Pager cursor={cursor} page={query.data} onPage={open} />
     </Card>
   );
 }

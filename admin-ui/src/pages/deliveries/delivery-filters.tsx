@@ -3,8 +3,9 @@ import { ListFilter } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field, Select, TextInput } from '../../ui/field.tsx';
+import { Field, TextInput } from '../../ui/field.tsx';
 import { Stack } from '../../ui/layout.tsx';
+import { Filter } from '../../ui/toolbar.tsx';
 import { phoneWidth, useMedia } from '../../ui/use-media.ts';
 import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
@@ -58,25 +59,25 @@ function Fields({ search, onChange }: DeliveryFiltersProps) {
   const any = Object.values(search).some((value) => value !== undefined);
   return (
     <search className={s.filters} aria-label="Filters">
-      <Choice
+      <Filter
         label="Subscription"
         all="All subscriptions"
-        value={search.subscription === undefined ? '' : String(search.subscription)}
-        onChange={(value) => set({ subscription: value === '' ? undefined : Number(value) })}
+        value={search.subscription?.toString()}
+        onChange={(value) => set({ subscription: value === undefined ? undefined : Number(value) })}
         options={subscriptions.map((one) => ({ value: String(one.id), label: nameOf(one) }))}
       />
-      <Choice
+      <Filter
         label="Event type"
         all="All event types"
-        value={search.type ?? ''}
-        onChange={(value) => set({ type: value || undefined })}
+        value={search.type}
+        onChange={(type) => set({ type })}
         options={types.map((one) => ({ value: one.type, label: one.type }))}
       />
-      <Choice
+      <Filter
         label="State"
         all="Any state"
-        value={search.state ?? ''}
-        onChange={(value) => set({ state: value || undefined })}
+        value={search.state}
+        onChange={(state) => set({ state })}
         options={deliveryStates}
       />
       <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
@@ -89,12 +90,12 @@ function Fields({ search, onChange }: DeliveryFiltersProps) {
       )}
       {more && moreShown && (
         <div className={s.more}>
-          <Choice
+          <Filter
             label="Cause of failure"
-            shown
+            labelled
             all="Any"
-            value={search.cause ?? ''}
-            onChange={(value) => set({ cause: value || undefined })}
+            value={search.cause}
+            onChange={(cause) => set({ cause })}
             options={Object.entries(classLabels).map(([value, label]) => ({ value, label }))}
           />
           <NumberField label="Status code" value={search.status} onChange={(status) => set({ status })} />
@@ -105,33 +106,6 @@ function Fields({ search, onChange }: DeliveryFiltersProps) {
         </div>
       )}
     </search>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly all: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-  readonly shown?: boolean;
-}
-
-function Choice({ label, all, value, onChange, options, shown }: ChoiceProps) {
-  return (
-    <Field label={label} hideLabel={!shown}>
-      <Select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{all}</option>
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-        {value !== '' && !options.some((option) => option.value === value) && (
-          <option value={value}>{value}</option>
-        )}
-      </Select>
-    </Field>
   );
 }
 

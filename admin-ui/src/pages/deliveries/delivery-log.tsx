@@ -4,10 +4,9 @@ import { RefreshCw, Send } from 'lucide-react';
 import { useSession } from '../../app/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { plural } from '../../ui/format.ts';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import s from './delivery-log.module.css';
 import { DeliveryTable } from './delivery-table.tsx';
@@ -22,7 +21,6 @@ export function DeliveryLog() {
   const { cursor, ...filters } = search;
   const filtered = Object.values(filters).some((value) => value !== undefined);
   const { data } = query;
-  const older = data?.hasMore ? data.nextCursor : null;
   return (
     <Card flush className={s.card}>
       <div className={s.bar}>
@@ -37,14 +35,12 @@ export function DeliveryLog() {
           onClick={() => void query.refetch()}
         />
       </div>
-      {query.isError && !data ? (
-        <Failed error={query.error} retry={() => void query.refetch()} />
-      ) : (
+      <OrError query={query}>
         <div className={query.isPlaceholderData ? s.stale : undefined}>
           <DeliveryTable
             deliveries={data?.deliveries}
             emptyState={
-              older !== null ? (
+              data?.hasMore ? (
                 <Empty title="No matches so far" icon={<Send />}>
                   Choose Older to search further back.
                 </Empty>
@@ -72,10 +68,11 @@ export function DeliveryLog() {
             }
           />
         </div>
-      )}
+      </OrError>
       <Pager
-        onFirst={cursor === undefined ? null : () => void navigate({ search: filters })}
-        onNext={older === null ? null : () => void navigate({ search: { ...filters, cursor: older } })}
+        cursor={cursor}
+        page={data}
+        onPage={(to) => void navigate({ search: { ...filters, cursor: to } })}
       />
     </Card>
   );

@@ -4,11 +4,10 @@ import { useSession } from '../../app/session.ts';
 import { Card } from '../../ui/card.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { Facts, Split } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
-import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Empty, Loaded, OrError, SkeletonLines } from '../../ui/states.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { deliveriesQuery } from '../deliveries/queries.ts';
@@ -91,9 +90,7 @@ function Deliveries({ id }: { readonly id: number }) {
   const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });
   return (
     <Card flush title="Deliveries">
-      {query.isError && !query.data ? (
-        <Failed error={query.error} retry={() => void query.refetch()} />
-      ) : (
+      <OrError query={query}>
         <DeliveryTable
           deliveries={query.data?.deliveries}
           without="event"
@@ -104,7 +101,7 @@ function Deliveries({ id }: { readonly id: number }) {
             </Empty>
           }
         />
-      )}
+      </OrError>
     </Card>
   );
 }

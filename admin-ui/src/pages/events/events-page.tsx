@@ -8,14 +8,13 @@ import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Cut } from '../../ui/cut.tsx';
-import { Failed } from '../../ui/failed.tsx';
-import { Field, Select } from '../../ui/field.tsx';
 import { plural } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { Filter } from '../../ui/toolbar.tsx';
 import { eventTypesQuery } from '../subscriptions/queries.ts';
 import s from './events-page.module.css';
 import { TestEventDialog } from './test-event-dialog.tsx';
@@ -33,7 +32,6 @@ export function EventsPage() {
     placeholderData: keepPreviousData,
     refetchInterval: cursor === undefined ? 15_000 : false,
   });
-  const next = query.data?.hasMore ? query.data.nextCursor : null;
   const send = (
     <Button
       icon={<Plus />}
@@ -52,25 +50,15 @@ export function EventsPage() {
     >
       <Card flush>
         <div className={s.bar}>
-          <Field label="Event type" hideLabel>
-            <Select
-              value={type ?? ''}
-              onChange={(event) =>
-                void navigate({ search: { type: event.target.value || undefined }, replace: true })
-              }
-            >
-              <option value="">All event types</option>
-              {types.map((one) => (
-                <option key={one.type} value={one.type}>
-                  {one.type}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <Filter
+            label="Event type"
+            all="All event types"
+            value={type}
+            options={types.map((one) => ({ value: one.type, label: one.type }))}
+            onChange={(value) => void navigate({ search: { type: value }, replace: true })}
+          />
         </div>
-        {query.isError && !query.data ? (
-          <Failed error={query.error} retry={() => void query.refetch()} />
-        ) : (
+        <OrError query={query}>
           <Table
             dense
             label="Events"
@@ -84,10 +72,11 @@ export function EventsPage() {
               </Empty>
             }
           />
-        )}
+        </OrError>
         <Pager
-          onFirst={cursor === undefined ? null : () => void navigate({ search: { type } })}
-          onNext={next === null ? null : () => void navigate({ search: { type, cursor: next } })}
+          cursor={cursor}
+          page={query.data}
+          onPage={(to) => void navigate({ search: { type, cursor: to } })}
         />
       </Card>
       {dialog === 'send' && refusal === undefined && (

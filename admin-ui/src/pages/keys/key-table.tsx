@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo, TimeAgo, useNow } from '../../ui/time-ago.tsx';
 import { toast } from '../../ui/toast.ts';
 import { type ApiKey, scopeWords } from './scopes.ts';
@@ -55,37 +55,30 @@ export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTab
       header: 'Created',
       cell: (key) => <TimeAgo time={key.createdUtc} />,
     },
-    {
-      id: 'actions',
-      header: 'Actions',
-      phone: 'menu',
-      hideHeader: true,
-      align: 'end',
-      cell: (key) => (
-        <RowMenu
-          label={key.name}
-          actions={[
-            {
-              label: 'Copy ID',
-              icon: <Copy />,
-              onSelect: () =>
-                void navigator.clipboard?.writeText(String(key.id)).then(() => toast('ID copied')),
-            },
-            ...(key.isActive
-              ? [
-                  {
-                    label: 'Revoke…',
-                    icon: <Ban />,
-                    danger: true,
-                    disabledReason: refusal,
-                    onSelect: () => onRevoke(key),
-                  },
-                ]
-              : []),
-          ]}
-        />
-      ),
-    },
+    actionsColumn('menu', (key) => (
+      <RowMenu
+        label={key.name}
+        actions={[
+          {
+            label: 'Copy ID',
+            icon: <Copy />,
+            onSelect: () =>
+              void navigator.clipboard?.writeText(String(key.id)).then(() => toast('ID copied')),
+          },
+          ...(key.isActive
+            ? [
+                {
+                  label: 'Revoke…',
+                  icon: <Ban />,
+                  danger: true,
+                  disabledReason: refusal,
+                  onSelect: () => onRevoke(key),
+                },
+              ]
+            : []),
+        ]}
+      />
+    )),
   ];
   return (
     <Table

@@ -4,11 +4,10 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyTable } from './key-table.tsx';
@@ -24,7 +23,6 @@ export function KeysPage() {
   const { limits } = useSession();
   const keys = useQuery({ ...keysPageQuery(wanted), placeholderData: keepPreviousData });
   const shown = keys.data?.keys;
-  const next = keys.data?.hasMore ? keys.data.nextCursor : null;
   const open = (dialogs: { dialog?: 'create'; revoke?: number }): void =>
     void navigate({ search: { ...search, ...dialogs } });
   const close = (): void => void navigate({ search, replace: true });
@@ -64,11 +62,7 @@ export function KeysPage() {
       >
         {(shown === undefined || shown.length > 0 || q !== undefined || cursor !== undefined) && (
           <Toolbar>
-            <SearchBox
-              label="Search keys"
-              value={q ?? ''}
-              onChange={(text) => set({ q: text || undefined })}
-            />
+            <SearchBox label="Search keys" value={q} onChange={(q) => set({ q })} />
             <Filter
               label="Order"
               value={wanted.sort ?? 'newest'}
@@ -77,9 +71,7 @@ export function KeysPage() {
             />
           </Toolbar>
         )}
-        {keys.isError && !shown ? (
-          <Failed error={keys.error} retry={() => void keys.refetch()} />
-        ) : (
+        <OrError query={keys}>
           <KeyTable
             keys={shown}
             refusal={refusal}
@@ -103,14 +95,13 @@ export function KeysPage() {
               )
             }
           />
-        )}
+        </OrError>
         <Pager
           first={wanted.sort === undefined ? 'Newest' : 'First'}
           next={wanted.sort === undefined ? 'Older' : 'Next'}
-          onFirst={
-            cursor === undefined ? null : () => void navigate({ search: { ...wanted, cursor: undefined } })
-          }
-          onNext={next === null ? null : () => void navigate({ search: { ...wanted, cursor: next } })}
+          cursor={cursor}
+          page={keys.data}
+          onPage={(to) => void navigate({ search: { ...wanted, cursor: to } })}
         />
       </Card>
       <CreateKey open={dialog === 'create' && refusal === undefined} onClose={close} />

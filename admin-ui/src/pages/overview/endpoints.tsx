@@ -6,12 +6,11 @@ import type { Answer } from '../../api/types.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Cut } from '../../ui/cut.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { milliseconds, number, plural } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/health-bar.tsx';
 import { Quiet } from '../../ui/layout.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { isPartlyFailing, nameOf } from '../subscriptions/state.ts';
 
@@ -27,9 +26,7 @@ export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) 
       description="Failing ones first."
       actions={<Link to="/subscriptions">All subscriptions</Link>}
     >
-      {stats.isError && !stats.data ? (
-        <Failed error={stats.error} retry={() => void stats.refetch()} />
-      ) : (
+      <OrError query={stats}>
         <Table
           label="Subscriptions by health"
           columns={columns}
@@ -46,7 +43,7 @@ export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) 
             </Empty>
           }
         />
-      )}
+      </OrError>
     </Card>
   );
 }

@@ -5,10 +5,9 @@ import { operationQuery } from '../../api/query.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Cut } from '../../ui/cut.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 import { subscriptionsQuery } from '../subscriptions/queries.ts';
@@ -26,12 +25,9 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
   });
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
-  const next = query.data?.hasMore ? query.data.nextCursor : null;
   return (
     <Card flush>
-      {query.isError && !query.data ? (
-        <Failed error={query.error} retry={() => void query.refetch()} />
-      ) : (
+      <OrError query={query}>
         <Table
           label="Replays"
           columns={columnsWith(names)}
@@ -43,10 +39,11 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
             </Empty>
           }
         />
-      )}
+      </OrError>
       <Pager
-        onFirst={cursor === undefined ? null : () => void navigate({ search: { view: 'replays' } })}
-        onNext={next === null ? null : () => void navigate({ search: { view: 'replays', cursor: next } })}
+        cursor={cursor}
+        page={query.data}
+        onPage={(to) => void navigate({ search: { view: 'replays', cursor: to } })}
       />
     </Card>
   );

@@ -5,11 +5,10 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { plural } from '../../ui/format.ts';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo, TimeAgo } from '../../ui/time-ago.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { browserName } from './browser-name.ts';
@@ -49,9 +48,7 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         </Button>
       }
     >
-      {query.isError && !query.data ? (
-        <Failed error={query.error} retry={() => void query.refetch()} />
-      ) : (
+      <OrError query={query}>
         <Table
           label="Sessions"
           columns={columns}
@@ -60,7 +57,7 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
           skeletonRows={2}
           emptyState={<Empty title="No sessions" />}
         />
-      )}
+      </OrError>
       <ConfirmDialog
         open={asking && others > 0}
         onClose={onClose}
@@ -94,13 +91,7 @@ const columns: readonly Column<Session>[] = [
   { id: 'used', header: 'Last used', cell: (session) => <MinuteAgo time={session.lastUsedUtc} /> },
   { id: 'since', header: 'Signed in', cell: (session) => <TimeAgo time={session.createdUtc} /> },
   { id: 'ends', header: 'Ends', cell: (session) => <TimeAgo time={session.expiresUtc} /> },
-  {
-    id: 'actions',
-    header: 'Actions',
-    hideHeader: true,
-    align: 'end',
-    cell: (session) => (session.current ? null : <End session={session} />),
-  },
+  actionsColumn(undefined, (session) => (session.current ? null : <End session={session} />)),
 ];
 
 function End({ session }: { readonly session: Session }) {

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/card.tsx';
-import { Failed } from '../../ui/failed.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { deliveriesQuery } from '../deliveries/queries.ts';
 
@@ -21,9 +20,7 @@ export function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: 
         </Link>
       }
     >
-      {query.isError && !query.data ? (
-        <Failed error={query.error} retry={() => void query.refetch()} />
-      ) : (
+      <OrError query={query}>
         <DeliveryTable
           deliveries={query.data?.deliveries}
           without="subscription"
@@ -33,7 +30,7 @@ export function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: 
             </Empty>
           }
         />
-      )}
+      </OrError>
     </Card>
   );
 }

@@ -8,7 +8,7 @@ import { plural } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/health-bar.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo } from '../../ui/time-ago.tsx';
 import { managedReason, nameOf, type Subscription, shortUrl, stateOf } from './state.ts';
 
@@ -90,14 +90,7 @@ const columns: readonly Column<Subscription>[] = [
         <MinuteAgo time={one.health.lastSuccessUtc} />
       ),
   },
-  {
-    id: 'actions',
-    header: 'Actions',
-    phone: 'menu',
-    hideHeader: true,
-    align: 'end',
-    cell: (one) => <Actions subscription={one} />,
-  },
+  actionsColumn('menu', (one) => <Actions subscription={one} />),
 ];
 
 function Actions({ subscription }: { readonly subscription: Subscription }) {

@@ -4,12 +4,11 @@ import { Plus, Webhook } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { number } from '../../ui/format.ts';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { NumberedPager, pageOf } from '../../ui/pager.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { EndpointVerification } from './endpoint-verification.tsx';
 import {
@@ -53,11 +52,7 @@ export function SubscriptionsPage() {
       <Card flush>
         {(all === undefined || all.length > 0 || filtered) && (
           <Toolbar>
-            <SearchBox
-              label="Search subscriptions"
-              value={search.q ?? ''}
-              onChange={(q) => set({ q: q || undefined })}
-            />
+            <SearchBox label="Search subscriptions" value={search.q} onChange={(q) => set({ q })} />
             <Filter
               label="State"
               all="Any state"
@@ -73,9 +68,7 @@ export function SubscriptionsPage() {
             />
           </Toolbar>
         )}
-        {query.isError && !query.data ? (
-          <Failed error={query.error} retry={() => void query.refetch()} />
-        ) : (
+        <OrError query={query}>
           <SubscriptionTable
             subscriptions={shown?.rows}
             emptyState={
@@ -92,7 +85,7 @@ export function SubscriptionsPage() {
               )
             }
           />
-        )}
+        </OrError>
         <NumberedPager
           page={shown?.page ?? 1}
           pageSize={pageSize}

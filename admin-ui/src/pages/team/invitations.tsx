@@ -8,7 +8,7 @@ import { Card } from '../../ui/card.tsx';
 import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { teamQuery } from './queries.ts';
@@ -52,14 +52,7 @@ const columns: readonly Column<Invitation>[] = [
     cell: (invitation) =>
       invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
   },
-  {
-    id: 'actions',
-    header: 'Actions',
-    phone: 'detail',
-    hideHeader: true,
-    align: 'end',
-    cell: (invitation) => <RevokeInvitation invitation={invitation} />,
-  },
+  actionsColumn('detail', (invitation) => <RevokeInvitation invitation={invitation} />),
 ];
 
 function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {

@@ -7,7 +7,7 @@ import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
 
 export type Member = Answer<'listTeam'>['members'][number];
@@ -87,41 +87,32 @@ export function MemberTable(props: MemberTableProps) {
       cell: (member) =>
         member.lastSignInUtc === null ? <Quiet>Never</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
     },
-    {
-      id: 'actions',
-      header: 'Actions',
-      phone: 'menu',
-      hideHeader: true,
-      align: 'end',
-      cell: (member) => (
-        <RowMenu
-          label={nameOfMember(member)}
-          actions={[
-            {
-              label: 'Change role…',
-              icon: <UserCog />,
-              disabledReason: refusalFor(member),
-              onSelect: () => onChangeRole(member),
-            },
-            {
-              label: 'Reset password…',
-              icon: <KeyRound />,
-              disabledReason: member.you
-                ? 'Change your own password under Your security'
-                : refusalOver(member),
-              onSelect: () => onPassword(member),
-            },
-            {
-              label: member.you ? 'Leave…' : 'Remove…',
-              icon: <UserMinus />,
-              danger: true,
-              disabledReason: refusalFor(member),
-              onSelect: () => onRemove(member),
-            },
-          ]}
-        />
-      ),
-    },
+    actionsColumn('menu', (member) => (
+      <RowMenu
+        label={nameOfMember(member)}
+        actions={[
+          {
+            label: 'Change role…',
+            icon: <UserCog />,
+            disabledReason: refusalFor(member),
+            onSelect: () => onChangeRole(member),
+          },
+          {
+            label: 'Reset password…',
+            icon: <KeyRound />,
+            disabledReason: member.you ? 'Change your own password under Your security' : refusalOver(member),
+            onSelect: () => onPassword(member),
+          },
+          {
+            label: member.you ? 'Leave…' : 'Remove…',
+            icon: <UserMinus />,
+            danger: true,
+            disabledReason: refusalFor(member),
+            onSelect: () => onRemove(member),
+          },
+        ]}
+      />
+    )),
   ];
   return (
     <Table

@@ -4,10 +4,10 @@ import { UserPlus } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { NumberedPager, pageOf } from '../../ui/pager.tsx';
+import { OrError } from '../../ui/states.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { ChangeRole } from './change-role.tsx';
 import { Invitations } from './invitations.tsx';
@@ -53,11 +53,7 @@ export function TeamPage() {
       {hidden === undefined && (
         <Card flush title="Members">
           <Toolbar>
-            <SearchBox
-              label="Search members"
-              value={q ?? ''}
-              onChange={(text) => set({ q: text || undefined })}
-            />
+            <SearchBox label="Search members" value={q} onChange={(q) => set({ q })} />
             <Filter
               label="Show"
               all="All members"
@@ -72,9 +68,7 @@ export function TeamPage() {
               onChange={(value) => set({ sort: value === 'name' ? undefined : value })}
             />
           </Toolbar>
-          {team.isError && !team.data ? (
-            <Failed error={team.error} retry={() => void team.refetch()} />
-          ) : (
+          <OrError query={team}>
             <MemberTable
               members={shown?.rows}
               owners={members?.filter((member) => member.role === 'owner').length}
@@ -83,7 +77,7 @@ export function TeamPage() {
               onPassword={(member) => open({ password: member.id })}
               onRemove={(member) => open({ remove: member.id })}
             />
-          )}
+          </OrError>
           <NumberedPager
             page={shown?.page ?? 1}
             pageSize={pageSize}
