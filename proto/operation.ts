@@ -68,7 +68,6 @@ interface AnyOperation<Id extends string> {
   readonly service: ServiceName;
   /** When it passes, the caller gets 504 (contract, "Requests and errors"). */
   readonly deadlineMs: number;
-  readonly summary: string;
   /** A strict object that parses strings into values; null if the operation has no query parameters. */
   readonly query: ZodType | null;
   readonly body: ZodType | null;
@@ -102,6 +101,7 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly bucket: Bucket;
   readonly errorShape: ErrorShape;
   readonly tag: string;
+  readonly summary: string;
   readonly description?: string;
   /** Descriptions of the path parameters, in the order of the path. */
   readonly params: Readonly<Record<string, string>>;

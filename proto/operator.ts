@@ -50,7 +50,6 @@ const name = text({ min: 1, max: 100, oneLine: true });
 export const createCompany = defineOperation({
   ...operator,
   id: 'createCompany',
-  summary: 'Create a company',
   body: z.strictObject({ name }),
   answers: { 201: { schema: company } },
 });
@@ -58,7 +57,6 @@ export const createCompany = defineOperation({
 export const listCompanies = defineOperation({
   ...operator,
   id: 'listCompanies',
-  summary: 'List the companies',
   body: z.strictObject({}),
   answers: { 200: { schema: z.object({ companies: z.array(company) }) } },
 });
@@ -66,7 +64,6 @@ export const listCompanies = defineOperation({
 export const closeCompany = defineOperation({
   ...operator,
   id: 'closeCompany',
-  summary: 'Close a company in this cell before it moves to another',
   body: z.strictObject({ company_id: recordId }),
   answers: { 200: { schema: company } },
 });
@@ -74,7 +71,6 @@ export const closeCompany = defineOperation({
 export const openCompany = defineOperation({
   ...operator,
   id: 'openCompany',
-  summary: 'Open a closed company in this cell',
   body: z.strictObject({ company_id: recordId }),
   answers: { 200: { schema: company } },
 });
@@ -82,7 +78,6 @@ export const openCompany = defineOperation({
 export const createKey = defineOperation({
   ...operator,
   id: 'createKey',
-  summary: 'Create an API key',
   body: z.strictObject({ company_id: recordId, name, scopes: keyScopes }),
   answers: { 201: { schema: key.extend({ value: z.string() }) } },
 });
@@ -90,7 +85,6 @@ export const createKey = defineOperation({
 export const listKeys = defineOperation({
   ...operator,
   id: 'listKeys',
-  summary: 'List API keys',
   body: z.strictObject({ company_id: recordId.optional() }),
   answers: { 200: { schema: z.object({ keys: z.array(key) }) } },
 });
@@ -98,7 +92,6 @@ export const listKeys = defineOperation({
 export const revokeKey = defineOperation({
   ...operator,
   id: 'revokeKey',
-  summary: 'Revoke an API key',
   body: z.strictObject({ id: recordId }),
   answers: { 200: { schema: key } },
 });
@@ -106,7 +99,6 @@ export const revokeKey = defineOperation({
 export const setLimits = defineOperation({
   ...operator,
   id: 'setLimits',
-  summary: 'Set the limits of a company (for its keys without limits of their own) or of one key',
   body: z
     .strictObject({
       company_id: recordId.optional(),
@@ -135,7 +127,6 @@ export const setLimits = defineOperation({
 export const createPortalOwner = defineOperation({
   ...operator,
   id: 'createPortalOwner',
-  summary: "Create the owner of a company's portal",
   body: z.strictObject({ company_id: recordId, email, password: newPassword }),
   answers: {
     201: {
@@ -147,7 +138,6 @@ export const createPortalOwner = defineOperation({
 export const resetPortalOwner = defineOperation({
   ...operator,
   id: 'resetPortalOwner',
-  summary: 'Create a password reset link for the last owner of a company',
   body: z.strictObject({ company_id: recordId, email }),
   answers: {
     200: {
@@ -172,7 +162,6 @@ export type ReencryptAnswer = z.output<typeof reencrypted>;
 export const reencryptFactors = defineOperation({
   ...operator,
   id: 'reencryptFactors',
-  summary: "Encrypt members' second factors with the first key of the portal's ring",
   body: reencrypt,
   answers: { 200: { schema: reencrypted } },
 });
@@ -181,7 +170,6 @@ export const reencryptSecrets = defineOperation({
   ...operator,
   service: 'webhooks',
   id: 'reencryptSecrets',
-  summary: "Encrypt signing secrets with the first key of the webhooks' ring",
   body: reencrypt,
   answers: { 200: { schema: reencrypted } },
 });
@@ -232,7 +220,6 @@ export const getCompanyStatus = defineOperation({
   ...operator,
   service: 'webhooks',
   id: 'getCompanyStatus',
-  summary: "Show a company's queues of deliveries, their health and last errors",
   body: z.strictObject({ company_id: recordId }),
   answers: { 200: { schema: companyStatus } },
 });

@@ -80,6 +80,7 @@ const entry = z.object({
   requestId: z.string().nullable(),
 });
 
+/** Who changed what, the newest first. */
 export const listAudit = defineOperation({
   ...memberDefaults,
   service: 'access',
@@ -87,7 +88,6 @@ export const listAudit = defineOperation({
   method: 'GET',
   path: '/audit',
   role: 'admin',
-  summary: 'Who changed what, the newest first',
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,

@@ -11,7 +11,6 @@ export const listEventTypes = defineOperation({
   method: 'GET',
   path: '/event-types',
   role: 'viewer',
-  summary: 'List the event types with a description, the schema of the payload and a sample',
   answers: {
     200: {
       schema: z.object({

@@ -53,12 +53,12 @@ const attemptSummary = z.object({
   nextAttemptUtc: instant.nullable(),
 });
 
+/** Deliveries, those of the newest events first. */
 export const listDeliveries = defineOperation({
   ...deliveries,
   id: 'listDeliveries',
   path: '/deliveries',
   // A search for rare deliveries stops after a while: `hasMore` is then true, and the page has fewer than requested.
-  summary: 'Deliveries, those of the newest events first',
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,
@@ -94,7 +94,6 @@ export const getDelivery = defineOperation({
   ...deliveries,
   id: 'getDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}',
-  summary: 'One delivery and its attempts',
   answers: {
     200: {
       schema: delivery.extend({
@@ -106,11 +105,11 @@ export const getDelivery = defineOperation({
   },
 });
 
+/** One attempt in full: the signed request and the response, for viewers with personal data masked. */
 export const getAttempt = defineOperation({
   ...deliveries,
   id: 'getAttempt',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/attempts/{attempt}',
-  summary: 'One attempt in full: the signed request and the response, for viewers with personal data masked',
   answers: {
     200: {
       schema: testAttempt.extend({
@@ -136,11 +135,11 @@ const elapsed = number
   .meta({ description: 'In milliseconds, from a histogram; null: no attempts.' });
 const outcome = { succeeded: number, failed: number, p50Ms: elapsed, p95Ms: elapsed, p99Ms: elapsed };
 
+/** Attempts over time and by subscription, with a delay of a few seconds. */
 export const getDeliveryStats = defineOperation({
   ...deliveries,
   id: 'getDeliveryStats',
   path: '/deliveries/stats',
-  summary: 'Attempts over time and by subscription, with a delay of a few seconds',
   query: z.strictObject({ range: rangeParameter, subscriptionId: idParameter.optional() }),
   answers: {
     200: {

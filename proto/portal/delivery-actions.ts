@@ -5,12 +5,12 @@ import { replay } from './replays.ts';
 
 const actions = { ...memberDefaults, service: 'webhooks', role: 'developer', method: 'POST' } as const;
 
+/** Delivers an event again, to the subscription’s current URL with its current secret. */
 export const resendDelivery = defineOperation({
   ...actions,
   id: 'resendDelivery',
   repeat: 'once',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
-  summary: 'Deliver an event again, to the subscription’s current URL with its current secret',
   answers: { 201: { schema: z.object({ replay, delivery }) } },
   // The subscription is disabled, or a delivery of the event is already waiting.
   errors: [409],
@@ -22,20 +22,20 @@ const acted = {
   errors: [409],
 };
 
+/** Makes the next attempt of a pending delivery now; later retries keep their delays. */
 export const retryDelivery = defineOperation({
   ...actions,
   ...acted,
   id: 'retryDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/retry',
-  summary: 'Make the next attempt of a pending delivery now; later retries keep their delays',
 });
 
+/** Discards a pending or held delivery; it can be resent. */
 export const cancelDelivery = defineOperation({
   ...actions,
   ...acted,
   id: 'cancelDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/cancel',
-  summary: 'Discard a pending or held delivery; it can be resent',
 });
 
 export const releaseDelivery = defineOperation({
@@ -43,5 +43,4 @@ export const releaseDelivery = defineOperation({
   ...acted,
   id: 'releaseDelivery',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/release',
-  summary: 'Make a held delivery pending again',
 });

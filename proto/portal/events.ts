@@ -7,12 +7,12 @@ import { cursorParameter } from './fields.ts';
 
 const events = { ...memberDefaults, service: 'webhooks', role: 'viewer' } as const;
 
+/** The company’s events, the newest first, for viewers with personal data masked. */
 export const listPortalEvents = defineOperation({
   ...events,
   id: 'listPortalEvents',
   method: 'GET',
   path: '/events',
-  summary: 'The company’s events, the newest first, for viewers with personal data masked',
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,
@@ -34,10 +34,10 @@ export const getPortalEvent = defineOperation({
   id: 'getPortalEvent',
   method: 'GET',
   path: '/events/{id}',
-  summary: 'One event',
   answers: { 200: { schema: envelope } },
 });
 
+/** Creates a real event, delivered to all subscriptions of its type. */
 export const createPortalTestEvent = defineOperation({
   ...events,
   id: 'createPortalTestEvent',
@@ -45,7 +45,6 @@ export const createPortalTestEvent = defineOperation({
   repeat: 'once',
   path: '/events/test',
   role: 'developer',
-  summary: 'Create a real event, delivered to all subscriptions of its type',
   body: createTestEvent.body,
   maxBodyBytes,
   answers: createTestEvent.answers,

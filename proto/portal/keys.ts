@@ -32,13 +32,13 @@ export const keyScopes = z
   .max(50)
   .transform((list) => scopes.filter((scope) => list.includes(scope)));
 
+/** The company’s API keys, by pages; never their values. */
 export const listApiKeys = defineOperation({
   ...keys,
   id: 'listApiKeys',
   method: 'GET',
   path: '/keys',
   role: 'viewer',
-  summary: 'The company’s API keys, by pages; never their values',
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 200, otherwise: 50 }),
     cursor: cursorParameter,
@@ -57,23 +57,23 @@ export const listApiKeys = defineOperation({
   },
 });
 
+/** Creates an API key; it works once this is answered. */
 export const createApiKey = defineOperation({
   ...keys,
   id: 'createApiKey',
   method: 'POST',
   path: '/keys',
   deadlineMs: 10_000,
-  summary: 'Create an API key; it works once this is answered',
   body: z.strictObject({ name: text({ min: 1, max: 100, oneLine: true }), scopes: keyScopes }),
   answers: { 201: { schema: apiKey.extend({ value: z.string() }) } },
 });
 
+/** Revokes an API key; once this is answered, no gateway accepts it. */
 export const revokeApiKey = defineOperation({
   ...keys,
   id: 'revokeApiKey',
   method: 'POST',
   path: '/keys/{id}/revoke',
   deadlineMs: 10_000,
-  summary: 'Revoke an API key; once this is answered, no gateway accepts it',
   answers: { 204: { schema: null } },
 });

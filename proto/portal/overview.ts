@@ -21,12 +21,12 @@ const ofBucket = {
   peakPerMinute: count,
 };
 
+/** Requests by bucket and by key, against the limits, with a delay of about ten seconds. */
 export const getUsage = defineOperation({
   ...overview,
   service: 'access',
   id: 'getUsage',
   path: '/usage',
-  summary: 'Requests by bucket and by key, against the limits, with a delay of about ten seconds',
   query: z.strictObject({ range: rangeParameter }),
   answers: {
     200: {
@@ -65,7 +65,6 @@ export const getFirstSteps = defineOperation({
   service: 'access',
   id: 'getFirstSteps',
   path: '/first-steps',
-  summary: 'First steps with the interface, from real traffic',
   answers: { 200: { schema: z.object({ keyCreatedUtc: step, firstCallUtc: step }) } },
 });
 
@@ -74,7 +73,6 @@ export const getFirstDeliverySteps = defineOperation({
   service: 'webhooks',
   id: 'getFirstDeliverySteps',
   path: '/first-steps/deliveries',
-  summary: 'First steps with deliveries, from real traffic',
   answers: {
     200: {
       schema: z.object({
@@ -86,13 +84,12 @@ export const getFirstDeliverySteps = defineOperation({
   },
 });
 
+/** Subscriptions that need attention: disabled by the service, failing, not verified, or over the quota. */
 export const getAttention = defineOperation({
   ...overview,
   service: 'webhooks',
   id: 'getAttention',
   path: '/attention',
-  summary:
-    'Subscriptions that need attention: disabled by the service, failing, not verified, or over the quota',
   answers: {
     200: {
       schema: z.object({

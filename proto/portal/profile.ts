@@ -18,27 +18,26 @@ export const updateProfile = defineOperation({
   id: 'updateProfile',
   method: 'PATCH',
   path: '/profile',
-  summary: 'Change your name',
   body: z.strictObject({ name: f.memberName }),
   answers: { 200: { schema: sessionFacts } },
 });
 
+/** Changes the password; the person’s other sessions end. */
 export const changePassword = defineOperation({
   ...profile,
   id: 'changePassword',
   method: 'POST',
   path: '/profile/password',
-  summary: 'Change your password; your other sessions end',
   body: z.strictObject({ currentPassword: f.password, newPassword: f.newPassword }),
   answers: { 204: { schema: null } },
 });
 
+/** Makes a new secret for an authenticator app; it takes effect once confirmed. */
 export const startTotp = defineOperation({
   ...profile,
   id: 'startTotp',
   method: 'POST',
   path: '/profile/totp',
-  summary: 'Get a new secret for an authenticator app; it takes effect once confirmed',
   body: z.strictObject({ password: f.password }),
   answers: {
     200: {
@@ -52,12 +51,12 @@ export const startTotp = defineOperation({
 
 const codes = { schema: z.object({ recoveryCodes: z.array(z.string()).min(1) }) };
 
+/** Turns the second factor on with a first code; the person’s other sessions end. */
 export const confirmTotp = defineOperation({
   ...profile,
   id: 'confirmTotp',
   method: 'POST',
   path: '/profile/totp/confirm',
-  summary: 'Turn the second factor on with a first code; your other sessions end',
   body: z.strictObject({ code: f.totpCode }),
   answers: { 200: codes },
   // No secret was requested.
@@ -73,24 +72,24 @@ const passwordAndFactor = z
   })
   .check(oneFactor);
 
+/** Turns the second factor off; the person’s other sessions end. */
 export const disableTotp = defineOperation({
   ...profile,
   id: 'disableTotp',
   method: 'POST',
   path: '/profile/totp/disable',
-  summary: 'Turn the second factor off; your other sessions end',
   body: passwordAndFactor,
   answers: { 204: { schema: null } },
   // The second factor is off.
   errors: [409],
 });
 
+/** Makes new recovery codes; earlier ones stop working. */
 export const regenerateRecoveryCodes = defineOperation({
   ...profile,
   id: 'regenerateRecoveryCodes',
   method: 'POST',
   path: '/profile/recovery-codes',
-  summary: 'Get new recovery codes; earlier ones stop working',
   body: passwordAndFactor,
   answers: { 200: codes },
   // The second factor is off.
@@ -107,21 +106,21 @@ const sessionRecord = z.object({
   current: z.boolean(),
 });
 
+/** The person’s open sessions, this one first. */
 export const listSessions = defineOperation({
   ...profile,
   id: 'listSessions',
   method: 'GET',
   path: '/profile/sessions',
-  summary: 'Your open sessions, this one first',
   answers: { 200: { schema: z.object({ sessions: z.array(sessionRecord) }) } },
 });
 
+/** Ends one of the person’s sessions; once this is answered, every gateway refuses it. */
 export const revokeSession = defineOperation({
   ...profile,
   id: 'revokeSession',
   method: 'DELETE',
   path: '/profile/sessions/{id}',
-  summary: 'End one of your sessions; once this is answered, every gateway refuses it',
   answers: { 204: { schema: null } },
 });
 
@@ -130,6 +129,5 @@ export const revokeOtherSessions = defineOperation({
   id: 'revokeOtherSessions',
   method: 'POST',
   path: '/profile/sessions/revoke-others',
-  summary: 'End all your sessions but this one',
   answers: { 200: { schema: z.object({ revoked: count }) } },
 });

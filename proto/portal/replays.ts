@@ -81,7 +81,6 @@ export const previewReplay = defineOperation({
   path: '/replays/preview',
   role: 'viewer',
   deadlineMs: 15_000,
-  summary: 'How many deliveries a replay would make, and how long that may take',
   body: replayBody,
   answers: {
     200: {
@@ -95,6 +94,7 @@ export const previewReplay = defineOperation({
   },
 });
 
+/** Delivers again; replays count neither as consecutive failures nor as first attempts. */
 export const createReplay = defineOperation({
   ...replays,
   id: 'createReplay',
@@ -102,20 +102,19 @@ export const createReplay = defineOperation({
   repeat: 'once',
   path: '/replays',
   deadlineMs: 15_000,
-  summary: 'Deliver again; replays count neither as consecutive failures nor as first attempts',
   body: replayBody,
   answers: { 201: answer },
   // The subscription is disabled, a similar replay is in progress, or there is nothing to replay.
   errors: [409],
 });
 
+/** Replays, the newest first. */
 export const listReplays = defineOperation({
   ...replays,
   id: 'listReplays',
   method: 'GET',
   path: '/replays',
   role: 'viewer',
-  summary: 'Replays, the newest first',
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
     cursor: cursorParameter,
@@ -138,17 +137,16 @@ export const getReplay = defineOperation({
   method: 'GET',
   path: '/replays/{id}',
   role: 'viewer',
-  summary: 'One replay and its progress',
   answers: { 200: answer },
 });
 
+/** Cancels a replay; its waiting deliveries are dropped. */
 export const cancelReplay = defineOperation({
   ...replays,
   id: 'cancelReplay',
   method: 'POST',
   repeat: 'once',
   path: '/replays/{id}/cancel',
-  summary: 'Cancel a replay; its waiting deliveries are dropped',
   answers: { 200: answer },
   // It has already ended.
   errors: [409],
@@ -160,29 +158,28 @@ export const countHeld = defineOperation({
   method: 'GET',
   path: '/subscriptions/{id}/held',
   role: 'viewer',
-  summary: 'How many deliveries are held',
   answers: { 200: { schema: z.object({ held: number, replay: replay.nullable() }) } },
 });
 
+/** Releases held deliveries, at a pace that does not delay live traffic. */
 export const releaseHeld = defineOperation({
   ...replays,
   id: 'releaseHeld',
   method: 'POST',
   repeat: 'once',
   path: '/subscriptions/{id}/held/release',
-  summary: 'Release held deliveries, at a pace that does not delay live traffic',
   answers: { 201: answer },
   // The subscription is disabled, a similar replay is in progress, or nothing is held.
   errors: [409],
 });
 
+/** Discards held deliveries; they can still be replayed. */
 export const discardHeld = defineOperation({
   ...replays,
   id: 'discardHeld',
   method: 'POST',
   repeat: 'once',
   path: '/subscriptions/{id}/held/drop',
-  summary: 'Discard held deliveries; they can still be replayed',
   answers: { 201: answer },
   // As for `releaseHeld`.
   errors: [409],

@@ -68,14 +68,16 @@ export const oneFactor = rule(({ totp, recoveryCode }) =>
     : { field: 'totp', message: 'either totp or recoveryCode can be given' },
 );
 
+/**
+ * Signs in to every company in which this address has this password. If the answer has `mfaRequired`, send the same
+ * again with `totp` or `recoveryCode`.
+ */
 export const signIn = defineOperation({
   ...session,
   id: 'signIn',
   method: 'POST',
   path: '/session',
   role: null,
-  summary:
-    'Sign in to every company in which this address has this password. If the answer has `mfaRequired`, send the same again with `totp` or `recoveryCode`.',
   body: z
     .strictObject({
       email: z
@@ -107,7 +109,6 @@ export const signOut = defineOperation({
   method: 'DELETE',
   path: '/session',
   role: 'viewer',
-  summary: 'End this session',
   answers: { 204: { schema: null } },
 });
 
@@ -117,17 +118,16 @@ export const getSession = defineOperation({
   method: 'GET',
   path: '/session',
   role: 'viewer',
-  summary: 'Who is signed in',
   answers: { 200: { schema: sessionFacts } },
 });
 
+/** Switches to another company that this sign-in has opened. */
 export const switchCompany = defineOperation({
   ...session,
   id: 'switchCompany',
   method: 'POST',
   path: '/session/company',
   role: 'viewer',
-  summary: 'Switch to another company that this sign-in has opened',
   body: z
     .strictObject({
       companyId: id,
@@ -148,7 +148,6 @@ export const getInvitation = defineOperation({
   repeat: 'harmless',
   path: '/invitation',
   role: null,
-  summary: 'Read an invitation',
   body: z.strictObject({ token }),
   answers: {
     200: {
@@ -171,7 +170,6 @@ export const acceptInvitation = defineOperation({
   method: 'POST',
   path: '/invitation/accept',
   role: null,
-  summary: 'Join a company and sign in',
   body: z.strictObject({
     token,
     name: text({ min: 1, max: 100, oneLine: true }),
@@ -190,20 +188,19 @@ export const getPasswordReset = defineOperation({
   repeat: 'harmless',
   path: '/password-reset',
   role: null,
-  summary: 'Read a password reset link',
   body: z.strictObject({ token }),
   answers: { 200: { schema: z.object({ email: z.string(), companyName: z.string(), expiresUtc: instant }) } },
   // The link was used or replaced, or has expired.
   errors: [410],
 });
 
+/** Chooses a new password; all sessions end, and signing in asks for the second factor as before. */
 export const resetPassword = defineOperation({
   ...session,
   id: 'resetPassword',
   method: 'POST',
   path: '/password-reset/complete',
   role: null,
-  summary: 'Choose a new password; all sessions end, and signing in asks for the second factor as before',
   body: z.strictObject({ token, password: f.newPassword }),
   answers: { 204: { schema: null } },
   // The link was used or replaced, or has expired.

@@ -16,18 +16,18 @@ export const getSubscriptionSettings = defineOperation({
   id: 'getSubscriptionSettings',
   method: 'GET',
   role: 'viewer',
-  summary: 'Settings for all subscriptions of the company',
   answers: record,
 });
 
+/**
+ * Turns endpoint verification on or off; when off, subscriptions that wait for it stay disabled but no longer need it.
+ */
 export const updateSubscriptionSettings = defineOperation({
   ...settings,
   id: 'updateSubscriptionSettings',
   method: 'PATCH',
   repeat: 'once',
   role: 'admin',
-  summary:
-    'Turn endpoint verification on or off; when off, subscriptions that wait for it stay disabled but no longer need it',
   body: z.strictObject(fields),
   answers: record,
 });

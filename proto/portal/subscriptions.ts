@@ -57,7 +57,6 @@ export const listPortalSubscriptions = defineOperation({
   method: 'GET',
   path: '/subscriptions',
   role: 'viewer',
-  summary: 'List subscriptions with their health',
   answers: { 200: { schema: z.object({ subscriptions: z.array(portalSubscription), count }) } },
 });
 
@@ -67,17 +66,16 @@ export const getPortalSubscription = defineOperation({
   method: 'GET',
   path: '/subscriptions/{id}',
   role: 'viewer',
-  summary: 'One subscription',
   answers: record,
 });
 
+/** Checks a URL against the rules of this installation, without connecting to it. */
 export const checkSubscriptionUrl = defineOperation({
   ...subscriptions,
   id: 'checkSubscriptionUrl',
   method: 'POST',
   repeat: 'harmless',
   path: '/subscriptions/check-url',
-  summary: 'Check a URL against the rules of this installation, without connecting to it',
   body: z.strictObject({ url: z.string().max(5000) }),
   answers: {
     200: {
@@ -94,7 +92,6 @@ export const createPortalSubscription = defineOperation({
   method: 'POST',
   repeat: 'once',
   path: '/subscriptions',
-  summary: 'Subscribe a URL to event types',
   body: z.strictObject({
     url: w.targetUrl,
     eventTypes: w.subscribedTypes,
@@ -105,6 +102,7 @@ export const createPortalSubscription = defineOperation({
   answers: { 201: withSecret },
 });
 
+/** Changes a subscription; only the sent fields change. */
 export const updatePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'updatePortalSubscription',
@@ -112,13 +110,16 @@ export const updatePortalSubscription = defineOperation({
   repeat: 'once',
   path: '/subscriptions/{id}',
   deadlineMs: enablingDeadlineMs,
-  summary: 'Change a subscription; only the sent fields change',
   body: updateSubscription.body,
   answers: record,
   // The receiver did not echo the challenge.
   errors: [409],
 });
 
+/**
+ * Enables a subscription, including one managed by a tool; held deliveries stay held. If it is not verified, its
+ * receiver must echo a challenge first.
+ */
 export const enablePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'enablePortalSubscription',
@@ -126,45 +127,43 @@ export const enablePortalSubscription = defineOperation({
   repeat: 'once',
   path: '/subscriptions/{id}/enable',
   deadlineMs: enablingDeadlineMs,
-  summary:
-    'Enable a subscription, including one managed by a tool; held deliveries stay held. If it is not verified, its receiver must echo a challenge first',
   answers: record,
   // The receiver did not echo the challenge.
   errors: [409],
 });
 
+/** Disables a subscription, including one managed by a tool; its waiting deliveries are held. */
 export const disablePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'disablePortalSubscription',
   method: 'POST',
   repeat: 'once',
   path: '/subscriptions/{id}/disable',
-  summary: 'Disable a subscription, including one managed by a tool; its waiting deliveries are held',
   answers: record,
 });
 
+/**
+ * Replaces the signing secret; with `overlapHours` (1–72) both sign for that long, with 0 every earlier secret ends.
+ */
 export const rotatePortalSubscriptionSecret = defineOperation({
   ...subscriptions,
   id: 'rotatePortalSubscriptionSecret',
   method: 'POST',
   repeat: 'once',
   path: '/subscriptions/{id}/rotate-secret',
-  summary:
-    'Replace the signing secret; with `overlapHours` (1–72) both sign for that long, with 0 every earlier secret ends',
   body: rotateSubscriptionSecret.body,
   answers: { 200: withSecret },
   // The overlap of an earlier rotation lasts.
   errors: [409],
 });
 
+/** Deletes a subscription, including one managed by a tool; its waiting and held deliveries are dropped. */
 export const deletePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'deletePortalSubscription',
   method: 'DELETE',
   repeat: 'once',
   path: '/subscriptions/{id}',
-  summary:
-    'Delete a subscription, including one managed by a tool; its waiting and held deliveries are dropped',
   answers: { 204: { schema: null } },
 });
 
@@ -204,7 +203,6 @@ export const testPortalSubscription = defineOperation({
   method: 'POST',
   path: '/subscriptions/{id}/test',
   deadlineMs: 15_000,
-  summary: 'Send a test delivery and see the request and the response',
   body: testSubscription.body,
   maxBodyBytes,
   answers: { 200: { schema: testAttempt } },

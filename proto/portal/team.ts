@@ -45,16 +45,15 @@ export const listTeam = defineOperation({
   method: 'GET',
   path: '/team',
   role: 'developer',
-  summary: 'The members of the company and the open invitations',
   answers: { 200: { schema: z.object({ members: z.array(member), invitations: z.array(invitation) }) } },
 });
 
+/** Invites someone by a link; a second invitation of one address replaces the first. */
 export const inviteMember = defineOperation({
   ...team,
   id: 'inviteMember',
   method: 'POST',
   path: '/team/invitations',
-  summary: 'Invite someone by a link; a second invitation of one address replaces the first',
   body: z.strictObject({ email, role }),
   answers: {
     201: {
@@ -71,7 +70,6 @@ export const revokeInvitation = defineOperation({
   id: 'revokeInvitation',
   method: 'DELETE',
   path: '/team/invitations/{id}',
-  summary: 'Revoke an invitation',
   answers: { 204: { schema: null } },
 });
 
@@ -93,30 +91,31 @@ export const listMemberKeys = defineOperation({
   id: 'listMemberKeys',
   method: 'GET',
   path: '/team/members/{id}/keys',
-  summary: 'The active API keys that a member created',
   answers: { 200: { schema: z.object({ keys: z.array(memberKey) }) } },
 });
 
+/**
+ * Changes a member’s role from their next request on. A lower role also ends the invitations, reset links and keys
+ * that they created.
+ */
 export const changeRole = defineOperation({
   ...team,
   id: 'changeRole',
   method: 'PATCH',
   path: '/team/members/{id}',
   deadlineMs: 15_000,
-  summary:
-    'Change a member’s role from their next request on. A lower role also ends the invitations, reset links and keys that they created.',
   body: z.strictObject({ role, keepKeys: z.array(id).max(1000).default([]).meta(keepKeys) }),
   answers: { 200: { schema: member } },
   // A company keeps at least one owner.
   errors: [409],
 });
 
+/** Creates a password reset link for a member; it replaces an earlier one. */
 export const offerPasswordReset = defineOperation({
   ...team,
   id: 'offerPasswordReset',
   method: 'POST',
   path: '/team/members/{id}/password-reset',
-  summary: 'Create a password reset link for a member; it replaces an earlier one',
   answers: {
     201: {
       schema: z.object({
@@ -129,14 +128,13 @@ export const offerPasswordReset = defineOperation({
   errors: [409],
 });
 
+/** Removes a member. Their sessions end, and with them the invitations, reset links and keys that they created. */
 export const removeMember = defineOperation({
   ...team,
   id: 'removeMember',
   method: 'DELETE',
   path: '/team/members/{id}',
   deadlineMs: 15_000,
-  summary:
-    'Remove a member. Their sessions end, and with them the invitations, reset links and keys that they created.',
   query: z.strictObject({ keepKeys: idList.meta(keepKeys) }),
   answers: { 204: { schema: null } },
   // A company keeps at least one owner.

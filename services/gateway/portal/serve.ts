@@ -99,7 +99,6 @@ const tail: Match<MemberOperation> = {
     path: deliveryTailPath,
     role: 'viewer',
     deadlineMs: 0,
-    summary: 'The live tail of deliveries',
     answers: {},
   },
   params: [],

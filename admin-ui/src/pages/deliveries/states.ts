@@ -3,7 +3,6 @@ import type { Tone } from '../../ui/badge.tsx';
 
 export type Delivery = Answer<'listDeliveries'>['deliveries'][number];
 export type DeliveryState = Delivery['state'];
-export type ErrorClass = NonNullable<Delivery['lastErrorClass']>;
 
 export const deliveryStates: readonly { readonly value: DeliveryState; readonly label: string }[] = [
   { value: 'succeeded', label: 'Delivered' },
