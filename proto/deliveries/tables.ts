@@ -126,6 +126,25 @@ export interface AttemptFacts {
   readonly response_truncated: number;
 }
 
+/** The columns of `AttemptFacts`. */
+export const attemptFactColumns = [
+  'started_utc',
+  'elapsed_ms',
+  'dns_ms',
+  'connect_ms',
+  'tls_ms',
+  'first_byte_ms',
+  'url',
+  'address',
+  'status_code',
+  'error_class',
+  'error',
+  'request_headers',
+  'response_headers',
+  'response_body',
+  'response_truncated',
+] as const satisfies readonly (keyof AttemptFacts)[];
+
 export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly attempt: number;
   readonly next_attempt_utc: Date | null;

@@ -1,3 +1,4 @@
+import { attemptFactColumns } from '@causeway/proto';
 import type { Finished } from './finished.ts';
 
 /** The columns of `delivery_attempts`, in the order in which they are written. */
@@ -8,21 +9,7 @@ export const attemptColumns = [
   'replay_id',
   'attempt',
   'created_utc',
-  'started_utc',
-  'elapsed_ms',
-  'dns_ms',
-  'connect_ms',
-  'tls_ms',
-  'first_byte_ms',
-  'url',
-  'address',
-  'status_code',
-  'error_class',
-  'error',
-  'request_headers',
-  'response_headers',
-  'response_body',
-  'response_truncated',
+  ...attemptFactColumns,
   'next_attempt_utc',
 ] as const;
 

@@ -1,4 +1,5 @@
 import {
+  attemptFactColumns,
   contract,
   type DeliveryAttemptRow,
   encodeEnvelope,
@@ -33,21 +34,7 @@ export const getAttempt = ({ db }: WebhooksContext) =>
 
 const shownColumns = [
   'attempt',
-  'started_utc',
-  'elapsed_ms',
-  'dns_ms',
-  'connect_ms',
-  'tls_ms',
-  'first_byte_ms',
-  'url',
-  'address',
-  'status_code',
-  'error_class',
-  'error',
-  'request_headers',
-  'response_headers',
-  'response_body',
-  'response_truncated',
+  ...attemptFactColumns,
   'next_attempt_utc',
 ] as const satisfies readonly (keyof DeliveryAttemptRow)[];
 

@@ -60,6 +60,11 @@ const subscriptionColumns = [
   'updated_utc',
 ] as const satisfies readonly (keyof SubscriptionRow)[];
 
+type Column = (typeof subscriptionColumns)[number];
+const secretColumns = ['secret', 'previous_secret', 'previous_secret_until'] as const;
+const isShown = (column: Column): column is Exclude<Column, (typeof secretColumns)[number]> =>
+  !secretColumns.some((secret) => secret === column);
+
 /**
  * The row, locked until the transaction ends.
  * @throws Problem `not_found`
@@ -96,24 +101,8 @@ export const subscriptionAnswer = (record: SubscriptionRecord) => ({
   heldDeliveries: record.held_deliveries,
 });
 
-const shown = [
-  'company_id',
-  'subscription_id',
-  'name',
-  'description',
-  'url',
-  'event_types',
-  'enabled',
-  'managed_by',
-  'disabled_reason',
-  'disabled_utc',
-  'auto_disabled',
-  'verification',
-  'challenged_utc',
-  'challenge_failure',
-  'created_utc',
-  'updated_utc',
-] as const;
+/** The columns that answers show. */
+const shown = subscriptionColumns.filter(isShown);
 
 /** Zero from the moment of enabling, and before a dispatcher has made the queue. */
 const failures = (column: 'consecutive_failures' | 'failed_attempts') =>
