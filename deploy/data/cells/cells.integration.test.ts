@@ -250,6 +250,9 @@ const create = async (baseUrl: string, key: string, externalId: string) => {
   return { externalId, clientId: body.client_id as number };
 };
 
+/** Leaves processor time to the programs that move the company. */
+const pauseMs = 100;
+
 interface Refusal {
   readonly company: string;
   readonly status: number;
@@ -257,7 +260,7 @@ interface Refusal {
   readonly retryAfter: string | null;
 }
 
-/** Creates clients of each company without pause. A client that was refused with 503 is sent again, as callers do. */
+/** Creates clients of each company all the time. A client that was refused with 503 is sent again, as callers do. */
 const startTraffic = (baseUrl: string, keys: Readonly<Record<string, string>>) => {
   const answered: { readonly company: string; readonly externalId: string; readonly clientId: number }[] = [];
   const refused: Refusal[] = [];
@@ -292,7 +295,7 @@ const startTraffic = (baseUrl: string, keys: Readonly<Record<string, string>>) =
         if (reply.ok) answered.push({ company, externalId, clientId: body.client_id });
         else failed.push(`${company}: ${reply.status} ${JSON.stringify(body)}`);
       }
-      await sleep(25);
+      await sleep(pauseMs);
     }
   };
   const startedMs = Date.now();

@@ -85,4 +85,4 @@ export const startTraffic = (baseUrl: string, key: string, old: ReadonlyMap<numb
 };
 
 /** Leaves CPU time to the other processes of this machine. */
-const pauseMs = 10;
+const pauseMs = 30;

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 
 const succeeded = async (subscription: Subscription): Promise<number> =>
-  (await world.deliveries(subscription)).filter(({ state }) => state === 'succeeded').length;
+  (await world.states(subscription)).succeeded ?? 0;
 const outbox = async (): Promise<number> =>
   (await world.database.query('SELECT event_id FROM event_outbox')).length;
 const metricOf = async (metrics: { registry: { metrics(): Promise<string> } }, name: string) =>
@@ -189,7 +189,7 @@ test('a change of a subscription applies to every event that is committed after 
   let eventId = 0;
   const wanted = new Set<number>();
   const toggle = async ({ company_id, subscription_id }: Subscription): Promise<void> => {
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < 25; round++) {
       const enabled = round % 2;
       await transaction(db, async (trx) => {
         await trx
@@ -212,7 +212,7 @@ test('a change of a subscription applies to every event that is committed after 
   const made = await world.database.query<{ event_id: number }>('SELECT event_id FROM deliveries');
   const ids = made.map(({ event_id }) => event_id).sort((a, b) => a - b);
   expect(ids).toEqual([...wanted].sort((a, b) => a - b));
-  expect(eventId).toBe(1_000);
+  expect(eventId).toBe(500);
 });
 
 test('a success on one dispatcher ends the failures that another has counted', async () => {

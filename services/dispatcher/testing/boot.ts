@@ -33,6 +33,8 @@ export interface World {
   deliver(subscription: Subscription, count: number, options?: DeliverOptions): Promise<DeliveryKey[]>;
   /** A subscription's deliveries, in the order of their events. */
   deliveries(subscription: Subscription): Promise<DeliveryLine[]>;
+  /** How many of its deliveries are in each state. Cheap enough to ask all the time while there are thousands. */
+  states(subscription: Subscription): Promise<Readonly<Record<string, number>>>;
   attempts(subscription: Subscription): Promise<AttemptLine[]>;
   queue(
     subscription: Subscription,
@@ -217,6 +219,14 @@ export const openWorld = async (): Promise<World> => {
          WHERE company_id = ? AND subscription_id = ? ORDER BY event_id`,
         key,
       ),
+    states: async (key) => {
+      const rows = await rowsOf<{ state: string; count: number }>(
+        `SELECT state, COUNT(*) AS count FROM deliveries
+         WHERE company_id = ? AND subscription_id = ? GROUP BY state`,
+        key,
+      );
+      return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+    },
     attempts: (key) =>
       rowsOf(
         `SELECT * FROM delivery_attempts WHERE company_id = ? AND subscription_id = ?
