@@ -246,7 +246,10 @@ describe('auto-disable counts', () => {
       // Attempts under way count no further than five, however many there are; further attempts are made one at a
       // time.
       if (after > 5) {
-        expect([ended, after - counted]).toEqual([1, 1]);
+        expect(after - counted).toBe(1);
+        // Beside the first probe, the other dispatcher may have begun some before it heard of the five.
+        if (counted > 5) expect(ended).toBe(1);
+        else burst += ended - 1;
         probes.push(after);
       } else burst += ended;
     }
