@@ -32,7 +32,7 @@ export interface Timing {
   observe(elapsedMs: number): void;
 }
 
-/** At 10 ms, the default, sampling takes half of the processor time of an idle service. */
+/** Sampling every 10 ms, the default, takes 0.6 % of a core in a process that does nothing else; this takes 0.1 %. */
 const eventLoopSampleMs = 50;
 
 const bucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
