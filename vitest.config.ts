@@ -41,6 +41,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, with companies of their own.
           name: 'api',
+          isolate: false,
           expect: polling,
           include: [...testFiles.api],
           exclude: excluded(mode),
@@ -70,6 +71,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, and have a browser and companies each.
           name: 'portal',
+          isolate: false,
           expect: polling,
           include: [...testFiles.portal],
           exclude: excluded(mode),
