@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { nightlyFiles, testFiles } from './deploy/local/test-choice.ts';
+import { nightlyFiles, testFiles } from './deploy/local/testing/choice.ts';
 
 // A test file's name says what it needs: `*.unit.test.ts` nothing, `*.integration.test.ts` real servers, a file
 // under e2e a running cluster. The global setups start servers and clusters once a run.
@@ -29,7 +29,7 @@ export default defineConfig(({ mode }) => ({
           expect: polling,
           include: [...testFiles.integration],
           exclude: excluded(mode),
-          globalSetup: ['deploy/local/test-servers.ts'],
+          globalSetup: ['deploy/local/testing/servers.ts'],
           // Loading the same modules anew for each file would take a third of the processor time.
           isolate: false,
           // For a machine four times slower than two quiet cores.
@@ -46,7 +46,7 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.api],
           exclude: excluded(mode),
           maxWorkers: 2,
-          globalSetup: ['deploy/local/test-cluster.ts'],
+          globalSetup: ['deploy/local/testing/cluster.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -62,7 +62,7 @@ export default defineConfig(({ mode }) => ({
           fileParallelism: false,
           // Loading the same modules anew for each file takes a second of processor time.
           isolate: false,
-          globalSetup: ['deploy/local/test-cluster-alone.ts'],
+          globalSetup: ['deploy/local/testing/cluster-alone.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -76,7 +76,7 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.portal],
           exclude: excluded(mode),
           maxWorkers: 2,
-          globalSetup: ['deploy/local/test-portal.ts'],
+          globalSetup: ['deploy/local/testing/portal.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
         },
@@ -110,7 +110,7 @@ export default defineConfig(({ mode }) => ({
           // Of `npm run screenshots` alone.
           name: 'screenshots',
           include: ['e2e/portal/screenshots/*.shots.ts'],
-          globalSetup: ['deploy/local/test-portal.ts'],
+          globalSetup: ['deploy/local/testing/portal.ts'],
           testTimeout: 900_000,
           hookTimeout: 60_000,
         },

@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { spawnGuarded } from '../../deploy/local/guarded.ts';
-import { nightlyFiles, testFiles } from '../../deploy/local/test-choice.ts';
+import { nightlyFiles, testFiles } from '../../deploy/local/testing/choice.ts';
 import {
   type Counts,
   countsOfReport,
   type Failure,
   failuresOfReport,
-} from '../../deploy/local/test-counts.ts';
+} from '../../deploy/local/testing/counts.ts';
 import { type Outcome, root, type Stage } from './stage.ts';
 
 const withinMs = 45 * 60_000;

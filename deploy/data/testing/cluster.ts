@@ -11,7 +11,7 @@ import { parseOptions } from '../../local/options.ts';
 import { freePort } from '../../local/ports.ts';
 import { terminalReport } from '../../local/report.ts';
 import { readStack, type Stack, type StackProcess } from '../../local/stack.ts';
-import { scratch } from '../../local/test-servers.ts';
+import { scratch } from '../../local/testing/servers.ts';
 import { readToolchain } from '../../local/toolchain.ts';
 
 export const root = resolve(import.meta.dirname, '../../..');

@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from '@playwright/test';
-import { provideChromium } from '../../../deploy/local/chromium.ts';
 import { freePort } from '../../../deploy/local/ports.ts';
 import { terminalReport } from '../../../deploy/local/report.ts';
+import { provideChromium } from '../../../deploy/local/testing/chromium.ts';
 import { chromiumArgs } from '../../portal/support/chromium-args.ts';
 import { fillSignIn } from '../../portal/support/sign-in.ts';
 import { startBenchCluster, startBenchMysql } from '../cluster.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countsOfReport, failuresOfReport } from './test-counts.ts';
+import { countsOfReport, failuresOfReport } from './counts.ts';
 
 const report = { numPassedTests: 7, numFailedTests: 0, numPendingTests: 1, numTodoTests: 2 };
 

@@ -3,15 +3,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
-import { compare } from '../data/testing/statements/compare.ts';
-import { buildPortal } from './portal.ts';
-import { terminalReport } from './report.ts';
-import { testFiles } from './test-choice.ts';
-import { testChosen } from './test-chosen.ts';
-import { add, type Counts, countsOfReport, type Failure, failuresOfReport, none } from './test-counts.ts';
-import { giveUp, step } from './toolchain/terminal.mjs';
+import { compare } from '../../data/testing/statements/compare.ts';
+import { buildPortal } from '../portal.ts';
+import { terminalReport } from '../report.ts';
+import { giveUp, step } from '../toolchain/terminal.mjs';
+import { testFiles } from './choice.ts';
+import { testChosen } from './chosen.ts';
+import { add, type Counts, countsOfReport, type Failure, failuresOfReport, none } from './counts.ts';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const program = (path: string): string => join(root, 'node_modules', path);
 
 /**

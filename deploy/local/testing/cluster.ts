@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import type { TestProject } from 'vitest/node';
-import { startCluster } from './cluster.ts';
-import { prepareHome } from './home.ts';
-import { parseOptions } from './options.ts';
-import { freePort } from './ports.ts';
-import { terminalReport } from './report.ts';
-import type { Stack } from './stack.ts';
-import { readToolchain } from './toolchain.ts';
+import { startCluster } from '../cluster.ts';
+import { prepareHome } from '../home.ts';
+import { parseOptions } from '../options.ts';
+import { freePort } from '../ports.ts';
+import { terminalReport } from '../report.ts';
+import type { Stack } from '../stack.ts';
+import { readToolchain } from '../toolchain.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -49,7 +49,7 @@ export const startTestCluster = async (
   prepareHome(home);
   try {
     const cluster = await startCluster({
-      root: resolve(import.meta.dirname, '../..'),
+      root: resolve(import.meta.dirname, '../../..'),
       home,
       env: { ...settings, ...readEnv() },
       toolchain: readToolchain(readEnv()),

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
+import { terminalReport } from '../report.ts';
 import { provideHeadlessShell } from './chromium.ts';
-import { terminalReport } from './report.ts';
-import { startTestCluster } from './test-cluster.ts';
+import { startTestCluster } from './cluster.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SetupError } from './setup-error.ts';
-import { chooseTests } from './test-choice.ts';
+import { SetupError } from '../setup-error.ts';
+import { chooseTests } from './choice.ts';
 
 /**
  * Runs the named tests with vitest's own output.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { chooseTests } from './test-choice.ts';
+import { chooseTests } from './choice.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'causeway-choice-'));
 afterAll(() => rmSync(root, { recursive: true }));

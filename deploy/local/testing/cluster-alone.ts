@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startTestCluster } from './test-cluster.ts';
+import { startTestCluster } from './cluster.ts';
 
 /**
  * A whole cluster for tests that stop and kill its processes. Each takes a second of processor time to start, so it has
