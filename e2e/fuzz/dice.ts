@@ -1,6 +1,9 @@
 import { seeded } from '../api/support/mutate.ts';
 
-/** Chance that can be had again: the same seed, the same throws. */
+/**
+ * Chance that can be repeated: the same seed gives the same throws. Not fast-check, because requests are made of what
+ * earlier answers told: a case without the run before it is another case, and cannot be shrunk.
+ */
 export interface Dice {
   /** A whole number from 0 up to `limit`, without it. */
   below(limit: number): number;
