@@ -9,7 +9,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const headlessShell = 'chromium-headless-shell';
 
 /**
- * Chromium without windows, for tests: they need half of the processor time with it. Where it can
+ * Chromium without windows, for tests: they need two thirds of the processor time with it. Where it can
  * be neither found nor installed, a whole Chromium serves.
  * @returns the path of the program.
  */
