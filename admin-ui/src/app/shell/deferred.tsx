@@ -1,6 +1,8 @@
 import { type ReactElement, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 
 interface DeferredProps {
+  /** Loads the code of the control. */
+  readonly load: () => Promise<unknown>;
   /** Stands in for the control until its code is loaded. */
   readonly placeholder: (events: {
     readonly onClick: () => void;
@@ -13,21 +15,27 @@ interface DeferredProps {
 /** After the first page has settled. */
 const delayMs = 1500;
 
-/** A control whose code is not part of the first page: it loads on first use, or when the page has settled. */
-export function Deferred({ placeholder, children }: DeferredProps) {
+/**
+ * A control whose code is not part of the first page: it loads on first use, or when the page has settled. It never takes
+ * the place of its stand-in under the pointer: a press that begins there must end there.
+ */
+export function Deferred({ load, placeholder, children }: DeferredProps) {
   const [wanted, setWanted] = useState<'later' | 'shown' | 'pressed'>('later');
   const place = useRef<HTMLSpanElement>(null);
   useEffect(() => {
+    if (wanted !== 'later') return;
+    const isFree = (): boolean => place.current?.matches(':hover, :focus-within') === false;
+    const show = (): void => {
+      if (isFree()) setWanted('shown');
+    };
     const timer = setInterval(() => {
-      // Whoever has the focus on the stand-in keeps it.
-      if (!place.current?.contains(document.activeElement))
-        setWanted((before) => (before === 'later' ? 'shown' : before));
+      if (isFree()) load().then(show, () => {});
     }, delayMs);
     return () => clearInterval(timer);
-  }, []);
+  }, [wanted, load]);
   const standIn = placeholder({
     onClick: () => setWanted('pressed'),
-    onPointerEnter: () => setWanted((before) => (before === 'later' ? 'shown' : before)),
+    onPointerEnter: () => void load().catch(() => {}),
   });
   return (
     <span ref={place}>

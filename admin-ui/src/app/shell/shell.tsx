@@ -24,14 +24,10 @@ const Drawer = lazyPart(
   () => import('./drawer.tsx'),
   (m) => m.Drawer,
 );
-const ThemeMenu = lazyPart(
-  () => import('./theme-menu.tsx'),
-  (m) => m.ThemeMenu,
-);
-const UserMenu = lazyPart(
-  () => import('./user-menu.tsx'),
-  (m) => m.UserMenu,
-);
+const loadThemeMenu = () => import('./theme-menu.tsx');
+const ThemeMenu = lazyPart(loadThemeMenu, (m) => m.ThemeMenu);
+const loadUserMenu = () => import('./user-menu.tsx');
+const UserMenu = lazyPart(loadUserMenu, (m) => m.UserMenu);
 const Toaster = lazyPart(
   () => import('../../ui/toaster.tsx'),
   (m) => m.Toaster,
@@ -106,10 +102,10 @@ export function Shell() {
 const Menus = memo(function Menus() {
   return (
     <div className={s.right}>
-      <Deferred placeholder={(events) => <ThemeTrigger {...events} />}>
+      <Deferred load={loadThemeMenu} placeholder={(events) => <ThemeTrigger {...events} />}>
         {(pressed) => <ThemeMenu defaultOpen={pressed} />}
       </Deferred>
-      <Deferred placeholder={(events) => <UserTrigger {...events} />}>
+      <Deferred load={loadUserMenu} placeholder={(events) => <UserTrigger {...events} />}>
         {(pressed) => <UserMenu defaultOpen={pressed} />}
       </Deferred>
     </div>
