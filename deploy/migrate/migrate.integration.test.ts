@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { readEnv, withDatabase } from '@causeway/runtime';
-import { cleanUp, provided } from '@causeway/runtime/testing';
+import { withDatabase } from '@causeway/runtime';
+import { cleanUp, compileCache, provided } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { migrationFolders } from './folders.ts';
@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 const run = (env: NodeJS.ProcessEnv, ...args: readonly string[]) =>
   spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    env: { NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, ...env },
+    env: { ...compileCache, ...env },
     encoding: 'utf8',
   });
 

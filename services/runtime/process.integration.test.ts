@@ -2,14 +2,14 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { readEnv } from './config.ts';
 import { cleanUp } from './testing/cleanup.ts';
+import { compileCache } from './testing/compile-cache.ts';
 import { startProgram } from './testing/program.ts';
 
 /** Starts a process whose log goes to `stdout`. @returns what its `/metrics` says, as a function. */
 const start = async (stdout: 'ignore' | number) => {
   const { child, end } = startProgram(process.execPath, [join(import.meta.dirname, 'testing/idle-main.ts')], {
-    env: { NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE },
+    env: compileCache,
     stdio: ['ignore', stdout, 'inherit', 'ipc'],
   });
   cleanUp(async () => void (await end('SIGKILL')));

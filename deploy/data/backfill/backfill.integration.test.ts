@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { parseMysqlUrl, readEnv } from '@causeway/runtime';
-import { testDatabase } from '@causeway/runtime/testing';
+import { parseMysqlUrl } from '@causeway/runtime';
+import { compileCache, testDatabase } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { migrationFolders } from '../../migrate/folders.ts';
@@ -59,7 +59,7 @@ test('the command makes the given change, and requires all three arguments', asy
   const { url } = await withDeliveries();
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-      env: { NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, MYSQL_URL: url },
+      env: { ...compileCache, MYSQL_URL: url },
       encoding: 'utf8',
     });
   expect(run('--table', 'deliveries', '--set', 'attempts = 1')).toMatchObject({ status: 78 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
-import { cleanUp, type Receiver, testReceiver } from '@causeway/runtime/testing';
+import { cleanUp, compileCache, type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test, vi } from 'vitest';
 import { startMigrations } from '../../local/migrations.ts';
@@ -70,7 +70,7 @@ test.runIf(mysqld)(
         entry: join(root, 'services/gateway/main.ts'),
         env: {
           PATH: readEnv().PATH,
-          NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE,
+          ...compileCache,
           INSTANCE: name,
           CELLS: `north 1-999999 ${north.stack.natsUrl};south 1000000-1999999,${moving.id} ${south.stack.natsUrl}`,
           HOST: '127.0.0.1',

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import {
   cleanUp,
+  compileCache,
   startProgram,
   type TestDatabase,
   type TestProgram,
@@ -93,7 +94,7 @@ const startCopy = (): TestProgram => {
     {
       env: {
         PATH: readEnv().PATH,
-        NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE,
+        ...compileCache,
         FROM_MYSQL_URL: north.url,
         TO_MYSQL_URL: south.url,
       },

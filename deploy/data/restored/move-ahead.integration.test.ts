@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { parseMysqlUrl, readEnv } from '@causeway/runtime';
-import { cleanUp, testDatabase } from '@causeway/runtime/testing';
+import { parseMysqlUrl } from '@causeway/runtime';
+import { cleanUp, compileCache, testDatabase } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { migrationFolders } from '../../migrate/folders.ts';
@@ -81,7 +81,7 @@ test('the command reports its result, and wrong arguments', async () => {
   const { url } = await restored();
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-      env: { NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, MYSQL_URL: url },
+      env: { ...compileCache, MYSQL_URL: url },
       encoding: 'utf8',
     });
   expect(run('--ahead', '0')).toMatchObject({

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
-import { cleanUp, startProgram } from '@causeway/runtime/testing';
+import { cleanUp, compileCache, startProgram } from '@causeway/runtime/testing';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { commandsOf } from '../../testing/commands.ts';
 import { root, temporary } from './cluster.ts';
@@ -60,7 +60,7 @@ export const openRunbook = async (
     env: {
       PATH: `${bin}:/usr/bin:/bin`,
       HOME: folder,
-      NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE,
+      ...compileCache,
       MYSQL_URL: mysqlUrl,
       DATABASE: database,
       ...variables,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, compileCache } from '@causeway/runtime/testing';
 import { freePort } from '../../../deploy/local/ports.ts';
 import { runService } from '../../../deploy/local/service-run.ts';
 import type { StackProcess } from '../../../deploy/local/stack.ts';
@@ -24,7 +24,7 @@ export const startGateway = async (
     entry: resolve(import.meta.dirname, '../../../services/gateway/main.ts'),
     env: {
       PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...compileCache,
       INSTANCE: name,
       NATS_URL: world.stack().natsUrl,
       HOST: '127.0.0.1',

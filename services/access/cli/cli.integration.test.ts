@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseKeyValue, scopes } from '@causeway/proto';
-import { readEnv } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, compileCache } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { verifyPassword } from '../passwords/password.ts';
 import { testWorld } from '../testing/boot.ts';
@@ -52,7 +51,7 @@ const program = async (
   { env = { NATS_URL: world.nats.url }, input = '' }: Options = {},
 ): Promise<Outcome> => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    env: { HOME: emptyHome, NODE_COMPILE_CACHE: readEnv().NODE_COMPILE_CACHE, ...env },
+    env: { ...compileCache, HOME: emptyHome, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.end(input);

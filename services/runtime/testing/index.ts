@@ -2,6 +2,7 @@ export { type TestCallers, testCallers } from './callers.ts';
 export { type Authority, type Certificate, makeAuthority } from './certificates.ts';
 export { cleanUp } from './cleanup.ts';
 export type { CollectedSpan, Collector } from './collector.ts';
+export { compileCache } from './compile-cache.ts';
 export { type TestDatabase, testDatabase } from './database.ts';
 export { type TestLane, testLane } from './lane.ts';
 export { waitsForLock } from './locks.ts';
