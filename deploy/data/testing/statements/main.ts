@@ -10,15 +10,13 @@ import { migrationFolders } from '../../../migrate/folders.ts';
 import { clusterPrograms, startVitess } from '../vitess/cluster.ts';
 import { addKeyspaces } from '../vitess/keyspaces.ts';
 import { vitessPrograms } from '../vitess/programs.ts';
-import { compare } from './compare.ts';
 import { explain } from './explain.ts';
 import { type Listed, listFile, readList, readNotes, renderList } from './list.ts';
 import { normalize } from './normalize.ts';
 import { withoutVariants } from './variants.ts';
 
 // Writes the list of statements, `statements.txt`: those listed and those in the folders of notes that are the arguments,
-// with what Vitess's planner says of each. `--only` leaves out those that are not in the notes. `--check` writes nothing,
-// and exits 1 if new or changed code has sent a statement that is not listed.
+// with what Vitess's planner says of each. `--only` leaves out those that are not in the notes.
 
 const { step } = terminalReport;
 
@@ -52,11 +50,6 @@ const askVitess = async (statements: readonly string[]): Promise<ReadonlyMap<str
 
 const args = process.argv.slice(2);
 const folders = args.filter((one) => !one.startsWith('--'));
-if (args.includes('--check')) {
-  const { problems, rare } = compare(folders);
-  for (const line of [...rare, ...problems]) process.stdout.write(`${line}\n`);
-  process.exit(problems.length === 0 ? 0 : 1);
-}
 const reasons = new Map<string, string>();
 if (!args.includes('--only'))
   for (const { statement, reason } of readList()) reasons.set(normalize(statement), reason);
