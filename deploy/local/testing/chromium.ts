@@ -9,14 +9,14 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const headlessShell = 'chromium-headless-shell';
 
 /**
- * Chromium without windows, for tests: they need two thirds of the processor time with it. Where it can
- * be neither found nor installed, a whole Chromium serves.
+ * Chromium without windows, for tests: they need two thirds of the processor time with it. Where it can be neither found
+ * nor installed, a whole Chromium serves.
  * @returns the path of the program.
  */
 export const provideHeadlessShell = async (report: Report): Promise<string> => {
   const find = () => onPath(headlessShell);
   if (find() === null && mayInstall())
-    await report.step(`installing ${headlessShell}`, () => install(headlessShell).catch(() => {}));
+    await report.step(`installing ${headlessShell}`, () => install(headlessShell)).catch(() => {});
   return find() ?? provideChromium(report);
 };
 
