@@ -8,6 +8,10 @@ const excluded = (mode: string) => ['**/node_modules/**', ...(mode === 'nightly'
 // For a machine four times slower than two quiet cores. Vitest's own limit is one second.
 const polling = { poll: { timeout: 60_000, interval: 25 } };
 
+// Loading the same modules anew for each file would take a third of the processor time of integration tests, more than unit
+// tests take themselves, and two seconds for each file with a browser.
+const keepsModules = { isolate: false };
+
 export default defineConfig(({ mode }) => ({
   test: {
     pool: 'forks',
@@ -18,8 +22,7 @@ export default defineConfig(({ mode }) => ({
           name: 'unit',
           include: [...testFiles.unit],
           exclude: excluded(mode),
-          // Loading the same modules anew for each file would take more processor time than the tests do.
-          isolate: false,
+          ...keepsModules,
           testTimeout: 10_000,
         },
       },
@@ -30,8 +33,7 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.integration],
           exclude: excluded(mode),
           globalSetup: ['deploy/local/testing/servers.ts'],
-          // Loading the same modules anew for each file would take a third of the processor time.
-          isolate: false,
+          ...keepsModules,
           // For a machine four times slower than two quiet cores.
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -41,7 +43,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, with companies of their own.
           name: 'api',
-          isolate: false,
+          ...keepsModules,
           expect: polling,
           include: [...testFiles.api],
           exclude: excluded(mode),
@@ -60,8 +62,7 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           maxWorkers: 1,
           fileParallelism: false,
-          // Loading the same modules anew for each file takes a second of processor time.
-          isolate: false,
+          ...keepsModules,
           globalSetup: ['deploy/local/testing/cluster-alone.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -71,7 +72,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, and have a browser and companies each.
           name: 'portal',
-          isolate: false,
+          ...keepsModules,
           expect: polling,
           include: [...testFiles.portal],
           exclude: excluded(mode),

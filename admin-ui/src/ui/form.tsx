@@ -16,6 +16,7 @@ export type Submission =
   | { readonly mutation: Mutation<void>; readonly onSubmit?: undefined }
   | { readonly mutation: Mutation<never>; readonly onSubmit: () => void };
 
+/** Sends it, unless it is being sent. */
 export const submitOnce = (submission: Submission): void => {
   if (submission.mutation.isPending) return;
   if (submission.onSubmit) submission.onSubmit();
@@ -34,7 +35,10 @@ type FormProps = Submission & {
   readonly children: ReactNode;
 };
 
-/** The frame of every form: shows errors that no field shows and a submit button with its pending state, and prevents double submits. */
+/**
+ * The frame of every form: shows errors that no field shows, and a submit button with its pending state. Prevents double
+ * submits.
+ */
 export function Form(props: FormProps) {
   const { fields = [], submit, danger, wide, secondary, children } = props;
   const { isPending, error } = props.mutation;

@@ -16,6 +16,9 @@ const contract = '/api/v1/openapi.json';
 const signIn = '/portal/api/v1/session';
 const json = ['Content-Type: application/json', 'Sec-Fetch-Site: same-origin'];
 
+/** Of bodies that gateways hold, in bytes. */
+const bodyBytes = () => sumOf(world, 'gateway', 'gateway_body_bytes_in_flight');
+
 let key = '';
 beforeAll(async () => {
   key = (await (await world.company({ read: 1e9, write: 1e9 })).key()).value;
@@ -113,7 +116,7 @@ describe('Bodies in chunks of one byte', () => {
   const chunks = (count: number) => '1\r\na\r\n'.repeat(count);
 
   test('without a key are refused before any chunk is read', async () => {
-    const held = sumOf(world, 'gateway', 'gateway_body_bytes_in_flight');
+    const held = bodyBytes();
     const added = await addedBy(async () => {
       const ends = await Promise.all(
         Array.from({ length: 30 }, () =>
@@ -154,10 +157,7 @@ describe('Bodies in chunks of one byte', () => {
       expect(gone.closed).toBe(true);
     });
     expect(added).toBeLessThan(96);
-    await until(
-      'no body is held',
-      async () => (await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')) === 0,
-    );
+    await until('no body is held', async () => (await bodyBytes()) === 0);
   });
 
   test('up to the limit of a body are read', async () => {
@@ -177,17 +177,11 @@ describe('The memory of request bodies', () => {
       );
       return socket;
     });
-    await until(
-      'they are held',
-      async () => (await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')) >= 20 * 16_384,
-    );
+    await until('they are held', async () => (await bodyBytes()) >= 20 * 16_384);
     // The declared length does not count, only the bytes held.
-    expect(await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')).toBeLessThan(20 * 65_536);
+    expect(await bodyBytes()).toBeLessThan(20 * 65_536);
     for (const socket of sockets) socket.destroy();
-    await until(
-      'none is held',
-      async () => (await sumOf(world, 'gateway', 'gateway_body_bytes_in_flight')) === 0,
-    );
+    await until('none is held', async () => (await bodyBytes()) === 0);
   });
 
   test.each([
