@@ -1,11 +1,14 @@
-import { cleanUp } from '@causeway/runtime/testing';
 import { type Browser, chromium } from '@playwright/test';
 import { inject } from 'vitest';
 import { chromiumArgs } from './chromium-args.ts';
 
-/** The browser for the tests of a file; each test opens its own contexts in it. */
-export const openChromium = async (): Promise<Browser> => {
-  const browser = await chromium.launch({ executablePath: inject('chromium'), args: chromiumArgs });
-  cleanUp(() => browser.close());
+let browser: Promise<Browser> | undefined;
+
+/**
+ * The browser for all files of a worker, which keeps its modules; each test opens its own contexts in it. Playwright
+ * ends it with the worker.
+ */
+export const openChromium = (): Promise<Browser> => {
+  browser ??= chromium.launch({ executablePath: inject('chromium'), args: chromiumArgs });
   return browser;
 };
