@@ -15,7 +15,7 @@ import { type Cells, cancelMove, copyCompany, dropCompany, prepareCell } from '.
 import { openCell, rowsOf, tablesOf } from './sql.ts';
 
 // The program that moves a company, on the databases of two cells: killed and repeated, cancelled, and moving back.
-// `cells.integration.test.ts` walks the whole move with services.
+// `cells.nightly.integration.test.ts` walks the whole move with services.
 
 const root = join(import.meta.dirname, '../../..');
 const folders = migrationFolders(root);

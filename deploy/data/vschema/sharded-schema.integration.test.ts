@@ -21,7 +21,8 @@ cleanUp(async () => {
     await admin.query('DROP DATABASE IF EXISTS ??', [databaseOf(keyspace)]);
   await admin.end();
 });
-const databaseOf = (keyspace: keyof typeof sharded): string => `${plain.name}_${keyspace}`;
+// Not named as those that tests share, which may take or drop it.
+const databaseOf = (keyspace: keyof typeof sharded): string => `${keyspace}_of_${plain.name}`;
 const query = async <Row = Record<string, unknown>>(sql: string, values: unknown[] = []): Promise<Row[]> =>
   (await admin.query<RowDataPacket[]>(sql, values))[0] as Row[];
 const load = async (keyspace: keyof typeof sharded): Promise<void> => {

@@ -1,46 +1,26 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import {
+  body,
+  has,
+  type Languages,
+  now,
+  secret,
+  sign,
+  snippet,
+  testFirstCalls,
+  testReceivers,
+  unless,
+} from './testing/languages.ts';
 import { provideRuntime } from './testing/runtimes.ts';
 
 /**
  * Runs the programs that the portal shows, in every language whose tools are installed or available from Debian.
- * Receivers get genuine, forged and old deliveries; first calls go to a server that answers like the interface.
  */
 
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
-const body = '{"id":1,"type":"client.created","payload":{"first_name":"Zoë"}}';
-const now = (): number => Math.floor(Date.now() / 1000);
-const sign = (key: string, timestamp: number): string =>
-  `sha256=${createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex')}`;
-
-const has = (program: string, ...args: string[]): boolean => {
-  try {
-    execFileSync(program, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-interface Language {
-  readonly file: string;
-  /** Why its programs cannot run here; undefined if they can. */
-  readonly missing?: string | undefined;
-  /** The command that runs a file; `port` is 0 if it is not a receiver. */
-  readonly command: (file: string, port: number) => readonly [string, ...string[]];
-  readonly env?: Readonly<Record<string, string>> | undefined;
-}
-
 const [php, ruby] = await Promise.all([provideRuntime('php'), provideRuntime('ruby')]);
-const unless = (available: boolean, reason: string): string | undefined => (available ? undefined : reason);
 
-const languages: Readonly<Record<string, Language>> = {
+const languages: Languages = {
   Node: { file: 'mjs', command: (file) => [process.execPath, file] },
   Python: {
     file: 'py',
@@ -55,11 +35,6 @@ const languages: Readonly<Record<string, Language>> = {
       ...php!.args,
       ...(port === 0 ? [file] : ['-S', `127.0.0.1:${port}`, file]),
     ],
-  },
-  Go: {
-    file: 'go',
-    missing: unless(has('go', 'version'), 'there is no go'),
-    command: (file) => ['go', 'run', file],
   },
   Ruby: {
     file: 'rb',
@@ -79,145 +54,31 @@ const languages: Readonly<Record<string, Language>> = {
   },
 };
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'causeway-snippets-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+testReceivers(languages);
 
-const snippet = (name: string, baseUrl = ''): string => {
-  const text = readFileSync(join(import.meta.dirname, name), 'utf8').replaceAll('__BASE_URL__', baseUrl);
-  const file = join(folder, name);
-  writeFileSync(file, text, { mode: 0o755 });
-  return file;
-};
-
-const deliver = (port: number, timestamp: number, signature: string): Promise<number> =>
-  fetch(`http://127.0.0.1:${port}/`, {
-    method: 'POST',
-    headers: { 'X-Webhook-Timestamp': String(timestamp), 'X-Webhook-Signature': signature },
-    body,
-  }).then((response) => response.status);
-
-const freePort = (): Promise<number> =>
-  new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
-  });
-
-const until = async (ready: () => Promise<unknown>): Promise<void> => {
-  const end = Date.now() + 45_000;
-  for (;;) {
+it('the receiver shown in the portal accepts only genuine deliveries: bash', () => {
+  const file = snippet('verify.sh');
+  const check = (timestamp: number, signature: string): boolean => {
     try {
-      await ready();
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await new Promise((done) => setTimeout(done, 100));
+      const env = { ...process.env, WEBHOOK_SECRET: secret };
+      execFileSync('bash', [file, String(timestamp), signature], { input: body, env, stdio: 'pipe' });
+      return true;
+    } catch {
+      return false;
     }
-  }
-};
-
-const stop = (child: ChildProcess): void => {
-  // `go run` starts the program as a child process.
-  if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-};
-
-describe('the receivers shown in the portal', () => {
-  for (const [name, { file, missing, command, env: own }] of Object.entries(languages)) {
-    it(`accept only genuine deliveries: ${name}`, async ({ skip }) => {
-      if (missing) skip(missing);
-      const port = await freePort();
-      const [program, ...args] = command(snippet(`verify.${file}`), port);
-      const env = { ...process.env, ...own, WEBHOOK_SECRET: secret, PORT: String(port) };
-      const child = spawn(program, args, { env, stdio: 'ignore', detached: true });
-      try {
-        await until(() => deliver(port, now(), 'sha256=00'));
-        const at = now();
-        expect(await deliver(port, at, sign(secret, at))).toBe(204);
-        expect(await deliver(port, at, `${sign('whsec_new', at)},${sign(secret, at)}`)).toBe(204);
-        expect(await deliver(port, at, sign('whsec_other', at))).toBe(401);
-        expect(await deliver(port, at - 3600, sign(secret, at - 3600))).toBe(401);
-        expect(await deliver(port, at + 1, sign(secret, at))).toBe(401);
-      } finally {
-        stop(child);
-      }
-    });
-  }
-
-  it('accept only genuine deliveries: bash', () => {
-    const file = snippet('verify.sh');
-    const check = (timestamp: number, signature: string): boolean => {
-      try {
-        const env = { ...process.env, WEBHOOK_SECRET: secret };
-        execFileSync('bash', [file, String(timestamp), signature], { input: body, env, stdio: 'pipe' });
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    const at = now();
-    expect(check(at, sign(secret, at))).toBe(true);
-    expect(check(at, `${sign('whsec_new', at)},${sign(secret, at)}`)).toBe(true);
-    expect(check(at, sign('whsec_other', at))).toBe(false);
-    expect(check(at - 3600, sign(secret, at - 3600))).toBe(false);
-  });
+  };
+  const at = now();
+  expect(check(at, sign(secret, at))).toBe(true);
+  expect(check(at, `${sign('whsec_new', at)},${sign(secret, at)}`)).toBe(true);
+  expect(check(at, sign('whsec_other', at))).toBe(false);
+  expect(check(at - 3600, sign(secret, at - 3600))).toBe(false);
 });
 
-describe('the first calls shown in the portal', () => {
-  let server: Server;
-  let baseUrl: string;
-  let seen: { key: string | undefined; body: unknown }[] = [];
-  beforeAll(async () => {
-    server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const key = request.headers['x-api-key'];
-      seen.push({ key: String(key), body: JSON.parse(Buffer.concat(chunks).toString()) });
-      response.writeHead(request.url === '/api/v1/integrations/leads' ? 201 : 404, {
-        'Content-Type': 'application/json',
-      });
-      response.end('{"client_id":1042,"status":"Lead - New","created_utc":"2026-01-15T09:30:00.000Z"}');
-    });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
-  });
-  afterAll(() => server.close());
-
-  const commands = {
-    ...languages,
-    bash: {
-      file: 'sh',
-      missing: unless(has('curl', '--version'), 'there is no curl'),
-      command: (file: string) => ['bash', file],
-    },
-  } as Readonly<Record<string, Language>>;
-  for (const [name, { file, missing, command, env }] of Object.entries(commands)) {
-    it(`create a lead: ${name}`, async ({ skip }) => {
-      if (missing) skip(missing);
-      seen = [];
-      const [program, ...args] = command(snippet(`start.${file}`, baseUrl), 0);
-      const child = spawn(program, args, { env: { ...process.env, ...env, CAUSEWAY_KEY: 'crm_1_key' } });
-      let output = '';
-      child.stdout.on('data', (text) => {
-        output += text;
-      });
-      const code = await new Promise((done) => child.on('close', done));
-      expect(code).toBe(0);
-      expect(output).toContain('1042');
-      expect(seen).toEqual([
-        {
-          key: 'crm_1_key',
-          body: {
-            first_name: 'Ada',
-            last_name: 'Lovelace',
-            email: 'ada@example.com',
-            external_id: 'form-1',
-          },
-        },
-      ]);
-    });
-  }
+testFirstCalls({
+  ...languages,
+  bash: {
+    file: 'sh',
+    missing: unless(has('curl', '--version'), 'there is no curl'),
+    command: (file) => ['bash', file],
+  },
 });
