@@ -32,6 +32,8 @@ export default defineConfig(({ mode }) => ({
           expect: polling,
           include: [...testFiles.integration],
           exclude: excluded(mode),
+          // They wait more than they work.
+          maxWorkers: 3,
           globalSetup: ['deploy/local/testing/servers.ts'],
           ...keepsModules,
           // For a machine four times slower than two quiet cores.

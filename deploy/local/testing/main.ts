@@ -24,22 +24,21 @@ const main = (args: readonly string[]): Promise<number> => {
 };
 
 /**
- * Runs two steps beside each other at any time, so that one works while the other waits for its cluster. Most have one
- * worker: more would not be faster on two cores, and let tests wait until they give up. What kills or measures
- * processes comes when least runs beside it.
+ * Runs three steps beside each other at any time: most tests wait for a cluster more than they work. What kills or
+ * measures processes comes when least runs beside it.
  */
 const testEverything = async (): Promise<number> => {
   await buildPortal(root, terminalReport);
   const notes = mkdtempSync(join(tmpdir(), 'causeway-statement-notes-'));
   readEnv().STATEMENT_NOTES = notes;
   const oneWorker = ['--maxWorkers=1'];
-  const results = await inLanes(2, [
+  const results = await inLanes(3, [
     () => vitest('the portal in a browser', ['portal'], 2400, oneWorker),
-    () => check('types', [program('typescript/bin/tsc'), '-p', 'tsconfig.json'], 180),
-    () => check('types of the portal', [program('typescript/bin/tsc'), '-p', 'admin-ui/tsconfig.json'], 180),
+    () => vitest('API tests', ['api'], 2400, oneWorker),
+    () => types('types', 'tsconfig.json'),
+    () => types('types of the portal', 'admin-ui/tsconfig.json'),
     () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
     () => vitest('integration tests', ['integration'], 2400),
-    () => vitest('API tests', ['api'], 2400, oneWorker),
     () => vitest('API tests that kill or measure processes', ['api-alone'], 2400),
     () => vitest('unit tests', ['unit'], 600),
     () => vitest('a cluster of several NATS servers', ['faults'], 600),
@@ -47,6 +46,10 @@ const testEverything = async (): Promise<number> => {
   ]);
   return tell([...results, ...(await inLanes(1, repeats)), compareStatements(notes)]);
 };
+
+/** One checker needs half the processor time of the usual four, which each check the types that they share. */
+const types = (title: string, project: string): Promise<Counts> =>
+  check(title, [program('typescript/bin/tsc'), '--checkers', '1', '-p', project], 180);
 
 /** Compares the SQL statements that the tests made the services send with the list of those that Vitess can run. */
 const compareStatements = (notes: string): Counts => {

@@ -11,6 +11,7 @@ import {
   scopes,
   signerEntryName,
 } from '@causeway/proto';
+import { jetstream } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { Bus } from '../bus.ts';
 import { createSessionSigner } from '../callers/session-proof.ts';
@@ -25,7 +26,11 @@ export interface TestCallers {
 }
 
 export const testCallers = async ({ nc }: Bus): Promise<TestCallers> => {
-  const bucket = await new Kvm(nc).create(keyBucket, { history: 1, allow_direct: false });
+  // A starved server may take longer than the five seconds of the library.
+  const bucket = await new Kvm(jetstream(nc, { timeout: 30_000 })).create(keyBucket, {
+    history: 1,
+    allow_direct: false,
+  });
   const ring: KeyRing = { sealsWith: 'test', keys: new Map([['test', randomBytes(32)]]) };
   const signer = createSessionSigner(ring);
   for (const [id, entry] of signer.entries) await bucket.put(signerEntryName(id), JSON.stringify(entry));
