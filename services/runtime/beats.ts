@@ -2,6 +2,7 @@ import { beatSubject } from '@causeway/proto/subjects';
 import type { Msg } from '@nats-io/transport-node';
 import type { Bus } from './bus.ts';
 import { readNotice } from './requests.ts';
+import { eachTick, tickMs } from './ticks.ts';
 
 /** `unwell`: it lives, but calls should go to others if there are any. `leaving`: it is about to stop. */
 export type BeatState = 'well' | 'unwell' | 'leaving';
@@ -17,7 +18,6 @@ export const beatEveryMs = 250;
 const silentAfterMs = 3 * beatEveryMs;
 /** After this time, a silent member is dropped. */
 const forgetAfterMs = 60_000;
-const checkEveryMs = 50;
 /** More are ignored: a service under attack could invent any number. */
 const maxMembers = 1000;
 
@@ -42,8 +42,7 @@ export const startBeats = ({ bus, group, member, well = () => true }: BeatsOptio
     const state = well() ? 'well' : 'unwell';
     if (state !== said || performance.now() - saidMs >= beatEveryMs) say(state);
   };
-  const timer = setInterval(check, checkEveryMs);
-  timer.unref();
+  const stop = eachTick(check);
   let left = false;
   bus.onReconnect(() => {
     connections++;
@@ -54,7 +53,7 @@ export const startBeats = ({ bus, group, member, well = () => true }: BeatsOptio
   return {
     leave: () => {
       left = true;
-      clearInterval(timer);
+      stop();
       say('leaving');
     },
   };
@@ -125,24 +124,23 @@ export const followBeats = ({ bus, group, onChange }: FollowOptions): Members =>
     member.silent = true;
     onChange?.(member, 'silent');
   };
-  const check = setInterval(() => {
+  const stop = eachTick(() => {
     const nowMs = performance.now();
-    if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, 2 * checkEveryMs);
+    if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, 2 * tickMs);
     checkedMs = nowMs;
     for (const member of members.values()) {
       const silentMs = listenedMs - member.atMs;
       if (silentMs > forgetAfterMs) members.delete(member.name);
       else if (silentMs > silentAfterMs) lose(member);
     }
-  }, checkEveryMs);
-  check.unref();
+  });
 
   return {
     all: () => members.values(),
     unheardMs: () => performance.now() - heardMs,
     lose: ({ name }) => lose(members.get(name)),
     close: () => {
-      clearInterval(check);
+      stop();
       subscription.unsubscribe();
     },
   };

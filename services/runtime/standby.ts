@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type NatsConnection, type Server } from '@nats-io/transport-node';
 import type { Log } from './log.ts';
+import { eachTick } from './ticks.ts';
 
 /**
  * A second connection, to another NATS server, that only asks whether servers answer. If the process's own server
@@ -174,8 +175,7 @@ export const keepStandby = (options: StandbyOptions): Standby => {
         standbyAsked = false;
       });
   };
-  const timer = setInterval(ask, askEveryMs);
-  timer.unref();
+  const stopAsking = eachTick(ask, askEveryMs);
 
   return {
     answering: () =>
@@ -187,7 +187,7 @@ export const keepStandby = (options: StandbyOptions): Standby => {
     },
     close: async () => {
       closed = true;
-      clearInterval(timer);
+      stopAsking();
       await standby?.close();
     },
   };

@@ -58,7 +58,7 @@ export interface ActionRunner {
  * A call with an identity writes its row of the ledger in the same transaction (services/runtime/idempotency).
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
-  const { db, events, now, metrics, tracer, maxGroups = 4, maxGroupSize = 64 } = options;
+  const { db, events, now, metrics, tracer, maxGroupSize = 64 } = options;
   const statuses = createStatusReader();
   const ledger = createLedger();
   const split = metrics.counter(crmMetrics.crm_write_groups_split_total).cell();
@@ -204,6 +204,8 @@ const maxTries = 5;
  * group that waits for a lock must not delay all others, so the next may start after this long.
  */
 const overlapAfterMs = 50;
+/** Concurrent transactions, once the first is slow. */
+const maxGroups = 4;
 
 export interface RunnerOptions {
   readonly db: Database<Tables>;
@@ -211,8 +213,6 @@ export interface RunnerOptions {
   readonly now: () => Date;
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** Concurrent transactions, once the first is slow. */
-  readonly maxGroups?: number;
   /** Limits how long a transaction holds its locks. */
   readonly maxGroupSize?: number | undefined;
 }

@@ -1,5 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { acrossTenants, createMeasurement, type Database, type Log, type Metrics } from '@causeway/runtime';
+import {
+  acrossTenants,
+  createMeasurement,
+  type Database,
+  type Log,
+  type Metrics,
+  type Repeated,
+  repeat,
+} from '@causeway/runtime';
 import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { indexCompany } from './index-company.ts';
@@ -22,67 +29,57 @@ import { indexCompany } from './index-company.ts';
  *
  * Every replica runs an indexer; the lock on the tail admits one per company at a time.
  */
-export const startIndexer = ({ db, log, metrics, minWaiting = 64 }: IndexerOptions): Indexer => {
-  const stopping = new AbortController();
+export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => {
   const indexed = metrics?.counter(crmMetrics.crm_search_indexed_total).cell();
   const waiting = createMeasurement<number>(measuredForMs);
   metrics?.gauge(crmMetrics.crm_search_waiting, waiting.read);
+  let stopping = false;
+  let pauseMs = minPauseMs;
 
   const round = async (): Promise<number> => {
-    const companies = await busyCompanies(db, minWaiting);
+    const startedMs = performance.now();
+    pauseMs = failurePauseMs;
+    const companies = await busyCompanies(db);
     waiting.set(companies.reduce((sum, company) => sum + company.waiting, 0));
     let taken = 0;
     for (const { company_id } of companies) {
-      for (let passes = 0; passes < maxPasses && !stopping.signal.aborted; passes++) {
+      for (let passes = 0; passes < maxPasses && !stopping; passes++) {
         const moved = await indexCompany(db, company_id);
         taken += moved;
         if (moved < minWaiting) break;
       }
     }
     if (indexed) indexed.value += taken;
-    return taken;
+    // When idle, looking for work takes at most a hundredth of the time, however long the table is.
+    const restMs = taken > 0 ? 0 : 100 * (performance.now() - startedMs);
+    pauseMs = Math.min(Math.max(minPauseMs, restMs), maxPauseMs);
+    // Always a pause, in which clients gather.
+    return 0;
   };
 
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      const startedMs = performance.now();
-      let pauseMs = minPauseMs;
-      try {
-        const taken = await round();
-        // When idle, looking for work takes at most a hundredth of the time, however long the table is.
-        if (taken === 0) pauseMs = Math.max(minPauseMs, 100 * (performance.now() - startedMs));
-      } catch (error) {
-        log?.error({ error }, 'client indexing failed');
-        pauseMs = failurePauseMs;
-      }
-      await sleep(Math.min(pauseMs, maxPauseMs), undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  })();
-
+  const rounds = repeat(round, {
+    pauseMs: () => pauseMs,
+    onError: (error) => log?.error({ error }, 'client indexing failed'),
+  });
   return {
     stop: () => {
-      stopping.abort();
-      return running;
+      stopping = true;
+      return rounds.stop();
     },
   };
 };
-
-export interface Indexer {
-  /** Resolves when the current pass has ended. */
-  stop(): Promise<void>;
-}
 
 interface IndexerOptions {
   readonly db: Database<Tables>;
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;
-  /**
-   * Fewer clients than this keep waiting: each pass rewrites the company's tail, and comparing this many clients one
-   * by one takes a search half a millisecond.
-   */
-  readonly minWaiting?: number;
 }
 
+/**
+ * Fewer clients than this keep waiting: each pass rewrites the company's tail, and comparing this many clients one by one
+ * takes a search half a millisecond.
+ */
+const minWaiting = 64;
 /**
  * Passes in one round, so that a company with a backlog neither keeps the others waiting nor needs one round per
  * pass.
@@ -94,10 +91,7 @@ const failurePauseMs = 1_000;
 /** A round over many busy companies takes minutes. */
 const measuredForMs = 600_000;
 
-const busyCompanies = (
-  db: Database<Tables>,
-  minWaiting: number,
-): Promise<{ company_id: number; waiting: number }[]> =>
+const busyCompanies = (db: Database<Tables>): Promise<{ company_id: number; waiting: number }[]> =>
   acrossTenants(db, 'the search indexer looks for companies with waiting clients')
     .selectFrom('client_search_pending')
     .select((eb) => ['company_id', eb.fn.countAll<number>().as('waiting')])

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Log } from '../log.ts';
+import { eachTick } from '../ticks.ts';
 import { createAwakeClock } from './awake-clock.ts';
 import { DatabaseUnavailable } from './errors.ts';
 import {
@@ -30,7 +31,7 @@ export interface Pool {
 export const createPool = (options: PoolOptions): Pool => {
   const { address, where, size, queueLimit, acquireTimeoutMs, connectTimeoutMs, log, onExpired } = options;
   const silentMs = options.isVtgate ? silentVtgateMs : silentServerMs;
-  const clock = createAwakeClock(tickMs);
+  const clock = createAwakeClock(watchEveryMs);
   const all = new Set<ServerConnection>();
   /** The most recently used last. */
   const free: ServerConnection[] = [];
@@ -160,7 +161,7 @@ export const createPool = (options: PoolOptions): Pool => {
     nextLookUpMs = performance.now() + lookUpEveryMs;
     if (all.size > 0 && !address.socketPath && !isIP(address.host)) lookUpAddresses(options, setAddresses);
   };
-  const watching = setInterval(watch, tickMs).unref();
+  const stopWatching = eachTick(watch, watchEveryMs);
 
   return {
     acquire: async () => {
@@ -213,7 +214,7 @@ export const createPool = (options: PoolOptions): Pool => {
       const deadlineMs = performance.now() + closeTimeoutMs;
       while (!isIdle() && performance.now() < deadlineMs) await new Promise((done) => setTimeout(done, 5));
       closed = true;
-      clearInterval(watching);
+      stopWatching();
       for (const waiter of waiters.splice(0)) waiter.refuse(isClosed(where));
       await Promise.all([...all, ...(probe ? [probe] : [])].map(end));
     },
@@ -240,7 +241,7 @@ interface Waiter {
   refuse(error: Error): void;
 }
 
-const tickMs = 100;
+const watchEveryMs = 100;
 /**
  * How long nothing may be heard from the server while something is asked of it: until a new connection is tried, until
  * the server counts as unreachable, and until all connections are closed.

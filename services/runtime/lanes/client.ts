@@ -5,6 +5,7 @@ import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import { type Metrics, noMetrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
+import { eachTick } from '../ticks.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {
@@ -188,7 +189,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   };
 
   // One timer for all calls: there are at most `maxInFlight`, and deadlines need not be exact to the millisecond.
-  const sweep = setInterval(() => {
+  const stopSweeping = eachTick(() => {
     const nowMs = performance.now();
     const connected = bus.connected();
     for (const [id, call] of pending) {
@@ -197,8 +198,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
         fail(id, unsent ? (connected ? 'absent' : 'disconnected') : 'timeout');
       } else if (call.held && connected) sendAgain(id, call);
     }
-  }, 25);
-  sweep.unref();
+  });
 
   let closed = false;
   const request = (call: LaneCall): Promise<LaneAnswer> =>
@@ -217,7 +217,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     inFlight: () => pending.size,
     close: () => {
       closed = true;
-      clearInterval(sweep);
+      stopSweeping();
       replicas.close();
       subscription.unsubscribe();
       for (const id of [...pending.keys()]) fail(id, 'closed');
