@@ -9,6 +9,15 @@ let browser: Promise<Browser> | undefined;
  * ends it with the worker.
  */
 export const openChromium = (): Promise<Browser> => {
-  browser ??= chromium.launch({ executablePath: inject('chromium'), args: chromiumArgs });
+  browser ??= launch();
   return browser;
+};
+
+const launch = async (): Promise<Browser> => {
+  const launched = await chromium.launch({ executablePath: inject('chromium'), args: chromiumArgs });
+  // One that crashed fails the tests of its file, and not those of the next.
+  launched.on('disconnected', () => {
+    browser = undefined;
+  });
+  return launched;
 };
