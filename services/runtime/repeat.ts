@@ -8,17 +8,20 @@ export interface Repeated {
 
 /**
  * Runs `work` repeatedly, and pauses after a pass that found nothing to do (0) or failed. The pause has 25 % jitter,
- * so that replicas do not run in step.
+ * so that replicas do not run in step. A long pass looks at its signal, to end early.
  * @param onError called with the first of consecutive failures.
  */
-export const repeat = (work: () => Promise<number>, { pauseMs, onError }: RepeatOptions): Repeated => {
+export const repeat = (
+  work: (stopping: AbortSignal) => Promise<number>,
+  { pauseMs, onError }: RepeatOptions,
+): Repeated => {
   const stopping = new AbortController();
   let failing = false;
   const running = (async () => {
     while (!stopping.signal.aborted) {
       let done = 0;
       try {
-        done = await work();
+        done = await work(stopping.signal);
         failing = false;
       } catch (error) {
         if (!failing) onError(error);

@@ -33,17 +33,16 @@ export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => 
   const indexed = metrics?.counter(crmMetrics.crm_search_indexed_total).cell();
   const waiting = createMeasurement<number>(measuredForMs);
   metrics?.gauge(crmMetrics.crm_search_waiting, waiting.read);
-  let stopping = false;
   let pauseMs = minPauseMs;
 
-  const round = async (): Promise<number> => {
+  const round = async (stopping: AbortSignal): Promise<number> => {
     const startedMs = performance.now();
     pauseMs = failurePauseMs;
     const companies = await busyCompanies(db);
     waiting.set(companies.reduce((sum, company) => sum + company.waiting, 0));
     let taken = 0;
     for (const { company_id } of companies) {
-      for (let passes = 0; passes < maxPasses && !stopping; passes++) {
+      for (let passes = 0; passes < maxPasses && !stopping.aborted; passes++) {
         const moved = await indexCompany(db, company_id);
         taken += moved;
         if (moved < minWaiting) break;
@@ -57,16 +56,10 @@ export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => 
     return 0;
   };
 
-  const rounds = repeat(round, {
+  return repeat(round, {
     pauseMs: () => pauseMs,
     onError: (error) => log?.error({ error }, 'client indexing failed'),
   });
-  return {
-    stop: () => {
-      stopping = true;
-      return rounds.stop();
-    },
-  };
 };
 
 interface IndexerOptions {
