@@ -24,14 +24,16 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
 
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
+  /** False while what stands above the content loads. */
+  readonly ready?: boolean;
   /** A placeholder in the shape of the content, so that the layout does not shift. */
   readonly skeleton: ReactNode;
   readonly children: (data: T) => ReactNode;
 }
 
 /** Shows a query: its skeleton, its error with a retry, or its data, which stays while it reloads. */
-export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
-  if (query.data !== undefined) return children(query.data);
+export function Loaded<T>({ query, ready = true, skeleton, children }: LoadedProps<T>) {
+  if (query.data !== undefined && ready) return children(query.data);
   return (
     <OrError query={query}>
       <div aria-busy="true">

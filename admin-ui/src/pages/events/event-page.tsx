@@ -1,4 +1,4 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useSession } from '../../app/session.ts';
 import { Card } from '../../ui/card.tsx';
@@ -13,16 +13,6 @@ import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { deliveriesQuery } from '../deliveries/queries.ts';
 import { eventTypesQuery } from '../subscriptions/queries.ts';
 import { eventQuery } from './queries.ts';
-
-const skeleton = (
-  <Card>
-    <SkeletonLines lines={14} />
-  </Card>
-);
-
-/** The query as it was before its answer came. The description comes later and may take a second line. */
-const notYet = <T,>(query: UseQueryResult<T>): UseQueryResult<T> =>
-  ({ ...query, data: undefined }) as UseQueryResult<T>;
 
 export function EventPage() {
   const { id } = useParams({ from: '/in/events/$id' });
@@ -42,7 +32,16 @@ export function EventPage() {
         </Link>
       }
     >
-      <Loaded query={types.isPending ? notYet(query) : query} skeleton={skeleton}>
+      <Loaded
+        query={query}
+        // The description may take a second line, which would move the content.
+        ready={!types.isPending}
+        skeleton={
+          <Card>
+            <SkeletonLines lines={14} />
+          </Card>
+        }
+      >
         {(event) => (
           <Split
             aside={
