@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../../../../../../deploy/local/ports.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
 export const body = '{"id":1,"type":"client.created","payload":{"first_name":"Zoë"}}';
@@ -62,27 +63,6 @@ const deliver = (port: number, timestamp: number, signature: string): Promise<nu
     body,
   }).then((response) => response.status);
 
-const freePort = (): Promise<number> =>
-  new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
-  });
-
-const until = async (ready: () => Promise<unknown>): Promise<void> => {
-  const end = Date.now() + 45_000;
-  for (;;) {
-    try {
-      await ready();
-      return;
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await new Promise((done) => setTimeout(done, 100));
-    }
-  }
-};
-
 const stop = (child: ChildProcess): void => {
   // `go run` starts the program as a child process.
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
@@ -99,7 +79,7 @@ export const testReceivers = (languages: Languages): void => {
         const env = { ...readEnv(), ...own, WEBHOOK_SECRET: secret, PORT: String(port) };
         const child = spawn(program, args, { env, stdio: 'ignore', detached: true });
         try {
-          await until(() => deliver(port, now(), 'sha256=00'));
+          await vi.waitFor(() => deliver(port, now(), 'sha256=00'), { timeout: 45_000, interval: 100 });
           const at = now();
           expect(await deliver(port, at, sign(secret, at))).toBe(204);
           expect(await deliver(port, at, `${sign('whsec_new', at)},${sign(secret, at)}`)).toBe(204);
