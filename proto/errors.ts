@@ -27,10 +27,6 @@ export const errorCodes = {
   not_implemented: { status: 501, message: 'this operation is not available yet' },
   lock_timeout: { status: 503, message: 'the rate limit could not be checked in time' },
   keys_unavailable: { status: 503, message: 'API keys cannot be checked at the moment' },
-  company_moving: {
-    status: 503,
-    message: 'the company is being moved to other servers; retry in a moment',
-  },
   service_unavailable: { status: 503, message: 'the service is not available at the moment' },
   timeout: { status: 504, message: 'the service did not answer in time' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>;

@@ -20,8 +20,6 @@ export interface KeyEntry {
 
 export interface CompanyEntry {
   readonly version: number;
-  /** True while the company is closed in this cell, because it moves to another or has moved (contract, "Requests and errors"). */
-  readonly closed?: true;
   readonly limits?: LimitOverrides;
 }
 

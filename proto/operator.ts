@@ -61,20 +61,6 @@ export const listCompanies = defineOperation({
   answers: { 200: { schema: z.object({ companies: z.array(company) }) } },
 });
 
-export const closeCompany = defineOperation({
-  ...operator,
-  id: 'closeCompany',
-  body: z.strictObject({ company_id: recordId }),
-  answers: { 200: { schema: company } },
-});
-
-export const openCompany = defineOperation({
-  ...operator,
-  id: 'openCompany',
-  body: z.strictObject({ company_id: recordId }),
-  answers: { 200: { schema: company } },
-});
-
 export const createKey = defineOperation({
   ...operator,
   id: 'createKey',

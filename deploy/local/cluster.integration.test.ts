@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeMetrics } from '@causeway/runtime';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { gatewayMetrics } from '../../services/gateway/metrics.ts';
 import { serversMetrics } from '../monitoring/servers/metrics.ts';
 import { declaredMetrics } from '../monitoring/testing/metrics.ts';
 import { freePort } from './ports.ts';
@@ -118,11 +117,10 @@ describe('a running stack', () => {
     );
     for (const text of texts) expect(text).toContain('process_cpu');
     const all = texts.join('\n');
-    // Traces are off here, and this cluster has no program that watches its servers, one NATS server and one cell.
+    // Traces are off here, and this cluster has no program that watches its servers, and one NATS server.
     const elsewhere = new Set<string>([
       ...Object.values(serversMetrics).map(({ name }) => name),
       runtimeMetrics.nats_standby_ready.name,
-      gatewayMetrics.gateway_cell_reachable.name,
     ]);
     const expected = declaredMetrics.filter(
       ({ name }) => !name.startsWith('traces_') && !elsewhere.has(name),

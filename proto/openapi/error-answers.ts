@@ -117,8 +117,8 @@ const shared: readonly SharedAnswer[] = [
     status: 503,
     name: 'Unavailable',
     description:
-      'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), the company is being moved to other servers (`company_moving`), or the service is not available (`service_unavailable`; only then was the request counted, and the answer has the rate-limit headers). This is not a rate-limit violation: retry after 1-2 seconds.',
-    codes: ['lock_timeout', 'keys_unavailable', 'company_moving', 'service_unavailable'],
+      'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), or the service is not available (`service_unavailable`; only then was the request counted, and the answer has the rate-limit headers). This is not a rate-limit violation: retry after 1-2 seconds.',
+    codes: ['lock_timeout', 'keys_unavailable', 'service_unavailable'],
   },
   {
     status: 504,

@@ -17,7 +17,6 @@ const common = {
     enum: [
       'lock_timeout',
       'keys_unavailable',
-      'company_moving',
       'service_unavailable',
       'timeout',
       'idempotency_in_progress',

@@ -24,8 +24,6 @@ const auditActions = [
   'member.role_changed',
   'member.removed',
   'company.created',
-  'company.closed',
-  'company.opened',
   'limits.changed',
   'key.created',
   'key.revoked',

@@ -31,18 +31,6 @@ export interface ResolvedSession {
  */
 export const sessionTokenHeader = 'Session-Token';
 
-/** The company that the token of `sessionTokenHeader` opens. */
-export const sessionCompanyHeader = 'Session-Company';
-
-/**
- * Another request of the gateway's own, where it serves several cells: whether the cell has a member with the email
- * address of a sign-in. Its body is the one of `signIn`, unread.
- */
-export const knowsMemberOperation = 'knowsMember';
-export interface KnowsMember {
-  readonly known: boolean;
-}
-
 /** As `sessionTokenHeader`, for the cookie that marks the browser as a known device of the member. */
 export const deviceHeader = 'Device';
 

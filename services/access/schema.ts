@@ -42,7 +42,6 @@ interface CompanyTable extends LimitColumns {
   name: string;
   version: Generated<number>;
   created_utc: Date;
-  closed_utc: Date | null;
 }
 
 interface KeyTable extends LimitColumns {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { knowsMemberOperation, resolveSessionOperation } from '@causeway/proto';
+import { resolveSessionOperation } from '@causeway/proto';
 import {
   type Bus,
   createSessionSigner,
@@ -21,7 +21,6 @@ import { createHasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import { createDevices } from './sessions/devices.ts';
 import { createGate } from './sessions/gate.ts';
-import { knowsMember } from './sessions/knows-member.ts';
 import { createRefusals } from './sessions/refusals.ts';
 import { resolveSession } from './sessions/resolve-session.ts';
 import { createTokenSigner } from './sessions/signer.ts';
@@ -72,10 +71,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     context: access,
     well: ready,
     guard: guardOf(access),
-    gatewayHandlers: {
-      [resolveSessionOperation]: resolveSession(access),
-      [knowsMemberOperation]: knowsMember(access),
-    },
+    gatewayHandlers: { [resolveSessionOperation]: resolveSession(access) },
   });
   return {
     ready,

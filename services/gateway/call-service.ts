@@ -1,11 +1,11 @@
 import { type HttpOperation, repeatOf } from '@causeway/proto';
 import { type LaneAnswer, type LaneCall, randomHex } from '@causeway/runtime';
-import type { Cell } from './cells/cell.ts';
 import type { Exchange } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
 
 /** Sends a request to the service of its operation. @throws LaneError */
 export const callService = (
-  { lanes }: Pick<Cell, 'lanes'>,
+  { lanes }: Pick<Gateway, 'lanes'>,
   { requestId, traceparent, head }: Exchange,
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
   caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey'>,

@@ -1,14 +1,11 @@
 import { commonConfig, integer } from '@causeway/runtime';
 import { z } from 'zod';
-import { cells } from './cells/setting.ts';
 
 const limit = () => integer(1, 1_000_000_000);
 
 /** What the gateway reads from its environment. */
 export const gatewayConfig = {
   ...commonConfig,
-  /** The cells and their companies (cells/README.md); without it, all companies are in the one of `NATS_URL`. */
-  CELLS: cells().optional(),
   HOST: z.string().default('0.0.0.0'),
   /** Several gateways share one port (SO_REUSEPORT). */
   PORT: integer(0, 65535).default(8080),
@@ -36,7 +33,7 @@ export const gatewayConfig = {
   BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
   /** The folder of the built portal; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
-  /** Most live tails open on this gateway: per cell, per company, per session. */
+  /** Most live tails open on this gateway: in all, per company, per session. */
   TAILS_MAX: integer(1, 100_000).default(1000),
   TAILS_PER_COMPANY: integer(1, 100_000).default(50),
   TAILS_PER_SESSION: integer(1, 1000).default(4),

@@ -1,16 +1,27 @@
-import type { KeyOperation } from '@causeway/proto';
-import type { Log, Tracer } from '@causeway/runtime';
-import type { Cells } from './cells/cells.ts';
+import type { KeyOperation, ServiceName } from '@causeway/proto';
+import type { Bus, KeyTable, LaneClient, Log, Tracer } from '@causeway/runtime';
 import type { Bodies } from './http/body.ts';
+import type { LastUsed } from './keys/last-used.ts';
+import type { Limiter } from './limits/limiter.ts';
 import type { DefaultLimits } from './limits/policy.ts';
 import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';
+import type { Sessions } from './portal/sessions.ts';
+import type { Tails } from './portal/tails.ts';
 import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
+import type { RequestCounts } from './usage/request-counts.ts';
 
 /** The dependencies of the request handlers. */
 export interface Gateway {
-  readonly cells: Cells;
+  readonly bus: Bus;
+  readonly table: KeyTable;
+  readonly limiter: Limiter;
+  readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
+  readonly lastUsed: LastUsed;
+  readonly requests: RequestCounts;
+  readonly sessions: Sessions;
+  readonly tails: Tails;
   readonly log: Log;
   readonly limits: DefaultLimits;
   readonly route: (method: string, path: string) => Routed<KeyOperation>;

@@ -24,7 +24,7 @@ export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRe
   const { portal, pages, trustedProxies } = gateway;
   const address = addressOf(response, head, trustedProxies);
   const visit = portal.takes(head.path) ? readVisit(request, address, trustedProxies) : undefined;
-  const rules = visit ? memberAnswers(visit.client, gateway.cells.only === undefined) : keyAnswers;
+  const rules = visit ? memberAnswers(visit.client) : keyAnswers;
   const exchange = new Exchange(gateway, response, head, address, rules);
   try {
     if (!head.hasHost) throw invalidHost();

@@ -1,5 +1,4 @@
-import { parseConfig, readEnv, runProcess } from '@causeway/runtime';
-import { openCells } from './cells/open-cells.ts';
+import { openBus, parseConfig, readEnv, runProcess } from '@causeway/runtime';
 import { gatewayConfig } from './config.ts';
 import { startGateway } from './service.ts';
 
@@ -7,6 +6,6 @@ await runProcess(
   'gateway',
   () => parseConfig(gatewayConfig, readEnv()),
   async (kit, config) => {
-    await startGateway(kit, await openCells(kit, config), config);
+    await startGateway(kit, await openBus(kit, config), config);
   },
 );

@@ -13,11 +13,6 @@ export const gatewayMetrics = declareMetrics({
     type: 'counter',
     help: 'Connections closed because of invalid HTTP framing',
   },
-  gateway_cell_reachable: {
-    type: 'gauge',
-    help: 'Whether the gateway can serve the companies of a cell',
-    labels: ['cell'],
-  },
   gateway_portal_tails: { type: 'gauge', help: 'Live tails open' },
   gateway_request_seconds: { type: 'histogram', help: "From a request's head to its answer" },
   gateway_requests_in_flight: { type: 'gauge', help: 'Requests not yet answered' },

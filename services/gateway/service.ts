@@ -1,27 +1,45 @@
-import { basePath, keyOperations } from '@causeway/proto';
-import type { Kit } from '@causeway/runtime';
-import type { Cells } from './cells/cells.ts';
+import {
+  basePath,
+  keyOperations,
+  laneSubject,
+  limitLogNumbers,
+  replyPrefix,
+  type ServiceName,
+  services,
+} from '@causeway/proto';
+import { type Bus, createLaneClient, followKeyTable, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
 import type { Gateway } from './gateway.ts';
 import { handle } from './handle.ts';
 import { createBodies } from './http/body.ts';
 import { loadUws, type us_listen_socket } from './http/uws.ts';
+import { reportLastUsed } from './keys/last-used.ts';
+import { keepPresence } from './keys/presence.ts';
+import { createCounter } from './limits/counter.ts';
+import { createLimiter } from './limits/limiter.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { createPages } from './pages.ts';
 import { createPortal } from './portal/portal.ts';
+import { openSessions } from './portal/sessions.ts';
+import { createTails } from './portal/tails.ts';
+import { retry } from './retry.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
+import { reportRequests } from './usage/request-counts.ts';
 
+/** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */
+const countTimeoutMs = 500;
+/** Number of partitions, and so of owners. */
+const limitPartitions = 1;
+/** An election takes up to nine seconds if a server has just died. */
+const startPatienceMs = 30_000;
 /** How long slow clients may take to read their answers after a SIGTERM. */
 const unsentPatienceMs = 5000;
 
-/** Starts a gateway of `cells`. What it starts is registered with the kit, so that the kit's stop ends it. */
-export const startGateway = async (
-  kit: Kit,
-  cells: Cells,
-  config: GatewayConfig,
-): Promise<{ port: number }> => {
+/** Starts a gateway. What it starts is registered with the kit, so that the kit's stop ends it. */
+export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
   const { log, metrics, tracer } = kit;
+  const upstream = await openUpstream(kit, bus, config);
   const traffic = countTraffic(metrics);
   const limits = {
     read: config.RATE_LIMIT_READ,
@@ -38,7 +56,7 @@ export const startGateway = async (
   metrics.gauge(gatewayMetrics.gateway_body_bytes_in_flight, bodies.bytesInFlight);
   const portal = createPortal({ log, folder: config.PORTAL_DIR });
   const gateway: Gateway = {
-    cells,
+    ...upstream,
     log,
     traffic,
     tracer,
@@ -55,6 +73,94 @@ export const startGateway = async (
   log.info({ port }, 'listening');
   return { port };
 };
+
+/** What a gateway does over NATS: it follows keys, counts requests, asks services, reports use and opens live tails. */
+const openUpstream = async (
+  kit: Kit,
+  bus: Bus,
+  config: GatewayConfig,
+): Promise<
+  Pick<Gateway, 'bus' | 'table' | 'limiter' | 'lanes' | 'lastUsed' | 'requests' | 'sessions' | 'tails'>
+> => {
+  const { log, metrics, instance } = kit;
+  // A cluster that has just started is still electing its leaders.
+  const atStart = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    retry(work, {
+      withinMs: startPatienceMs,
+      onError: (error) => log.info({ reason: String(error) }, 'NATS is not ready yet'),
+    });
+  const counter = createCounter({
+    bus,
+    logs: limitLogNumbers(config.NATS_REPLICAS),
+    partitions: limitPartitions,
+    timeoutMs: countTimeoutMs,
+    logger: log,
+    metrics,
+  });
+  kit.onStop('counters', () => counter.drain());
+  const lanes = Object.fromEntries(
+    services.map((service) => [service, openLane(service, kit, bus, config)]),
+  ) as Record<ServiceName, LaneClient>;
+  kit.onStop('lanes', () => {
+    for (const lane of Object.values(lanes)) lane.close();
+  });
+  const lastUsed = reportLastUsed({ bus, metrics });
+  kit.onStop('last use', lastUsed.flush);
+  const requests = reportRequests({ bus, metrics });
+  kit.onStop('request counts', requests.flush);
+  const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
+  kit.onStop('key table', () => table.close());
+  // Lists itself before it reads the table: a listed gateway receives every revocation.
+  const presence = await atStart(() =>
+    keepPresence({
+      bus,
+      instance,
+      log,
+      onLapse: () => void table.reload('its presence had lapsed'),
+    }),
+  );
+  kit.onStop('presence', () => presence.close());
+  bus.onReconnect(() => void table.reload('NATS is back'));
+  await table.reload('start');
+  kit.ready('key table', () => table.trusted());
+  await atStart(counter.warm);
+  const tails = createTails({
+    bus,
+    metrics,
+    limits: {
+      all: config.TAILS_MAX,
+      company: config.TAILS_PER_COMPANY,
+      session: config.TAILS_PER_SESSION,
+    },
+  });
+  return {
+    bus,
+    table,
+    limiter: createLimiter(counter),
+    lanes,
+    lastUsed,
+    requests,
+    sessions: openSessions(lanes),
+    tails,
+  };
+};
+
+const openLane = (
+  service: ServiceName,
+  { instance, log, metrics, tracer }: Kit,
+  bus: Bus,
+  config: GatewayConfig,
+): LaneClient =>
+  createLaneClient({
+    bus,
+    lane: service,
+    subject: laneSubject(service),
+    replySubject: `${replyPrefix('gateway')}.${instance}.${service}`,
+    maxInFlight: config.LANE_MAX_IN_FLIGHT,
+    metrics,
+    tracer,
+    log,
+  });
 
 const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promise<number> => {
   const uws = loadUws();
@@ -74,7 +180,7 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     // New connections go to the other gateways on the port. Open ones are still served, and each answer asks its client
     // to close. Closing an idle connection at once would fail the request that its client is about to send.
     gateway.draining = true;
-    for (const { tails } of gateway.cells.open()) tails.close();
+    gateway.tails.close();
     uws.us_listen_socket_close(socket);
     const lingerUntilMs = performance.now() + config.DRAIN_LINGER_MS;
     while (connections > 0 && performance.now() < lingerUntilMs) await delay(5);

@@ -70,24 +70,6 @@ export const commands: readonly Command[] = [
     body: () => ({}),
   },
   {
-    words: ['company', 'close'],
-    about: 'Close a company in this cell before it moves to another',
-    options: { company },
-    notes: [
-      'Its requests are answered with 503 until it is open in one cell (deploy/data/README.md, "Move a company to',
-      'another cell"). When this returns, no gateway accepts any.',
-    ],
-    operation: 'closeCompany',
-    body: ({ company }) => ({ company_id: wholeNumber('company', company) }),
-  },
-  {
-    words: ['company', 'open'],
-    about: 'Open a closed company in this cell',
-    options: { company },
-    operation: 'openCompany',
-    body: ({ company }) => ({ company_id: wholeNumber('company', company) }),
-  },
-  {
     words: ['company', 'status'],
     about: "Show why a company's webhooks are late: queues, health, oldest waiting, last errors",
     options: { company },

@@ -25,12 +25,6 @@ export const printers: Readonly<Record<OperationId, (answer: never) => string>> 
           ]),
         ),
 
-  closeCompany: ({ company_id, name }: CompanyAnswer) =>
-    `Company ${strong(company_id)} is closed here · ${name}`,
-
-  openCompany: ({ company_id, name }: CompanyAnswer) =>
-    `Company ${strong(company_id)} is open here · ${name}`,
-
   getCompanyStatus: (answer: CompanyStatusAnswer) => companyStatus(answer),
 
   createKey: ({ id, company_id, name, scopes, value }: KeyAnswer & { readonly value: string }) =>

@@ -28,10 +28,7 @@ export const createCompany = (access: Access) =>
       return companyId;
     });
     const company = { company_id, name, created_utc };
-    await table.publish(
-      companyName(company),
-      companyEntry({ ...company, version: 1, closed_utc: null, ...noLimits }),
-    );
+    await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
     return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
   });
 

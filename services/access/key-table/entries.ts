@@ -17,7 +17,7 @@ export const keyEntryColumns = [
   'version',
   ...limitColumns,
 ] as const;
-export const companyEntryColumns = ['company_id', 'version', 'closed_utc', ...limitColumns] as const;
+export const companyEntryColumns = ['company_id', 'version', ...limitColumns] as const;
 
 export interface KeyEntryRow extends LimitRow {
   readonly company_id: number;
@@ -31,7 +31,6 @@ export interface KeyEntryRow extends LimitRow {
 export interface CompanyEntryRow extends LimitRow {
   readonly company_id: number;
   readonly version: number;
-  readonly closed_utc: Date | null;
 }
 
 /**
@@ -48,7 +47,6 @@ export const keyEntry = (row: KeyEntryRow): KeyEntry => ({
 
 export const companyEntry = (row: CompanyEntryRow): CompanyEntry => ({
   version: row.version,
-  ...(row.closed_utc !== null && { closed: true }),
   ...limitsOf(row),
 });
 

@@ -19,8 +19,6 @@ export interface KeyTable {
    * older one. @throws Problem `service_unavailable` if that cannot be confirmed.
    */
   publish(name: string, entry: VersionedEntry): Promise<void>;
-  /** Whether the table has an entry of this name. @throws Problem `service_unavailable` if it cannot be read. */
-  holds(name: string): Promise<boolean>;
   /** False until the table has been complete for the first time. */
   ready(): boolean;
   stop(): Promise<void>;
@@ -122,13 +120,6 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
             { name, version: entry.version, silent },
             'gateways dead or partitioned: change not confirmed',
           );
-      } catch (cause) {
-        throw isNotShown(cause);
-      }
-    },
-    holds: async (name) => {
-      try {
-        return (await readEntry(bucket, name)).text !== null;
       } catch (cause) {
         throw isNotShown(cause);
       }

@@ -1,6 +1,4 @@
 import {
-  type CompanyEntry,
-  companyEntryName,
   type KeyEntry,
   keyEntryPrefix,
   type MetaEntry,
@@ -23,8 +21,7 @@ const metaText = JSON.stringify({ ready: true } satisfies MetaEntry);
  * Makes the key table match the database, writing only what differs, and marks it complete at the end. The table is
  * read before the database, so everything in it had been committed before. Therefore
  *
- * - an entry without a row belongs to a row that the database has lost: its key is refused from now on. If its company
- * is closed, the row was deleted after the company moved to another cell;
+ * - an entry without a row belongs to a row that the database has lost: its key is refused from now on;
  * - an entry newer than its row means that the database went back in time, as after restoring a backup: the row is
  * lifted above it.
  *
@@ -51,9 +48,7 @@ export const reconcile = async (source: TableSource, bucket: KV): Promise<number
   }
   written += await writeAll(bucket, held, [...unknown].flatMap(endedSigner));
   const lost = [...unknown].flatMap((name) => refused(name, held.get(name)?.text ?? null));
-  const unexplained = lost.filter(([, { companyId }]) => !isClosed(held, companyId));
-  if (unexplained.length > 0)
-    log.error({ entries: unexplained.length }, 'keys in the key table but not in the database');
+  if (lost.length > 0) log.error({ entries: lost.length }, 'keys in the key table but not in the database');
   written += await writeAll(bucket, held, lost);
   if (ahead.length > 0) {
     log.error({ entries: ahead.length }, 'key table newer than the database, lifting its rows');
@@ -90,9 +85,4 @@ const refused = (name: string, text: string | null): (readonly [string, KeyEntry
   const entry = JSON.parse(text) as KeyEntry;
   const end: KeyEntry = { ...entry, active: false };
   return entry.active ? [[name, end]] : [];
-};
-
-const isClosed = (held: ReadonlyMap<string, HeldEntry>, companyId: number): boolean => {
-  const text = held.get(companyEntryName(companyId))?.text;
-  return text != null && (JSON.parse(text) as CompanyEntry).closed === true;
 };

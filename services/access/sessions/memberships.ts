@@ -7,14 +7,12 @@ import { isSameEmail } from './same-email.ts';
 /** More companies than one person works for. */
 const maxMemberships = 50;
 
-/** The memberships of an address in all open companies, the most recent sign-in first. */
+/** The memberships of an address in all companies, the most recent sign-in first. */
 export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): Promise<PersonRow[]> => {
   const rows = await acrossTenants(db, 'a sign-in finds members by their address alone')
     .selectFrom('portal_users as person')
-    .innerJoin('companies as company', 'company.company_id', 'person.company_id')
     .select(personColumns.map((column) => `person.${column}` as const))
     .where('person.email', '=', email)
-    .where('company.closed_utc', 'is', null)
     .orderBy('person.last_sign_in_utc', 'desc')
     .orderBy('person.id')
     .limit(maxMemberships)

@@ -17,7 +17,6 @@ export const sessionsOfSignIn = ({ db, now, portal }: Access, signIn: Buffer) =>
       'company.name as company_name',
     ])
     .where('session.sign_in', '=', signIn)
-    .where('company.closed_utc', 'is', null)
     .where('session.created_utc', '>', new Date(now().getTime() - portal.sessionTimeoutMs))
     .orderBy('session.company_id')
     .execute();

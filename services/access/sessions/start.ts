@@ -1,4 +1,4 @@
-import { type Actor, deviceHeader, sessionCompanyHeader, sessionTokenHeader } from '@causeway/proto';
+import { type Actor, deviceHeader, sessionTokenHeader } from '@causeway/proto';
 import { type Answer, json, type Trx, transaction } from '@causeway/runtime';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
@@ -64,7 +64,7 @@ export const startSession = async (
 /** An answer that gives the browser its session token. */
 export const withToken = (status: number, facts: SessionFacts, token: string): Answer => ({
   ...json(status, facts),
-  headers: { [sessionTokenHeader]: token, [sessionCompanyHeader]: String(facts.company.id) },
+  headers: { [sessionTokenHeader]: token },
 });
 
 /** Records that the member has entered the company: the last sign-in and an audit entry. */

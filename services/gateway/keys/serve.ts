@@ -16,7 +16,6 @@ import {
 import type { LaneAnswer } from '@causeway/runtime';
 import { authenticate, stillValid } from '../authenticate.ts';
 import { callService } from '../call-service.ts';
-import { type Cell, requireOpen } from '../cells/cell.ts';
 import type { Exchange } from '../exchange.ts';
 import { invalidIdempotencyKey } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
@@ -34,22 +33,24 @@ import { apiPrefix } from './answers.ts';
  */
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
   if (!exchange.head.path.startsWith(apiPrefix)) throw problem('not_found');
-  const target = targetOf(gateway, exchange);
-  const admitted = admit(gateway, target, exchange);
-  if (admitted === 'undecided') return serveLater(gateway, target, exchange);
+  const companyId = parseKeyValue(exchange.head.apiKey, gateway.keyPrefix)?.companyId;
+  // Text that cannot be a key is refused without a lookup.
+  if (companyId === undefined) return refuse(gateway, exchange);
+  const admitted = admit(gateway, companyId, exchange);
+  if (admitted === 'undecided') return serveLater(gateway, companyId, exchange);
   const reading = exchange.read(gateway.bodies, bodyLimitOf(admitted.match.operation));
   return forward(gateway, exchange, admitted, reading);
 };
 
 /** Serves a request that came while the key table catches up after a lost connection. */
-const serveLater = async (gateway: Gateway, target: Target, exchange: Exchange): Promise<void> => {
+const serveLater = async (gateway: Gateway, companyId: number, exchange: Exchange): Promise<void> => {
   const { match } = gateway.route(exchange.head.method, exchange.head.path);
   const reading = match && exchange.read(gateway.bodies, bodyLimitOf(match.operation));
   const endMs = performance.now() + keysWaitMs;
   for (;;) {
     const leftMs = endMs - performance.now();
-    await target.cell.table.untilTrusted(leftMs);
-    const admitted = admit(gateway, target, exchange);
+    await gateway.table.untilTrusted(leftMs);
+    const admitted = admit(gateway, companyId, exchange);
     if (admitted !== 'undecided') return forward(gateway, exchange, admitted, reading);
     if (leftMs <= 0) throw problem('keys_unavailable');
     // Disconnected, and the key is unknown: it may be new.
@@ -57,30 +58,18 @@ const serveLater = async (gateway: Gateway, target: Target, exchange: Exchange):
   }
 };
 
-/** The company that a key names, and its cell. Text that cannot be a key is refused without a lookup. */
-const targetOf = (gateway: Gateway, exchange: Exchange): Target => {
-  const parsed = parseKeyValue(exchange.head.apiKey, gateway.keyPrefix);
-  const cell = parsed ? gateway.cells.of(parsed.companyId) : undefined;
-  if (!parsed || !cell) return refuse(gateway, exchange);
-  return { cell, companyId: parsed.companyId };
-};
-
 const refuse = ({ traffic }: Gateway, { address }: Exchange): never => {
   traffic.refused(address);
   throw problem('unauthorized');
 };
 
-/** Checks authentication, route, scope and that the company is open, none of which waits. */
-const admit = (gateway: Gateway, { cell, companyId }: Target, exchange: Exchange): Admitted | 'undecided' => {
+/** Checks authentication, route and scope, none of which waits. */
+const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitted | 'undecided' => {
   const { head } = exchange;
-  const { table } = cell;
-  const identity = authenticate(head.apiKey, companyId, table, cell.bus.connected());
+  const { table } = gateway;
+  const identity = authenticate(head.apiKey, companyId, table, gateway.bus.connected());
   if (identity.outcome === 'undecided') return 'undecided';
-  if (identity.outcome === 'refused') {
-    // Its keys may be in another cell already.
-    requireOpen(cell, companyId);
-    return refuse(gateway, exchange);
-  }
+  if (identity.outcome === 'refused') return refuse(gateway, exchange);
   const routed = gateway.route(head.method, head.path);
   if (!routed.match) {
     const allow = gateway.pages.isPage(head.path) ? 'GET, HEAD' : routed.allow;
@@ -92,10 +81,9 @@ const admit = (gateway: Gateway, { cell, companyId }: Target, exchange: Exchange
   exchange.identify(operation);
   exchange.calledBy({ company: companyId, key: key.id });
   const company = table.company(companyId);
-  if (company?.closed) throw problem('company_moving');
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
   const limits = keyLimits(bucket, key, company, gateway.limits);
-  return { ...identity, cell, match: routed.match, bucket, limits };
+  return { ...identity, match: routed.match, bucket, limits };
 };
 
 /**
@@ -109,23 +97,24 @@ const forward = async (
   admitted: Admitted,
   incoming: Reading | undefined,
 ): Promise<void> => {
-  const { cell, key, match, bucket, limits } = admitted;
+  const { key, match, bucket, limits } = admitted;
+  const { limiter, table } = gateway;
   let early: Promise<LaneAnswer> | undefined;
   // If a limit has been reached, the answer would be discarded, so the service is not asked.
-  const ahead = match.operation.method === 'GET' && !incoming && !cell.limiter.likelyRefused(limits);
-  const taken = cell.limiter.take(limits);
+  const ahead = match.operation.method === 'GET' && !incoming && !limiter.likelyRefused(limits);
+  const taken = limiter.take(limits);
   if (ahead) {
-    early = ask(exchange, admitted, noBody);
+    early = ask(gateway, exchange, admitted, noBody);
     early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   // Every revocation answered before this moment has reached this gateway (`services/runtime/key-table/follow.ts`).
-  if (!stillValid(admitted, cell.table)) {
-    if (!(await cell.table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
-    if (!stillValid(admitted, cell.table)) throw problem('unauthorized');
+  if (!stillValid(admitted, table)) {
+    if (!(await table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
+    if (!stillValid(admitted, table)) throw problem('unauthorized');
   }
-  exchange.counted(limitHeaders(verdict, Date.now()), (status) => cell.requests.note(key, bucket, status));
-  cell.lastUsed.note(key, Date.now());
+  exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.requests.note(key, bucket, status));
+  gateway.lastUsed.note(key, Date.now());
   if (!verdict.admitted) {
     const { name, limit, used, resetSeconds } = verdict;
     const exceeded = {
@@ -142,14 +131,13 @@ const forward = async (
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
   if (exchange.over) return; // The client has disconnected.
-  // A body may take longer than a move waits for requests that were admitted before it.
-  if (incoming) requireOpen(cell, key.companyId);
-  exchange.pass(await (early ?? ask(exchange, admitted, body)));
+  exchange.pass(await (early ?? ask(gateway, exchange, admitted, body)));
 };
 
 const ask = (
+  gateway: Gateway,
   exchange: Exchange,
-  { cell, proof, key, match }: Admitted,
+  { proof, key, match }: Admitted,
   body: Buffer,
 ): Promise<LaneAnswer> => {
   const { address } = exchange;
@@ -159,7 +147,7 @@ const ask = (
     key: { proof, address },
     ...idempotencyKeyOf(exchange, match.operation),
   };
-  return callService(cell, exchange, match, caller, body);
+  return callService(gateway, exchange, match, caller, body);
 };
 
 /** Other operations ignore the header. @throws Problem if it is malformed. */
@@ -179,13 +167,7 @@ const ignore = (): void => {};
 const keysWaitMs = 2_000;
 const reconnectPollMs = 5;
 
-interface Target {
-  readonly cell: Cell;
-  readonly companyId: number;
-}
-
 interface Admitted {
-  readonly cell: Cell;
   readonly proof: string;
   readonly name: string;
   readonly key: KeyEntry;

@@ -6,9 +6,7 @@ import type { Client } from './client.ts';
  */
 const secureName = '__Host-causeway';
 const plainName = 'causeway';
-/** The token and, in a gateway of several cells, the company that it opens. */
-const token = /^[\w-]{43}(?:\.[1-9]\d{0,14})?$/;
-const tokenCharacters = 43;
+const token = /^[\w-]{43}$/;
 /** The cookie that names the members who have signed in with this browser; `access` issues and checks it. */
 const device = /^[\w.-]{1,300}$/;
 /** 400 days, the longest time that browsers keep a cookie. */
@@ -21,14 +19,7 @@ const nameFor = (client: Client, suffix = ''): string => (isLocal(client) ? plai
 const deviceSuffix = '-device';
 
 /** The session's token; empty if there is none, or two, because then one was planted. */
-export const readToken = (cookie: string, client: Client): string =>
-  read(cookie, nameFor(client), token).slice(0, tokenCharacters);
-
-/** The company that the cookie names, which is only a hint of the session's cell; undefined if it names none. */
-export const readCompany = (cookie: string, client: Client): number | undefined => {
-  const company = read(cookie, nameFor(client), token).slice(tokenCharacters + 1);
-  return company === '' ? undefined : Number(company);
-};
+export const readToken = (cookie: string, client: Client): string => read(cookie, nameFor(client), token);
 
 /** The token of the known-devices cookie; empty in the same cases. */
 export const readDevice = (cookie: string, client: Client): string =>
@@ -45,17 +36,9 @@ const read = (cookie: string, cookieName: string, valid: RegExp): string => {
   return values.length === 1 && valid.test(value) ? value : '';
 };
 
-/**
- * The value of `Set-Cookie`; an empty token deletes the cookie. It lasts until the browser closes or `access` ends it.
- * @param company where there are several cells.
- */
-export const tokenCookie = (value: string, client: Client, company?: string): string =>
-  write(
-    nameFor(client),
-    value !== '' && company !== undefined ? `${value}.${company}` : value,
-    client,
-    value === '' ? 0 : undefined,
-  );
+/** The value of `Set-Cookie`; an empty token deletes the cookie. It lasts until the browser closes or `access` ends it. */
+export const tokenCookie = (value: string, client: Client): string =>
+  write(nameFor(client), value, client, value === '' ? 0 : undefined);
 
 /** The same for the known-devices cookie, which outlives the session. */
 export const deviceCookie = (value: string, client: Client): string =>

@@ -1,6 +1,6 @@
 import { tooManyRequests } from '@causeway/proto';
-import type { Cell } from '../cells/cell.ts';
-import { type DefaultLimits, memberLimits } from '../limits/policy.ts';
+import type { Gateway } from '../gateway.ts';
+import { memberLimits } from '../limits/policy.ts';
 import type { KnownSession } from './sessions.ts';
 
 /**
@@ -8,8 +8,7 @@ import type { KnownSession } from './sessions.ts';
  * @throws Problem `too_many_requests`; CountError if it could not be counted.
  */
 export const countMember = async (
-  { limiter }: Pick<Cell, 'limiter'>,
-  limits: DefaultLimits,
+  { limiter, limits }: Gateway,
   { companyId, user }: KnownSession,
 ): Promise<void> => {
   const { admitted, limit, resetSeconds } = await limiter.take(memberLimits(companyId, user.id, limits));

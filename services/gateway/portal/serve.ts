@@ -14,7 +14,6 @@ import {
   roleRequired,
 } from '@causeway/proto';
 import { callService } from '../call-service.ts';
-import { type Cell, requireOpen } from '../cells/cell.ts';
 import type { Exchange } from '../exchange.ts';
 import { invalidContentType } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
@@ -22,8 +21,7 @@ import { noBody } from '../http/body.ts';
 import type { Head } from '../http/head.ts';
 import type { Header } from '../limits/policy.ts';
 import type { Match } from '../routes.ts';
-import { readCompany, readDevice, readToken } from './cookie.ts';
-import { askCells } from './guests.ts';
+import { readDevice, readToken } from './cookie.ts';
 import { countMember } from './member-limit.ts';
 import { requireSameSite } from './same-site.ts';
 import type { KnownSession } from './sessions.ts';
@@ -48,31 +46,19 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
   const { strangers, members } = gateway.portal.bounds;
   const leave = operation.role === null ? strangers.enter(networkOf(exchange.address)) : members.enter(token);
   try {
-    if (operation.role === null) return await askAsGuest(gateway, exchange, visit, match, body);
-    const cell = cellOf(gateway, visit);
+    if (operation.role === null) return await ask(gateway, exchange, visit, match, null, body);
     // `access` looks the token up itself, so a known member needs no second lookup.
     const known =
-      operation.service === 'access' && body instanceof Buffer ? cell.sessions.known(token) : undefined;
-    const session = known ?? (await resolve(gateway, cell, exchange, visit, token, match));
+      operation.service === 'access' && body instanceof Buffer ? gateway.sessions.known(token) : undefined;
+    const session = known ?? (await resolve(gateway, exchange, visit, token, match));
     exchange.calledBy({ company: session.companyId, user: session.user.id });
-    requireOpen(cell, session.companyId);
-    await countMember(cell, gateway.limits, session);
-    if (match === tail) return openTail(cell, exchange, token, session);
+    await countMember(gateway, session);
+    if (match === tail) return openTail(gateway, exchange, token, session);
     if (!known && !roleAllows(session.user.role, operation.role)) throw roleRequired(operation.role);
-    await ask(cell, exchange, visit, match, { ...session, token }, body);
+    await ask(gateway, exchange, visit, match, { ...session, token }, body);
   } finally {
     leave();
   }
-};
-
-/** The cell of a session. Its cookie names the company where there are several cells; an older cookie is of the first. */
-const cellOf = ({ cells }: Gateway, { head, client }: Visit): Cell => {
-  if (cells.only) return cells.only;
-  const companyId = readCompany(head.cookie, client);
-  const cell = companyId === undefined ? cells.first() : cells.of(companyId);
-  if (!cell) throw problem('signed_out');
-  if (companyId !== undefined) requireOpen(cell, companyId);
-  return cell;
 };
 
 /** A change must come from the portal's own pages, and its body must be declared as JSON. */
@@ -106,8 +92,7 @@ const tail: Match<MemberOperation> = {
 const tailPath = pathOf(tail.operation);
 
 const resolve = async (
-  { portal }: Gateway,
-  { sessions }: Cell,
+  { portal, sessions }: Gateway,
   exchange: Exchange,
   visit: Visit,
   token: string,
@@ -127,7 +112,7 @@ const isPassive = ({ head: { method } }: Exchange, { head }: Visit, match: Match
 const reads = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 const openTail = (
-  { tails, sessions }: Cell,
+  { tails, sessions }: Gateway,
   exchange: Exchange,
   token: string,
   session: KnownSession,
@@ -147,26 +132,8 @@ const streamHeaders: readonly Header[] = [
 
 type Asker = KnownSession & { readonly token: string; readonly proof?: string };
 
-/** An operation without a session, in whichever cell knows the address or the link of its body. */
-const askAsGuest = async (
-  { cells }: Gateway,
-  exchange: Exchange,
-  visit: Visit,
-  match: Match<MemberOperation>,
-  received: Buffer | Problem,
-): Promise<void> => {
-  if (cells.only) return ask(cells.only, exchange, visit, match, null, received);
-  if (received instanceof Problem) throw received;
-  const caller = { tenant: 0, caller: 0, actor: actorOf(exchange, visit, match, null) };
-  exchange.pass(
-    await askCells(cells, match.operation.id, exchange, received, (cell) =>
-      callService(cell, exchange, match, caller, received),
-    ),
-  );
-};
-
 const ask = async (
-  cell: Cell,
+  gateway: Gateway,
   exchange: Exchange,
   visit: Visit,
   match: Match<MemberOperation>,
@@ -180,8 +147,8 @@ const ask = async (
     caller: asker?.user.id ?? 0,
     actor: actorOf(exchange, visit, match, asker),
   };
-  const answer = await callService(cell, exchange, match, caller, received);
-  if (asker && answer.status === 401) cell.sessions.forget(asker.token);
+  const answer = await callService(gateway, exchange, match, caller, received);
+  if (asker && answer.status === 401) gateway.sessions.forget(asker.token);
   exchange.pass(answer);
 };
 

@@ -10,9 +10,9 @@ export interface Callers extends CallerGuard {
   /** False until the copy is read, and while it may be out of date. */
   ready(): boolean;
   /**
-   * Tells whether the company exists in this cell and is open. Company entries are never deleted, so one in the copy exists. For any other it
+   * Tells whether the company exists. Company entries are never deleted, so one in the copy exists. For any other it
    * asks the bucket's leader, because the copy may be a moment behind.
-   * @throws Problem `keys_unavailable` while the copy is not reliable; `company_moving` if the company is closed.
+   * @throws Problem `keys_unavailable` while the copy is not reliable.
    */
   knowsCompany(companyId: number): Promise<boolean>;
   close(): void;
@@ -27,7 +27,6 @@ export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions):
     ...createCallerGuard({ table, log, metrics, now }),
     ready: table.trusted,
     knowsCompany: async (companyId) => {
-      if (table.company(companyId)?.closed) throw problem('company_moving');
       if (table.company(companyId)) return true;
       if (!table.trusted()) throw problem('keys_unavailable');
       await table.fetch(companyEntryName(companyId));

@@ -20,8 +20,6 @@ const actionWords: Readonly<Record<Action, string>> = {
   'member.role_changed': 'changed the role of',
   'member.removed': 'removed',
   'company.created': 'created the company',
-  'company.closed': 'closed the company for a move to other servers',
-  'company.opened': 'opened the company after a move to other servers',
   'limits.changed': 'changed the limits of',
   'key.created': 'created the API key',
   'key.revoked': 'revoked the API key',
