@@ -1,22 +1,83 @@
 import type { HandlerTable } from '@causeway/runtime';
-import * as audit from './audit/index.ts';
-import * as catalog from './catalog/index.ts';
-import * as companies from './companies/index.ts';
+import { listAudit } from './audit/index.ts';
+import { listEventTypes } from './catalog/index.ts';
+import { createCompany, listCompanies } from './companies.ts';
 import type { Access } from './context.ts';
-import * as keys from './keys/index.ts';
-import * as limits from './limits/index.ts';
-import * as sessions from './sessions/index.ts';
-import * as team from './team/index.ts';
-import * as usage from './usage/index.ts';
+import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey } from './keys/keys.ts';
+import { setLimits } from './limits/index.ts';
+import {
+  changePassword,
+  confirmTotp,
+  disableTotp,
+  getPasswordReset,
+  getSession,
+  listSessions,
+  reencryptFactors,
+  regenerateRecoveryCodes,
+  resetPassword,
+  revokeOtherSessions,
+  revokeSession,
+  signIn,
+  signOut,
+  startTotp,
+  switchCompany,
+  updateProfile,
+} from './sessions/index.ts';
+import {
+  acceptInvitation,
+  changeRole,
+  createPortalOwner,
+  getInvitation,
+  inviteMember,
+  listMemberKeys,
+  listTeam,
+  offerPasswordReset,
+  removeMember,
+  resetPortalOwner,
+  revokeInvitation,
+} from './team/index.ts';
+import { getFirstSteps, getUsage } from './usage/index.ts';
 
 /** The handler of each operation that this service answers. */
 export const handlers: HandlerTable<'access', Access> = {
-  ...companies,
-  ...keys,
-  ...limits,
-  ...sessions,
-  ...team,
-  ...audit,
-  ...catalog,
-  ...usage,
+  createCompany,
+  listCompanies,
+  createApiKey,
+  createKey,
+  listApiKeys,
+  listKeys,
+  revokeApiKey,
+  revokeKey,
+  setLimits,
+  changePassword,
+  confirmTotp,
+  disableTotp,
+  getPasswordReset,
+  getSession,
+  listSessions,
+  reencryptFactors,
+  regenerateRecoveryCodes,
+  resetPassword,
+  revokeOtherSessions,
+  revokeSession,
+  signIn,
+  signOut,
+  startTotp,
+  switchCompany,
+  updateProfile,
+  acceptInvitation,
+  changeRole,
+  createPortalOwner,
+  getInvitation,
+  inviteMember,
+  listMemberKeys,
+  listTeam,
+  offerPasswordReset,
+  removeMember,
+  resetPortalOwner,
+  revokeInvitation,
+  listAudit,
+  listEventTypes,
+  getFirstSteps,
+  getUsage,
 };

@@ -18,7 +18,7 @@ import {
   keyEntryColumns,
   keyName,
 } from '../key-table/entries.ts';
-import { companyOfKey } from '../keys/find-key.ts';
+import { companyOfKey } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';
 import { type LimitRow, limitsAnswer } from './limits.ts';
 

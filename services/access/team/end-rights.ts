@@ -2,8 +2,7 @@ import type { AuditSource } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { Access } from '../context.ts';
-import { deactivateIn } from '../keys/deactivate.ts';
-import { endKey } from '../keys/end-key.ts';
+import { deactivateIn, endKey } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';
 import { activeKeysOf } from './member-keys.ts';
 

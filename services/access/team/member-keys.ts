@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { keyColumns } from '../keys/key.ts';
+import { keyColumns } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';
 
 /**

@@ -1,0 +1,66 @@
+import { type AnswerTo, type CompanyAnswer, contract, notFound } from '@causeway/proto';
+import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
+import { byOperator } from './audit/operator.ts';
+import { writeAudit } from './audit/write-audit.ts';
+import type { Access } from './context.ts';
+import { companyEntry, companyName } from './key-table/entries.ts';
+
+export const createCompany = (access: Access) =>
+  handler(contract.createCompany, async ({ body, requestId }) => {
+    const { name } = body;
+    const { db, table, now } = access;
+    const created_utc = now();
+    const company_id = await transaction(db, async (trx) => {
+      const { insertId } = await trx
+        .insertInto('companies')
+        .values({ name, created_utc })
+        .executeTakeFirstOrThrow();
+      const companyId = Number(insertId);
+      await writeAudit(trx, {
+        companyId,
+        by: byOperator(requestId),
+        action: 'company.created',
+        target: { kind: 'company', id: companyId, name },
+        after: { name },
+        at: created_utc,
+      });
+      return companyId;
+    });
+    const company = { company_id, name, created_utc };
+    await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
+    return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
+  });
+
+const noLimits = { limit_read: null, limit_write: null, limit_admin: null, limit_lookup: null } as const;
+
+export const listCompanies = (access: Access) =>
+  handler(contract.listCompanies, async () => {
+    const rows = await acrossTenants(access.db, 'an operator lists the companies')
+      .selectFrom('companies')
+      .select(['company_id', 'name', 'created_utc'])
+      .orderBy('company_id')
+      .execute();
+    return json<AnswerTo<'listCompanies'>>(200, { companies: rows.map(companyAnswer) });
+  });
+
+/** @throws Problem `not_found` */
+export const requireCompany = async ({ db }: Access, company_id: number): Promise<void> => {
+  const company = await db
+    .selectFrom('companies')
+    .select('company_id')
+    .where('company_id', '=', company_id)
+    .executeTakeFirst();
+  if (!company) throw notFound('company');
+};
+
+interface CompanyRow {
+  readonly company_id: number;
+  readonly name: string;
+  readonly created_utc: Date;
+}
+
+const companyAnswer = ({ company_id, name, created_utc }: CompanyRow): CompanyAnswer => ({
+  company_id,
+  name,
+  created_utc: created_utc.toISOString(),
+});

@@ -1,2 +1,0 @@
-export { createCompany } from './create-company.ts';
-export { listCompanies } from './list-companies.ts';

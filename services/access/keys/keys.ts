@@ -1,0 +1,329 @@
+import {
+  type AnswerTo,
+  type AuditSource,
+  byMember,
+  contract,
+  createKeyValue,
+  hashKeyValue,
+  type KeyAnswer,
+  lastFour,
+  maskKey,
+  notFound,
+  quotaExceeded,
+  type Scope,
+} from '@causeway/proto';
+import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
+import { sql } from 'kysely';
+import { byOperator } from '../audit/operator.ts';
+import { writeAudit } from '../audit/write-audit.ts';
+import { requireCompany } from '../companies.ts';
+import type { Access } from '../context.ts';
+import { keyEntry, keyEntryColumns, keyName } from '../key-table/entries.ts';
+import { type LimitRow, limitColumns, limitsAnswer } from '../limits/limits.ts';
+import type { AccessTables } from '../schema.ts';
+import { requireRoleStill } from '../team/require-role.ts';
+
+export const createKey = (access: Access) =>
+  handler(contract.createKey, async ({ body, requestId }) => {
+    const { company_id, name, scopes } = body;
+    await requireCompany(access, company_id);
+    const by = byOperator(requestId);
+    const { row, value } = await makeKey(access, { companyId: company_id, name, scopes, by });
+    return json<AnswerTo<'createKey'>>(201, { ...keyAnswer(row), value });
+  });
+
+export const createApiKey = (access: Access) =>
+  handler(contract.createApiKey, async (call) => {
+    const { companyId, body } = call;
+    const { row, value } = await makeKey(access, {
+      companyId,
+      ...body,
+      by: byMember(call),
+      check: (trx) => requireRoleStill(trx, companyId, call.user.id, 'developer'),
+    });
+    return json(201, { ...portalKey(row), value });
+  });
+
+export const listKeys = (access: Access) =>
+  handler(contract.listKeys, async ({ body }) => {
+    const { company_id } = body;
+    const { db } = access;
+    if (company_id === undefined) {
+      const everyones = acrossTenants(db, 'an operator lists the keys of all companies');
+      const rows = await everyones.selectFrom('api_keys').select(keyColumns).orderBy('id').execute();
+      return json<AnswerTo<'listKeys'>>(200, { keys: rows.map(keyAnswer) });
+    }
+    await requireCompany(access, company_id);
+    const rows = await db
+      .selectFrom('api_keys')
+      .select(keyColumns)
+      .where('company_id', '=', company_id)
+      .orderBy('id')
+      .execute();
+    return json<AnswerTo<'listKeys'>>(200, { keys: rows.map(keyAnswer) });
+  });
+
+export const listApiKeys = ({ db, cursors }: Access) =>
+  handler(contract.listApiKeys, async ({ companyId, query }) => {
+    const { limit, cursor, state, q = '', sort } = query;
+    const byUse = sort !== 'newest';
+    const list = byUse ? 'keys by use' : 'keys';
+    const [first, second] = cursor === undefined ? [] : await cursors.open(companyId, list, cursor);
+    const direction = sort === 'unused' ? 'asc' : 'desc';
+    let found = db
+      .selectFrom('api_keys')
+      .select([...keyColumns, ...limitColumns])
+      .where('company_id', '=', companyId);
+    if (state) found = found.where('is_active', '=', state === 'active' ? 1 : 0);
+    if (q !== '') {
+      // The column is ASCII: MySQL would refuse to compare it with other characters.
+      const lastFour = /[!-~]{4}$/.exec(q)?.[0] ?? '';
+      found = found.where(sql<boolean>`(LOCATE(${q}, name) > 0 OR last4 = ${lastFour})`);
+    }
+    if (byUse) {
+      found = found.orderBy(usedSeconds, direction);
+      if (second !== undefined)
+        found = found.where(
+          sql<boolean>`(${usedSeconds}, id) ${sql.raw(direction === 'asc' ? '>' : '<')} (${first}, ${second})`,
+        );
+    } else if (first !== undefined) found = found.where('id', '<', first);
+    const rows = await found
+      .orderBy('id', direction)
+      .limit(limit + 1)
+      .execute();
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const place = last && (byUse ? [secondsOf(last.last_used_utc), last.id] : [last.id]);
+    const hasMore = rows.length > limit;
+    return json(200, {
+      keys: page.map(portalKey),
+      nextCursor: hasMore && place ? await cursors.seal(companyId, list, ...place) : null,
+      hasMore,
+    });
+  });
+
+/** When the key was last used; 0: never. */
+const usedSeconds = sql<number>`COALESCE(TIMESTAMPDIFF(SECOND, '1970-01-01', last_used_utc), 0)`;
+const secondsOf = (time: Date | null): number => Math.floor((time?.getTime() ?? 0) / 1000);
+
+export const revokeKey = (access: Access) =>
+  handler(contract.revokeKey, async ({ body, requestId }) => {
+    const { id } = body;
+    const companyId = await companyOfKey(access, id);
+    return json<AnswerTo<'revokeKey'>>(
+      200,
+      keyAnswer(await endKey(access, { companyId, id, by: byOperator(requestId) })),
+    );
+  });
+
+export const revokeApiKey = (access: Access) =>
+  handler(contract.revokeApiKey, async (call) => {
+    const { companyId } = call;
+    await endKey(access, { companyId, id: call.id('key'), by: byMember(call) });
+    return { status: 204, body: null };
+  });
+
+interface NewKey {
+  readonly companyId: number;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly by: AuditSource;
+  /** Checks, within the transaction, whether the key may still be created. */
+  readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
+}
+
+/**
+ * Creates a key and returns once every gateway accepts it, so that it works as soon as it is shown.
+ * @throws Problem `quota_exceeded`
+ */
+const makeKey = async (access: Access, { companyId, name, scopes, by, check }: NewKey) => {
+  const { db, table, keyPrefix, keyQuota, random, now, log } = access;
+  const value = createKeyValue({ prefix: keyPrefix, companyId, random });
+  const at = now();
+  const key = {
+    company_id: companyId,
+    name,
+    key_hash: Buffer.from(hashKeyValue(value), 'base64url'),
+    prefix: keyPrefix,
+    last4: lastFour(value),
+    scopes: scopes.join(' '),
+    created_utc: at,
+  };
+  const id = await transaction(db, async (trx) => {
+    await check?.(trx);
+    await requireRoomForKey(trx, companyId, keyQuota);
+    const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
+    await writeAudit(trx, {
+      companyId,
+      by,
+      action: 'key.created',
+      target: { kind: 'key', id: Number(insertId), name },
+      after: { name, scopes },
+      at,
+    });
+    return Number(insertId);
+  });
+  const row = { ...key, ...untouched, id };
+  try {
+    await table.publish(keyName(row), keyEntry(row));
+  } catch (error) {
+    // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.
+    await deactivate(access, {
+      companyId,
+      id,
+      by: { ...by, kind: 'system', id: null, name: 'system' },
+    }).catch((cause: unknown) => log.error({ error: cause, keyId: id }, 'unused key not revoked'));
+    throw error;
+  }
+  return { row, value };
+};
+
+const untouched = {
+  version: 1,
+  is_active: 1,
+  limit_read: null,
+  limit_write: null,
+  limit_admin: null,
+  limit_lookup: null,
+  revoked_utc: null,
+  last_used_utc: null,
+} as const;
+
+/**
+ * Enforces the company's limit of active keys exactly: it locks the company's row, so concurrent creates take turns
+ * (contract, "Quotas"). @throws Problem `quota_exceeded`
+ */
+const requireRoomForKey = async (trx: Trx<AccessTables>, companyId: number, limit: number): Promise<void> => {
+  await trx
+    .selectFrom('companies')
+    .select('company_id')
+    .where('company_id', '=', companyId)
+    .forUpdate()
+    .executeTakeFirst();
+  const { active } = await trx
+    .selectFrom('api_keys')
+    .select((eb) => eb.fn.countAll<number>().as('active'))
+    .where('company_id', '=', companyId)
+    .where('is_active', '=', 1)
+    .executeTakeFirstOrThrow();
+  if (Number(active) >= limit)
+    throw quotaExceeded(
+      'keys',
+      limit,
+      `a company may have ${limit} active keys; revoke one that is not needed`,
+    );
+};
+
+/**
+ * Revokes a key; when this returns, no gateway accepts it any more (contract, "Identifiers, keys, scopes"). Revoking
+ * it again changes nothing and gives the same guarantee. @throws Problem `not_found`
+ */
+export const endKey = async (access: Access, end: KeyEnd) => {
+  const { db, table } = access;
+  await deactivate(access, end);
+  const row = await db
+    .selectFrom('api_keys')
+    .select([...keyColumns, ...keyEntryColumns])
+    .where('company_id', '=', end.companyId)
+    .where('id', '=', end.id)
+    .executeTakeFirst();
+  if (!row) throw notFound('key');
+  await table.publish(keyName(row), keyEntry(row));
+  return row;
+};
+
+interface KeyEnd {
+  readonly companyId: number;
+  readonly id: number;
+  readonly by: AuditSource;
+}
+
+/** Deactivates a key in the database. A key that is revoked already keeps its time and version. */
+const deactivate = ({ db, now }: Access, end: KeyEnd): Promise<void> =>
+  transaction(db, (trx) => deactivateIn(trx, { ...end, at: now() }));
+
+/** The same, as part of a larger transaction. */
+export const deactivateIn = async (
+  trx: Trx<AccessTables>,
+  { companyId, id, by, at }: KeyEnd & { readonly at: Date },
+): Promise<void> => {
+  const { numUpdatedRows } = await trx
+    .updateTable('api_keys')
+    .set((eb) => ({ is_active: 0, revoked_utc: at, version: eb('version', '+', 1) }))
+    .where('company_id', '=', companyId)
+    .where('id', '=', id)
+    .where('is_active', '=', 1)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
+  const { name } = await trx
+    .selectFrom('api_keys')
+    .select('name')
+    .where('company_id', '=', companyId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  await writeAudit(trx, { companyId, by, action: 'key.revoked', target: { kind: 'key', id, name }, at });
+};
+
+/** The company of a key that an operator names by id alone. @throws Problem `not_found` */
+export const companyOfKey = async ({ db }: Access, id: number): Promise<number> => {
+  const key = await acrossTenants(db, 'an operator names a key by its id alone')
+    .selectFrom('api_keys')
+    .select('company_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!key) throw notFound('key');
+  return key.company_id;
+};
+
+/** The columns of a key's answer. */
+export const keyColumns = [
+  'company_id',
+  'id',
+  'name',
+  'prefix',
+  'last4',
+  'scopes',
+  'is_active',
+  'created_utc',
+  'revoked_utc',
+  'last_used_utc',
+] as const;
+
+interface KeyRow {
+  readonly company_id: number;
+  readonly id: number;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly scopes: string;
+  readonly is_active: number;
+  readonly created_utc: Date;
+  readonly revoked_utc: Date | null;
+  readonly last_used_utc: Date | null;
+}
+
+/** A key as it may be shown: without its value. */
+const keyAnswer = (row: KeyRow): KeyAnswer => ({
+  id: row.id,
+  company_id: row.company_id,
+  name: row.name,
+  scopes: row.scopes.split(' ') as Scope[],
+  masked: maskKey({ prefix: row.prefix, companyId: row.company_id, last4: row.last4 }),
+  is_active: row.is_active === 1,
+  created_utc: row.created_utc.toISOString(),
+  revoked_utc: row.revoked_utc?.toISOString() ?? null,
+  last_used_utc: row.last_used_utc?.toISOString() ?? null,
+});
+
+/** A key as the portal shows it: without its value. */
+const portalKey = (row: KeyRow & LimitRow): AnswerTo<'listApiKeys'>['keys'][number] => ({
+  id: row.id,
+  name: row.name,
+  scopes: row.scopes.split(' ') as Scope[],
+  masked: maskKey({ prefix: row.prefix, companyId: row.company_id, last4: row.last4 }),
+  isActive: row.is_active === 1,
+  createdUtc: row.created_utc.toISOString(),
+  revokedUtc: row.revoked_utc?.toISOString() ?? null,
+  lastUsedUtc: row.last_used_utc?.toISOString() ?? null,
+  limits: limitsAnswer(row),
+});
