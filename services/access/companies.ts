@@ -1,7 +1,6 @@
 import { type AnswerTo, type CompanyAnswer, contract, notFound } from '@causeway/proto';
 import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
-import { byOperator } from './audit/operator.ts';
-import { writeAudit } from './audit/write-audit.ts';
+import { byOperator, writeAudit } from './audit.ts';
 import type { Access } from './context.ts';
 import { companyEntry, companyName } from './key-table/entries.ts';
 

@@ -1,6 +1,6 @@
-import type { Handler, LaneHandler } from '@causeway/runtime';
+import { Problem } from '@causeway/proto';
+import { type Answer, each, type Handler, type LaneHandler } from '@causeway/runtime';
 import type { Access } from './context.ts';
-import { logCalls } from './operator-log.ts';
 import { asStranger } from './sessions/as-stranger.ts';
 import { byToken } from './sessions/by-token.ts';
 
@@ -14,3 +14,29 @@ export const guardOf =
     // Sign-in enters its gate itself.
     return operation.id === 'signIn' ? answer : asStranger(access, answer);
   };
+
+/** Logs how each call of an operator ended: they are few, and are asked about later. */
+const logCalls = ({ log }: Pick<Access, 'log'>, handler: LaneHandler): LaneHandler =>
+  each(async (call) => {
+    const { operation, requestId } = call;
+    const startedMs = performance.now();
+    const ended = (outcome: object) =>
+      log.info(
+        { operation, requestId, ...outcome, elapsedMs: Math.round(performance.now() - startedMs) },
+        'operator call',
+      );
+    try {
+      const answer = await handler([call])[0]!;
+      ended({ outcome: 'done', ...idsOf(answer) });
+      return answer;
+    } catch (error) {
+      ended({ outcome: error instanceof Problem ? error.code : 'internal_error' });
+      throw error;
+    }
+  });
+
+/** Which records a line is about: never a name, a value or an address. */
+const idsOf = ({ body }: Answer) => {
+  const { company_id: companyId, id } = JSON.parse(String(body)) as { company_id?: number; id?: number };
+  return { ...(companyId !== undefined && { companyId }), ...(id !== undefined && { id }) };
+};

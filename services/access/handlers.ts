@@ -1,10 +1,10 @@
 import type { HandlerTable } from '@causeway/runtime';
-import { listAudit } from './audit/index.ts';
-import { listEventTypes } from './catalog/index.ts';
+import { listAudit } from './audit.ts';
 import { createCompany, listCompanies } from './companies.ts';
 import type { Access } from './context.ts';
+import { listEventTypes } from './event-types.ts';
 import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey } from './keys/keys.ts';
-import { setLimits } from './limits/index.ts';
+import { setLimits } from './limits.ts';
 import {
   changePassword,
   confirmTotp,
@@ -36,7 +36,7 @@ import {
   resetPortalOwner,
   revokeInvitation,
 } from './team/index.ts';
-import { getFirstSteps, getUsage } from './usage/index.ts';
+import { getFirstSteps, getUsage } from './usage/get-usage.ts';
 
 /** The handler of each operation that this service answers. */
 export const handlers: HandlerTable<'access', Access> = {

@@ -1,6 +1,14 @@
-import { gatewayBucket, gatewayBucketSettings, keyBucket } from '@causeway/proto';
+import {
+  gatewayBucket,
+  gatewayBucketSettings,
+  type KeyEntry,
+  keyBucket,
+  keyEntryPrefix,
+} from '@causeway/proto';
 import type { Bus } from '@causeway/runtime';
-import { type KV, Kvm } from '@nats-io/kv';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
 
 /**
  * Opens the bucket of the key table and creates it if it does not exist, including after NATS has lost it. It is on
@@ -13,3 +21,124 @@ export const openKeyBucket = ({ nc }: Bus, replicas: number): Promise<KV> =>
 /** Creates the bucket in which gateways register, if it does not exist. */
 export const openGatewayBucket = ({ nc }: Bus, replicas: number): Promise<KV> =>
   new Kvm(nc).create(gatewayBucket, { ...gatewayBucketSettings, replicas });
+
+/** An entry as the bucket holds it. */
+export interface HeldEntry {
+  /** 0 if the bucket has never had it. */
+  readonly revision: number;
+  /** Null if it is absent or was deleted. */
+  readonly text: string | null;
+  /** When the server stored it. */
+  readonly createdMs: number;
+}
+
+export const absent: HeldEntry = { revision: 0, text: null, createdMs: 0 };
+
+export const readEntry = async (bucket: KV, name: string): Promise<HeldEntry> => {
+  const entry = await bucket.get(name);
+  return entry ? heldEntry(entry) : absent;
+};
+
+/**
+ * Every entry of the bucket, by name. If the connection is lost during the read, some are missing: see `reconcile`.
+ */
+export const readTable = async (bucket: KV): Promise<Map<string, HeldEntry>> => {
+  const held = new Map<string, HeldEntry>();
+  for await (const entry of await bucket.history({ key: '>' })) {
+    held.set(entry.key, heldEntry(entry));
+  }
+  return held;
+};
+
+const heldEntry = (entry: KvEntry): HeldEntry => ({
+  revision: entry.revision,
+  text: entry.operation === 'PUT' ? entry.string() : null,
+  createdMs: entry.created.getTime(),
+});
+
+/** Whether the entry is that of a refused key. */
+export const isRefusal = (text: string | null): boolean => {
+  try {
+    return text !== null && (JSON.parse(text) as Partial<KeyEntry>).active === false;
+  } catch {
+    return false;
+  }
+};
+
+/** An entry shows one version of its row; the newer version wins. */
+export interface VersionedEntry {
+  readonly version: number;
+}
+
+/** A conflict means that another writer came first, so each retry sees a newer entry than the last. */
+const maxTries = 50;
+
+/**
+ * Puts an entry into the key table unless the table holds a newer version of it. Any number of writers may do so at
+ * once: each write names the revision it replaces, and a writer that comes second reads again.
+ * @param known what the table is believed to hold, which saves the first read.
+ * @returns whether something was written.
+ */
+export const writeEntry = async (
+  bucket: KV,
+  name: string,
+  entry: VersionedEntry,
+  known?: HeldEntry,
+): Promise<boolean> => {
+  const text = JSON.stringify(entry);
+  let held = known ?? (await readEntry(bucket, name));
+  for (let tries = 1; ; tries++) {
+    if (held.text !== null) {
+      const version = versionOf(held.text);
+      if (version > entry.version) return false;
+      // One version has one content, unless somebody else wrote into the table: then ours wins.
+      if (version === entry.version && held.text === text) return false;
+    }
+    try {
+      await bucket.put(name, text, { previousSeq: held.revision });
+      return true;
+    } catch (error) {
+      if (!isConflict(error) || tries === maxTries) throw error;
+    }
+    held = await readEntry(bucket, name);
+  }
+};
+
+/** The version in an entry's text; −1 for what is not an entry, so that any row replaces it. */
+export const versionOf = (text: string): number => {
+  try {
+    const { version } = JSON.parse(text) as Partial<VersionedEntry>;
+    return typeof version === 'number' ? version : -1;
+  } catch {
+    return -1;
+  }
+};
+
+/** "Wrong last sequence": a replicated bucket reports it with either code. */
+const isConflict = (error: unknown): boolean => {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return code === 10071 || code === 10164;
+};
+
+/**
+ * How long the table shows that a key was revoked. Afterwards the key is unknown, which is a 401 as well. It is this
+ * long because a database restored from a backup learns from the table which keys have been revoked since
+ * (`lift-rows.ts`).
+ */
+export const keepRevokedMs = 7 * 86_400_000;
+
+/**
+ * Removes entries that have refused their key for `keepRevokedMs`; otherwise the table would grow with every key ever
+ * revoked. Gateways have forgotten them long before. @returns how many were removed.
+ */
+export const expireRevoked = async (nc: NatsConnection, bucket: KV, nowMs: number): Promise<number> => {
+  const { streams } = await jetstreamManager(nc, { checkAPI: false });
+  let removed = 0;
+  for (const [name, { text, revision, createdMs }] of await readTable(bucket)) {
+    if (!name.startsWith(keyEntryPrefix) || createdMs > nowMs - keepRevokedMs || !isRefusal(text)) continue;
+    // Up to this revision, so that a newer entry written meanwhile stays.
+    await streams.purge(`KV_${keyBucket}`, { filter: `$KV.${keyBucket}.${name}`, seq: revision + 1 });
+    removed++;
+  }
+  return removed;
+};

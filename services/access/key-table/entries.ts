@@ -4,8 +4,13 @@ import {
   type KeyEntry,
   keyEntryName,
   type Scope,
+  signerEntryName,
 } from '@causeway/proto';
-import { type LimitRow, limitColumns } from '../limits/limits.ts';
+import { acrossTenants, type Database } from '@causeway/runtime';
+import { type LimitRow, limitColumns } from '../limits.ts';
+import type { AccessTables } from '../schema.ts';
+import { keepRevokedMs, type VersionedEntry } from './bucket.ts';
+import type { TableSource } from './reconcile.ts';
 
 /** The columns of an entry. */
 export const keyEntryColumns = [
@@ -19,7 +24,7 @@ export const keyEntryColumns = [
 ] as const;
 export const companyEntryColumns = ['company_id', 'version', ...limitColumns] as const;
 
-export interface KeyEntryRow extends LimitRow {
+interface KeyEntryRow extends LimitRow {
   readonly company_id: number;
   readonly id: number;
   readonly key_hash: Buffer;
@@ -28,7 +33,7 @@ export interface KeyEntryRow extends LimitRow {
   readonly version: number;
 }
 
-export interface CompanyEntryRow extends LimitRow {
+interface CompanyEntryRow extends LimitRow {
   readonly company_id: number;
   readonly version: number;
 }
@@ -69,4 +74,75 @@ const limitsOf = ({
     ...(lookup !== null && { lookup }),
   };
   return Object.keys(limits).length === 0 ? {} : { limits };
+};
+
+const pageRows = 5000;
+
+const why = 'the key table holds the keys of all companies';
+
+/** Every entry that the table must hold now, in pages; without keys that were revoked long ago. */
+async function* expectedEntries(
+  db: Database<AccessTables>,
+  now: Date,
+): AsyncGenerator<readonly (readonly [name: string, entry: VersionedEntry])[]> {
+  const since = new Date(now.getTime() - keepRevokedMs);
+  for (let after = 0; ; ) {
+    const rows = await acrossTenants(db, why)
+      .selectFrom('companies')
+      .select(companyEntryColumns)
+      .where('company_id', '>', after)
+      .orderBy('company_id')
+      .limit(pageRows)
+      .execute();
+    yield rows.map((row) => [companyName(row), companyEntry(row)] as const);
+    if (rows.length < pageRows) break;
+    after = rows.at(-1)!.company_id;
+  }
+  for (let after = 0; ; ) {
+    const rows = await acrossTenants(db, why)
+      .selectFrom('api_keys')
+      .select(keyEntryColumns)
+      .where('id', '>', after)
+      .where((eb) => eb.or([eb('revoked_utc', 'is', null), eb('revoked_utc', '>', since)]))
+      .orderBy('id')
+      .limit(pageRows)
+      .execute();
+    yield rows.map((row) => [keyName(row), keyEntry(row)] as const);
+    if (rows.length < pageRows) break;
+    after = rows.at(-1)!.id;
+  }
+}
+
+/** The entries of the database's rows and of this service's signing keys. */
+export async function* tableEntries({ db, signers, now }: TableSource) {
+  yield [...signers].map(([id, entry]) => [signerEntryName(id), entry] as const);
+  yield* expectedEntries(db, now());
+}
+
+/**
+ * The number of rows of the key table's sources and the sums of their versions. One of them grows whenever a row is
+ * added or changed, because versions only grow.
+ */
+export interface RowTotals {
+  readonly companies: number;
+  readonly companyVersions: number;
+  readonly keys: number;
+  readonly keyVersions: number;
+}
+
+export const rowTotals = async (db: Database<AccessTables>): Promise<RowTotals> => {
+  const companies = await acrossTenants(db, why)
+    .selectFrom('companies')
+    .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
+    .executeTakeFirstOrThrow();
+  const keys = await acrossTenants(db, why)
+    .selectFrom('api_keys')
+    .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
+    .executeTakeFirstOrThrow();
+  return {
+    companies: Number(companies.rows),
+    companyVersions: Number(companies.versions),
+    keys: Number(keys.rows),
+    keyVersions: Number(keys.versions),
+  };
 };

@@ -1,8 +1,24 @@
-import { type KeyChanges, type KeyChangesRequest, keyEntryPrefix, type TableEntry } from '@causeway/proto';
-import { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from '@causeway/runtime';
-import type { TableSource } from './lift-rows.ts';
-import { type RowTotals, rowTotals, tableEntries } from './rows.ts';
-import type { VersionedEntry } from './write.ts';
+import {
+  type KeyChanges,
+  type KeyChangesRequest,
+  keyChangesSubject,
+  keyEntryPrefix,
+  type TableEntry,
+} from '@causeway/proto';
+import {
+  type Bus,
+  decodeDigests,
+  digestGroups,
+  groupDiffers,
+  groupOf,
+  isRequest,
+  type Log,
+  toggleEntry,
+} from '@causeway/runtime';
+import type { Msg } from '@nats-io/transport-node';
+import type { VersionedEntry } from './bucket.ts';
+import { type RowTotals, rowTotals, tableEntries } from './entries.ts';
+import type { TableSource } from './reconcile.ts';
 
 /**
  * The key table in memory, as the database holds it. It answers those whose connection to NATS was lost what they have
@@ -11,7 +27,7 @@ import type { VersionedEntry } from './write.ts';
  * Before each answer, the number of rows and the sum of their versions are compared with the database: versions only
  * grow, so any change that another replica made shows, and then the whole table is read again.
  */
-export interface Journal {
+interface Journal {
   /** Takes over a row that has just been committed. */
   note(name: string, entry: VersionedEntry): void;
   /** @throws if the database cannot be read. */
@@ -143,4 +159,23 @@ const withRow = (totals: RowTotals, name: string, before: number | undefined, ve
     [rows]: totals[rows] + (before === undefined ? 1 : 0),
     [versions]: totals[versions] + version - (before ?? 0),
   };
+};
+
+/** Answers the processes that ask what of the key table they have missed. @returns a function that ends it. */
+export const serveChanges = (bus: Bus, journal: Journal, log: Log): (() => Promise<void>) => {
+  const answer = async (message: Msg): Promise<void> => {
+    try {
+      message.respond(JSON.stringify(await journal.changes(message.json<KeyChangesRequest>())));
+    } catch (error) {
+      log.warn({ error }, 'changes of the key table not answered');
+      message.respond('null');
+    }
+  };
+  const subscription = bus.nc.subscribe(keyChangesSubject, {
+    queue: 'access',
+    callback: (error, message) => {
+      if (!error && isRequest(message)) void answer(message);
+    },
+  });
+  return async () => subscription.unsubscribe();
 };

@@ -11,10 +11,8 @@ import { createLog, createSessionSigner } from '@causeway/runtime';
 import { Kvm } from '@nats-io/kv';
 import { expect, test, vi } from 'vitest';
 import { joinAsGateway, operatorOf, testPortal, testWorld } from '../testing/boot.ts';
-import { expireRevoked } from './expire.ts';
-import { readTable } from './read.ts';
+import { expireRevoked, readTable, writeEntry } from './bucket.ts';
 import { reconcile } from './reconcile.ts';
-import { writeEntry } from './write.ts';
 
 const never = 3_600_000;
 const now = () => new Date();

@@ -1,16 +1,19 @@
 import { type KeyTableChange, Problem, type TableEntry } from '@causeway/proto';
 import { type Bus, ensureLimitStreams } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
-import { openGatewayBucket, openKeyBucket } from './bucket.ts';
-import { expireRevoked } from './expire.ts';
+import {
+  expireRevoked,
+  isRefusal,
+  openGatewayBucket,
+  openKeyBucket,
+  readEntry,
+  type VersionedEntry,
+  writeEntry,
+} from './bucket.ts';
+import { rowTotals } from './entries.ts';
 import { announceToGateways } from './gateways.ts';
-import { createJournal } from './journal.ts';
-import type { TableSource } from './lift-rows.ts';
-import { isRefusal, readEntry } from './read.ts';
-import { reconcile } from './reconcile.ts';
-import { rowTotals } from './rows.ts';
-import { serveChanges } from './serve-changes.ts';
-import { type VersionedEntry, writeEntry } from './write.ts';
+import { createJournal, serveChanges } from './journal.ts';
+import { reconcile, type TableSource } from './reconcile.ts';
 
 /** The key table in NATS, which gateways decide by. It is derived from the database. */
 export interface KeyTable {

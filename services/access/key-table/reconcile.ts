@@ -1,4 +1,6 @@
 import {
+  type CompanyEntry,
+  companyEntryName,
   type KeyEntry,
   keyEntryPrefix,
   type MetaEntry,
@@ -6,11 +8,11 @@ import {
   type SignerEntry,
   signerEntryPrefix,
 } from '@causeway/proto';
+import type { Database, Log } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
-import { type EntryText, liftRows, type TableSource } from './lift-rows.ts';
-import { absent, type HeldEntry, readTable } from './read.ts';
-import { tableEntries } from './rows.ts';
-import { type VersionedEntry, versionOf, writeEntry } from './write.ts';
+import type { AccessTables } from '../schema.ts';
+import { absent, type HeldEntry, readTable, type VersionedEntry, versionOf, writeEntry } from './bucket.ts';
+import { tableEntries } from './entries.ts';
 
 /** Enough to keep the server busy: 100,000 entries take some seconds; one at a time would take minutes. */
 const maxWritesInFlight = 128;
@@ -85,4 +87,49 @@ const refused = (name: string, text: string | null): (readonly [string, KeyEntry
   const entry = JSON.parse(text) as KeyEntry;
   const end: KeyEntry = { ...entry, active: false };
   return entry.active ? [[name, end]] : [];
+};
+
+/** The source of the key table. */
+export interface TableSource {
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly now: () => Date;
+  /** The public keys with which services verify session proofs, by the names of the ring's keys. */
+  readonly signers: ReadonlyMap<string, SignerEntry>;
+}
+
+interface EntryText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Gives rows that are older than their entries a version above them, so that the database is authoritative again. The
+ * newer entry decides one thing: a key that it shows as revoked stays revoked, even if the restored backup does not
+ * know of that yet.
+ */
+const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): Promise<void> => {
+  for (const { name, text } of ahead) {
+    if (name.startsWith(keyEntryPrefix)) {
+      const { id, companyId, version, active } = JSON.parse(text) as KeyEntry;
+      await db
+        .updateTable('api_keys')
+        .set(({ fn, val }) => ({
+          version: version + 1,
+          ...(!active && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
+        }))
+        .where('company_id', '=', companyId)
+        .where('id', '=', id)
+        .where('version', '<', version)
+        .execute();
+    } else {
+      const { version } = JSON.parse(text) as CompanyEntry;
+      await db
+        .updateTable('companies')
+        .set({ version: version + 1 })
+        .where('company_id', '=', Number(name.slice(companyEntryName(0).length - 1)))
+        .where('version', '<', version)
+        .execute();
+    }
+  }
 };

@@ -14,12 +14,11 @@ import {
 } from '@causeway/proto';
 import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { byOperator } from '../audit/operator.ts';
-import { writeAudit } from '../audit/write-audit.ts';
+import { byOperator, writeAudit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { keyEntry, keyEntryColumns, keyName } from '../key-table/entries.ts';
-import { type LimitRow, limitColumns, limitsAnswer } from '../limits/limits.ts';
+import { type LimitRow, limitColumns, limitsAnswer } from '../limits.ts';
 import type { AccessTables } from '../schema.ts';
 import { requireRoleStill } from '../team/require-role.ts';
 

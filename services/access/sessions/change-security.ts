@@ -1,6 +1,6 @@
 import { type Actor, type ActorUser, type AuditAction, byMember } from '@causeway/proto';
 import { type Trx, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { endSessions } from './end.ts';

@@ -1,6 +1,6 @@
 import { contract, problem } from '@causeway/proto';
 import { handler, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { findPasswordReset } from '../passwords/password-reset.ts';

@@ -1,6 +1,6 @@
 import { byMember, contract } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { endSessions } from './end.ts';
 

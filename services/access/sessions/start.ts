@@ -1,6 +1,6 @@
 import { type Actor, deviceHeader, sessionTokenHeader } from '@causeway/proto';
 import { type Answer, json, type Trx, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
 import { type SessionFacts, sessionFacts } from './facts.ts';

@@ -1,6 +1,6 @@
 import { conflict, contract, problem } from '@causeway/proto';
 import { duplicateKey, handler, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { noteAttempt } from '../sessions/delays.ts';

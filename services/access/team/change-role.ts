@@ -1,6 +1,6 @@
 import { byMember, contract, roleAllows } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { endPasswordReset } from '../passwords/password-reset.ts';
 import { announceRevoked, endRights } from './end-rights.ts';

@@ -1,7 +1,6 @@
 import { type AnswerTo, contract, invalidField } from '@causeway/proto';
 import { duplicateKey, handler, json, transaction } from '@causeway/runtime';
-import { byOperator } from '../audit/operator.ts';
-import { writeAudit } from '../audit/write-audit.ts';
+import { byOperator, writeAudit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';

@@ -1,6 +1,6 @@
 import type { AuditSource } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { deactivateIn, endKey } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';

@@ -1,6 +1,6 @@
 import { byMember, conflict, contract } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { makePasswordReset } from '../passwords/password-reset.ts';
 import { lockMember } from './lock-member.ts';

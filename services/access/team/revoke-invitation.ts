@@ -1,6 +1,6 @@
 import { byMember, contract, notFound } from '@causeway/proto';
 import { handler, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 
 export const revokeInvitation = ({ db, now }: Access) =>

@@ -2,7 +2,7 @@ import { type AnswerTo, type Bucket, contract, maskKey, rangeMinutes } from '@ca
 import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
-import { type LimitRow, limitColumns } from '../limits/limits.ts';
+import { type LimitRow, limitColumns } from '../limits.ts';
 
 type Usage = AnswerTo<'getUsage'>;
 
@@ -140,3 +140,24 @@ const sum = (rows: readonly StepRow[]) => {
 };
 const requests = ({ buckets }: { readonly buckets: readonly Counts[] }): number =>
   buckets.reduce((total, { answered, limited }) => total + answered + limited, 0);
+
+/** The first call, as precisely as calls are counted; if it is older than the counts, the key's last use. */
+export const getFirstSteps = ({ db }: Access) =>
+  handler(contract.getFirstSteps, async ({ companyId }) => {
+    const keys = await db
+      .selectFrom('api_keys')
+      .select((eb) => [eb.fn.min('created_utc').as('created'), eb.fn.min('last_used_utc').as('used')])
+      .where('company_id', '=', companyId)
+      .executeTakeFirst();
+    const calls = await db
+      .selectFrom('request_minutes')
+      .select((eb) => eb.fn.min('minute_utc').as('first'))
+      .where('company_id', '=', companyId)
+      .executeTakeFirst();
+    return json(200, {
+      keyCreatedUtc: iso(keys?.created),
+      firstCallUtc: iso(calls?.first ?? keys?.used),
+    });
+  });
+
+const iso = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;

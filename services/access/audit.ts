@@ -1,8 +1,8 @@
-import { type AnswerTo, contract } from '@causeway/proto';
+import { type AnswerTo, type AuditEntry, type AuditSource, auditRow, contract } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
-import { type SqlBool, sql } from 'kysely';
-import type { Access } from '../context.ts';
-import { searchFloor } from './search-floor.ts';
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { Access } from './context.ts';
+import type { AccessTables } from './schema.ts';
 
 type Entry = AnswerTo<'listAudit'>['entries'][number];
 
@@ -68,3 +68,39 @@ export const listAudit = ({ db, cursors }: Access) =>
   });
 
 const searchedText = sql`CONCAT_WS(' ', actor_name, target_name, CONVERT(action USING utf8mb4), CONVERT(address USING utf8mb4))`;
+
+/** Entries that one page of a search looks through. No index finds a part of a name, so every one of them is read. */
+const searchedEntries = 20_000;
+
+/** The id of the oldest entry that one page of a search looks through; null if the page reaches the oldest of all. */
+const searchFloor = async (
+  db: Kysely<AccessTables>,
+  companyId: number,
+  before: number | undefined,
+): Promise<number | null> => {
+  let looked = db
+    .selectFrom('audit_log')
+    .select('audit_id')
+    .where('company_id', '=', companyId)
+    .orderBy('audit_id', 'desc')
+    .offset(searchedEntries)
+    .limit(1);
+  if (before !== undefined) looked = looked.where('audit_id', '<', before);
+  const row = await looked.executeTakeFirst();
+  return row ? row.audit_id + 1 : null;
+};
+
+/** Adds an entry to the audit log. To be called in the transaction of the change. */
+export const writeAudit = async (db: Kysely<AccessTables>, entry: AuditEntry): Promise<void> => {
+  await db.insertInto('audit_log').values(auditRow(entry)).execute();
+};
+
+/** The source of audit entries made by the operator's command line, which knows no user name. */
+export const byOperator = (requestId: string): AuditSource => ({
+  kind: 'operator',
+  id: null,
+  name: 'operator',
+  address: null,
+  userAgent: null,
+  requestId,
+});

@@ -4,12 +4,12 @@ import {
   type AuditSource,
   changes,
   contract,
+  type LimitsAnswer,
   notFound,
 } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
-import { byOperator } from '../audit/operator.ts';
-import { writeAudit } from '../audit/write-audit.ts';
-import type { Access } from '../context.ts';
+import { byOperator, writeAudit } from './audit.ts';
+import type { Access } from './context.ts';
 import {
   companyEntry,
   companyEntryColumns,
@@ -17,10 +17,9 @@ import {
   keyEntry,
   keyEntryColumns,
   keyName,
-} from '../key-table/entries.ts';
-import { companyOfKey } from '../keys/keys.ts';
-import type { AccessTables } from '../schema.ts';
-import { type LimitRow, limitsAnswer } from './limits.ts';
+} from './key-table/entries.ts';
+import { companyOfKey } from './keys/keys.ts';
+import type { AccessTables } from './schema.ts';
 
 /** Sets limits of a company or of one key. A limit that is not named stays; null resets it to the configured one. */
 export const setLimits = (access: Access) =>
@@ -113,3 +112,20 @@ const note = (
     action: 'limits.changed',
     ...changes(limitsAnswer(before), limitsAnswer(after)),
   });
+
+/** A row's own limits, in requests a minute; null means the configured one. */
+export interface LimitRow {
+  readonly limit_read: number | null;
+  readonly limit_write: number | null;
+  readonly limit_admin: number | null;
+  readonly limit_lookup: number | null;
+}
+
+export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_lookup'] as const;
+
+export const limitsAnswer = (row: LimitRow): LimitsAnswer => ({
+  read: row.limit_read,
+  write: row.limit_write,
+  admin: row.limit_admin,
+  lookup: row.limit_lookup,
+});

@@ -1,1 +1,0 @@
-export { listEventTypes } from './list-event-types.ts';

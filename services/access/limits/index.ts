@@ -1,1 +1,0 @@
-export { setLimits } from './set-limits.ts';

@@ -1,2 +1,0 @@
-export { getFirstSteps } from './get-first-steps.ts';
-export { getUsage } from './get-usage.ts';
