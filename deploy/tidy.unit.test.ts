@@ -73,14 +73,11 @@ test('the environment is read in one place', () => {
   expect(sources.filter((file) => !excepted(file) && textOf(file).includes('process.env'))).toEqual([]);
 });
 
-test('OpenTelemetry is imported in one folder, and loaded only if traces are on', () => {
+test('OpenTelemetry is imported in one file, and loaded only if traces are on', () => {
   const importing = (wanted: RegExp): string[] =>
     sources.filter((file) => importsOf(file).some((specifier) => wanted.test(specifier)));
   const folder = 'services/runtime/tracing';
-  expect(importing(/^@opentelemetry\//)).toEqual([`${folder}/export.ts`, `${folder}/sdk.ts`]);
-  expect(importing(/^\.\/export\.ts$/).filter((file) => dirname(file) === folder)).toEqual([
-    `${folder}/sdk.ts`,
-  ]);
+  expect(importing(/^@opentelemetry\//)).toEqual([`${folder}/sdk.ts`]);
   expect(importing(/^\.\/sdk\.ts$/)).toEqual([`${folder}/open.ts`]);
   // Loaded only when needed: `import()`, never `import … from`.
   expect(textOf(`${folder}/open.ts`)).not.toMatch(/from '\.\/sdk\.ts'/);

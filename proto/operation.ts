@@ -50,7 +50,7 @@ export interface ErrorAnswer {
  *
  * A request takes the same path for all audiences. The gateway (or the command line) finds the operation,
  * authenticates the caller, applies rate limits, and sends the raw body over the lane of the operation's service.
- * There one adapter (`services/runtime/operations`) checks the caller again, parses query and body with the
+ * There one adapter (`services/runtime/operations.ts`) checks the caller again, parses query and body with the
  * operation's schemas, calls the handler and renders its errors. Each service lists its handlers in one table that
  * has exactly the operations of that service: a missing or misnamed handler is a type error.
  */

@@ -4,7 +4,6 @@ import {
   type AuditSource,
   changes,
   contract,
-  type LimitsAnswer,
   notFound,
 } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
@@ -17,8 +16,9 @@ import {
   keyEntry,
   keyEntryColumns,
   keyName,
+  type LimitRow,
 } from './key-table/entries.ts';
-import { companyOfKey } from './keys/keys.ts';
+import { companyOfKey, limitsAnswer } from './keys/keys.ts';
 import type { AccessTables } from './schema.ts';
 
 /** Sets limits of a company or of one key. A limit that is not named stays; null resets it to the configured one. */
@@ -112,20 +112,3 @@ const note = (
     action: 'limits.changed',
     ...changes(limitsAnswer(before), limitsAnswer(after)),
   });
-
-/** A row's own limits, in requests a minute; null means the configured one. */
-export interface LimitRow {
-  readonly limit_read: number | null;
-  readonly limit_write: number | null;
-  readonly limit_admin: number | null;
-  readonly limit_lookup: number | null;
-}
-
-export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_lookup'] as const;
-
-export const limitsAnswer = (row: LimitRow): LimitsAnswer => ({
-  read: row.limit_read,
-  write: row.limit_write,
-  admin: row.limit_admin,
-  lookup: row.limit_lookup,
-});

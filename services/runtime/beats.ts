@@ -1,8 +1,7 @@
 import { beatSubject } from '@causeway/proto/subjects';
 import type { Msg } from '@nats-io/transport-node';
-import type { Bus } from './bus.ts';
-import { readNotice } from './requests.ts';
-import { eachTick, tickMs } from './ticks.ts';
+import { type Bus, readNotice } from './bus.ts';
+import { eachTick, tickMs } from './repeat.ts';
 
 /** `unwell`: it lives, but calls should go to others if there are any. `leaving`: it is about to stop. */
 export type BeatState = 'well' | 'unwell' | 'leaving';

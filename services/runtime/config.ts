@@ -1,6 +1,6 @@
 import { parseKeyRing } from '@causeway/proto/sealed-secret';
 import { z } from 'zod';
-import { tracingConfig } from './tracing/config.ts';
+import { tracingConfig } from './tracing/open.ts';
 
 /** The only reader of `process.env`. */
 export const readEnv = (): NodeJS.ProcessEnv => process.env;

@@ -1,5 +1,5 @@
 export { after, type Batch, createBatch } from './batch.ts';
-export { type Bus, connectBus } from './bus.ts';
+export { type Bus, connectBus, isNotice, isRequest, readNotice } from './bus.ts';
 export { type Callers, followCallers } from './callers/follow.ts';
 export { createSessionSigner, type SessionSigner } from './callers/session-proof.ts';
 export {
@@ -17,7 +17,6 @@ export {
 export { type Cursors, createCursors } from './cursors.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
 export { later, sendDeferred } from './database/deferred.ts';
-export { deleteSome } from './database/delete-some.ts';
 export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,
@@ -38,9 +37,8 @@ export { rowList } from './database/row-list.ts';
 export { byShard, partsByShard } from './database/shards.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export { tenantIn, tenantIs } from './database/tenant-raw.ts';
-export { type Trx, transaction } from './database/transaction.ts';
+export { deleteSome, type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
-export { declareMetrics, type Metric } from './declare-metrics.ts';
 export { type Admission, type AdmitOptions, admitWaiting } from './deliveries/admit-waiting.ts';
 export { countWaiting } from './deliveries/count-waiting.ts';
 export { hasRoomForWaiting } from './deliveries/has-room.ts';
@@ -65,23 +63,31 @@ export { type Call, each, type LaneHandler, type LaneServer, together } from './
 export { ensureLimitStreams } from './limit-stream.ts';
 export { createLog, type Log } from './log.ts';
 export { createMeasurement, type Measurement } from './measurement.ts';
-export { type Cell, createMetrics, type Metrics, noMetrics } from './metrics.ts';
+export { type Cell, createMetrics, declareMetrics, type Metric, type Metrics, noMetrics } from './metrics.ts';
 export { natsAddress, parseNatsUrl } from './nats-address.ts';
 export { openBus, openDatabase } from './open.ts';
 export {
   type Handler,
   type HandlerTable,
   handler,
+  json,
   laneHandler,
   type OperationCall,
-} from './operations/handler.ts';
-export { json, serveOperationLane, serveOperations } from './operations/serve.ts';
+  serveOperationLane,
+  serveOperations,
+} from './operations.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
-export { isNotice, isRequest, readNotice } from './requests.ts';
-export { readPartitions } from './retention/partitions.ts';
-export { keepDays, startRetention } from './retention/retention.ts';
+export { keepDays, readPartitions, startRetention } from './retention.ts';
 export { runtimeMetrics } from './runtime-metrics.ts';
 export { childTraceparent, randomHex } from './trace.ts';
-export { setTrace, tracedAnswer, tracedAsk, traceOf } from './tracing/messages.ts';
-export { errorType, type Span, type Tracer, traced } from './tracing/tracer.ts';
+export {
+  errorType,
+  type Span,
+  setTrace,
+  type Tracer,
+  traced,
+  tracedAnswer,
+  tracedAsk,
+  traceOf,
+} from './tracing/tracer.ts';

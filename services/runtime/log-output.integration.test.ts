@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { createLogOutput } from './log-output.ts';
+import { createLogOutput } from './log.ts';
 import { cleanUp } from './testing/cleanup.ts';
 
 const temporary = () => {

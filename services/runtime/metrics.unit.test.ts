@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { declareMetrics } from './declare-metrics.ts';
 import { createMeasurement } from './measurement.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, declareMetrics } from './metrics.ts';
 
 const declared = declareMetrics({
   calls_total: { type: 'counter', help: 'Calls', labels: ['lane', 'code'] },

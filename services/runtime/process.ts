@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
 import type { z } from 'zod';
 import { ConfigError, type commonConfig } from './config.ts';
-import { type ReadyCheck, startHealth } from './health.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
@@ -129,3 +131,53 @@ export const runProcess = async <Config extends CommonConfig>(
   log.info({ metricsUrl: health.url }, 'ready');
   process.send?.({ type: 'ready', metricsUrl: health.url });
 };
+
+/** Returns true while its part of the process can work. */
+type ReadyCheck = () => boolean;
+
+interface HealthServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * `/healthz` (the process is alive), `/readyz` (it can work; a 503 names what is missing) and `/metrics` (Prometheus
+ * text), on a port of their own.
+ */
+const startHealth = async ({ host, port, registry, checks }: HealthOptions): Promise<HealthServer> => {
+  const server = createServer(async (request, response) => {
+    const answer = (status: number, type: string, body: string) =>
+      response.writeHead(status, { 'Content-Type': type }).end(body);
+    switch (request.url) {
+      case '/healthz':
+        return answer(200, 'text/plain', 'ok\n');
+      case '/readyz': {
+        const missing = [...checks].filter(([, check]) => !check()).map(([name]) => name);
+        return missing.length === 0
+          ? answer(200, 'text/plain', 'ready\n')
+          : answer(503, 'text/plain', `not ready: ${missing.join(', ')}\n`);
+      }
+      case '/metrics':
+        return answer(200, registry.contentType, await registry.metrics());
+      default:
+        return answer(404, 'text/plain', 'not found\n');
+    }
+  });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${address.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+interface HealthOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly registry: Registry;
+  readonly checks: ReadonlyMap<string, ReadyCheck>;
+}

@@ -1,4 +1,4 @@
-import { declareMetrics } from './declare-metrics.ts';
+import { declareMetrics } from './metrics.ts';
 
 /** The metrics of the runtime; a process exports those of the mechanisms that it uses. */
 export const runtimeMetrics = declareMetrics({

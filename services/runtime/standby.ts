@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ConnectionOptions, connect, type NatsConnection, type Server } from '@nats-io/transport-node';
 import type { Log } from './log.ts';
-import { eachTick } from './ticks.ts';
+import { eachTick } from './repeat.ts';
 
 /**
  * A second connection, to another NATS server, that only asks whether servers answer. If the process's own server

@@ -7,10 +7,19 @@ import {
   signerEntryName,
 } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
-import { type LimitRow, limitColumns } from '../limits.ts';
 import type { AccessTables } from '../schema.ts';
 import { keepRevokedMs, type VersionedEntry } from './bucket.ts';
 import type { TableSource } from './reconcile.ts';
+
+/** A row's own limits, in requests a minute; null means the configured one. */
+export interface LimitRow {
+  readonly limit_read: number | null;
+  readonly limit_write: number | null;
+  readonly limit_admin: number | null;
+  readonly limit_lookup: number | null;
+}
+
+export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_lookup'] as const;
 
 /** The columns of an entry. */
 export const keyEntryColumns = [

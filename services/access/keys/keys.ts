@@ -6,6 +6,7 @@ import {
   createKeyValue,
   hashKeyValue,
   type KeyAnswer,
+  type LimitsAnswer,
   lastFour,
   maskKey,
   notFound,
@@ -17,8 +18,7 @@ import { sql } from 'kysely';
 import { byOperator, writeAudit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
-import { keyEntry, keyEntryColumns, keyName } from '../key-table/entries.ts';
-import { type LimitRow, limitColumns, limitsAnswer } from '../limits.ts';
+import { keyEntry, keyEntryColumns, keyName, type LimitRow, limitColumns } from '../key-table/entries.ts';
 import type { AccessTables } from '../schema.ts';
 import { requireRoleStill } from '../team/require-role.ts';
 
@@ -325,4 +325,11 @@ const portalKey = (row: KeyRow & LimitRow): AnswerTo<'listApiKeys'>['keys'][numb
   revokedUtc: row.revoked_utc?.toISOString() ?? null,
   lastUsedUtc: row.last_used_utc?.toISOString() ?? null,
   limits: limitsAnswer(row),
+});
+
+export const limitsAnswer = (row: LimitRow): LimitsAnswer => ({
+  read: row.limit_read,
+  write: row.limit_write,
+  admin: row.limit_admin,
+  lookup: row.limit_lookup,
 });

@@ -2,7 +2,7 @@ import { type AnswerTo, type Bucket, contract, maskKey, rangeMinutes } from '@ca
 import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
-import { type LimitRow, limitColumns } from '../limits.ts';
+import { type LimitRow, limitColumns } from '../key-table/entries.ts';
 
 type Usage = AnswerTo<'getUsage'>;
 

@@ -13,7 +13,7 @@ import type { Answer } from '../lanes/call.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Handler } from '../operations/handler.ts';
+import type { Handler } from '../operations.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
 import { readSessionProof, signerOf } from './session-proof.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAwakeClock } from './awake-clock.ts';
+import { createAwakeClock } from './clock.ts';
 
 test('counts the time between ticks, but little of the time for which the process stood still', () => {
   let elapsedMs = 5_000;

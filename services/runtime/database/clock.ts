@@ -1,5 +1,5 @@
 /** The database server's clock, read without a query each time. */
-export interface ServerClock {
+interface ServerClock {
   /** The server's time; this process's own time before the first `ask`. */
   now(): Date;
   /** The server's time minus this process's, in milliseconds. */
@@ -43,8 +43,32 @@ export const createServerClock = ({
   };
 };
 
-export interface ServerClockOptions {
+interface ServerClockOptions {
   readonly ask: () => Promise<number>;
   readonly elapsedMs?: () => number;
   readonly ownMs?: () => number;
 }
+
+/** Counts the milliseconds in which this process could have read an answer. */
+interface AwakeClock {
+  now(): number;
+  /** Call it every `tickMs`. */
+  tick(): void;
+}
+
+/**
+ * A process that was frozen, or whose event loop was busy, has answers waiting that it has not read yet. So time counts
+ * only while ticks arrive: each adds at most twice its interval. By this clock a server is never slower than it is.
+ */
+export const createAwakeClock = (tickMs: number, elapsedMs = () => performance.now()): AwakeClock => {
+  let awakeMs = 0;
+  let lastMs = elapsedMs();
+  return {
+    now: () => awakeMs,
+    tick: () => {
+      const ms = elapsedMs();
+      awakeMs += Math.min(ms - lastMs, 2 * tickMs);
+      lastMs = ms;
+    },
+  };
+};

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Log } from '../log.ts';
-import { eachTick } from '../ticks.ts';
-import { createAwakeClock } from './awake-clock.ts';
+import { eachTick } from '../repeat.ts';
+import { createAwakeClock } from './clock.ts';
 import { DatabaseUnavailable } from './errors.ts';
 import {
   lookUpAddresses,

@@ -1,9 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { rowList } from '../database/row-list.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
-import type { Metric } from '../declare-metrics.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metric, Metrics } from '../metrics.ts';
 
 /** An event for a subscription whose delivery would wait, or is missed. */
 export interface WaitingEvent {

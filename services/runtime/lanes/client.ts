@@ -4,8 +4,8 @@ import type { MemberChange } from '../beats.ts';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
 import { type Metrics, noMetrics } from '../metrics.ts';
+import { eachTick } from '../repeat.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import { eachTick } from '../ticks.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Msg, SubscriptionOptions } from '@nats-io/transport-node';
-import type { Bus } from '../bus.ts';
-import { isRequest } from '../requests.ts';
+import { type Bus, isRequest } from '../bus.ts';
 
 /** What an endpoint has done since it started. */
 export interface EndpointCounts {

@@ -1,12 +1,10 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database } from '../database/connect.ts';
-import { isLockWaitTimeout } from '../database/errors.ts';
-import { acrossTenants } from '../database/tenant-guard.ts';
-import type { Metric } from '../declare-metrics.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import { type Repeated, repeat } from '../repeat.ts';
-import { addDays, dropPartition, planPartitions, readPartitions } from './partitions.ts';
+import type { Database } from './database/connect.ts';
+import { isLockWaitTimeout } from './database/errors.ts';
+import { acrossTenants } from './database/tenant-guard.ts';
+import type { Log } from './log.ts';
+import type { Metric, Metrics } from './metrics.ts';
+import { type Repeated, repeat } from './repeat.ts';
 
 /**
  * Keeps the rows of tables with daily partitions for a number of days. Runs at the start and every ten minutes, on the
@@ -73,7 +71,7 @@ export const keepDays = <DB>({
 /** Rare, because a pass that gives up has blocked the table's queries for a second; there is a week to succeed. */
 const pauseMs = 600_000;
 
-export interface RetentionOptions<DB> {
+interface RetentionOptions<DB> {
   readonly db: Database<DB>;
   readonly log: Log;
   /** Tables with daily partitions, by the time of their rows. */
@@ -107,4 +105,67 @@ const defaultLockWaitS = 31_536_000;
 const release = async <DB>(alone: Kysely<DB>, lock: string): Promise<void> => {
   await sql`SET SESSION lock_wait_timeout = ${sql.lit(defaultLockWaitS)}`.execute(alone);
   await sql`SELECT RELEASE_LOCK(${nameOf(lock)})`.execute(alone);
+};
+
+/** The partitions to add to and drop from a table. */
+interface PartitionPlan {
+  /** Days to add a partition for, in order, as `20260131`. */
+  readonly add: readonly string[];
+  /** Names of partitions to drop. */
+  readonly drop: readonly string[];
+}
+
+/**
+ * Plans a table's partitions: one for today and each of the next days, and none whose rows are all older than
+ * `keepDays` whole days.
+ *
+ * `future` takes rows after the last day. It is split a week ahead, while it is empty, which only changes metadata. On
+ * the first day, its rows move to that day's partition.
+ * @param names of the table's existing partitions.
+ */
+export const planPartitions = (names: readonly string[], now: Date, keepDays: number): PartitionPlan => {
+  const days = names.filter((name) => name !== future).map((name) => name.slice(1));
+  const today = startOfDay(now);
+  const last = days.toSorted().at(-1);
+  const firstMissing =
+    last === undefined ? today : Math.max(fromDay(last) + dayMs, oldestKept(now, keepDays));
+  const add: string[] = [];
+  for (let ms = firstMissing; ms <= today + daysAhead * dayMs; ms += dayMs) add.push(toDay(ms));
+  const drop = days.filter((day) => fromDay(day) < oldestKept(now, keepDays)).map((day) => `p${day}`);
+  return { add, drop };
+};
+
+/** The first day that may have rows younger than `keepDays` days. */
+const oldestKept = (now: Date, keepDays: number): number => startOfDay(now) - keepDays * dayMs;
+
+/** A week, so that `future` is still empty if the service was down for some days. */
+const daysAhead = 7;
+const dayMs = 86_400_000;
+const future = 'future';
+
+const startOfDay = (now: Date): number => Math.floor(now.getTime() / dayMs) * dayMs;
+const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll('-', '');
+const fromDay = (day: string): number => Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
+
+/** The names of a table's partitions, oldest first. */
+export const readPartitions = async <DB>(db: Kysely<DB>, table: string): Promise<readonly string[]> => {
+  const { rows } = await sql<{ name: string }>`
+    SELECT partition_name AS name FROM information_schema.partitions
+    WHERE table_schema = DATABASE() AND table_name = ${table} ORDER BY partition_ordinal_position`.execute(
+    db,
+  );
+  return rows.map(({ name }) => name);
+};
+
+const addDays = async <DB>(db: Kysely<DB>, table: string, days: readonly string[]): Promise<void> => {
+  const parts = days.map((day) => {
+    const end = new Date(fromDay(day) + dayMs).toISOString().slice(0, 10);
+    return sql`PARTITION ${sql.id(`p${day}`)} VALUES LESS THAN (${sql.lit(end)})`;
+  });
+  await sql`ALTER TABLE ${sql.table(table)} REORGANIZE PARTITION ${sql.id(future)} INTO
+    (${sql.join([...parts, sql`PARTITION ${sql.id(future)} VALUES LESS THAN (MAXVALUE)`])})`.execute(db);
+};
+
+const dropPartition = async <DB>(db: Kysely<DB>, table: string, name: string): Promise<void> => {
+  await sql`ALTER TABLE ${sql.table(table)} DROP PARTITION ${sql.id(name)}`.execute(db);
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planPartitions } from './partitions.ts';
+import { planPartitions } from './retention.ts';
 
 const at = (text: string): Date => new Date(text);
 const now = at('2026-03-01T12:00:00Z');
