@@ -7,8 +7,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { openRunbook } from '../data/testing/runbook.ts';
 import { userOf } from '../mysql/grants.ts';
 import { type MysqlService, mysqlServices } from '../mysql/privileges.ts';
-import { fresh, openRotation, type Rotation, services } from './testing/rotation/cluster.ts';
-import { startKubectl } from './testing/rotation/kubectl.ts';
+import { startKubectl } from './testing/kubectl.ts';
+import { fresh, openRotation, type Rotation, services } from './testing/rotation.ts';
 
 // Walks "Rotate the passwords of NATS" and "Rotate the passwords of MySQL" of operations.md under light traffic. A rollout
 // is a restart of one process after the other, here.

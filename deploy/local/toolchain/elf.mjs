@@ -11,16 +11,12 @@ const PT_NOTE = 4;
 const DT_NULL = 0n;
 const DT_STRTAB = 5n;
 const DT_STRSZ = 10n;
-const DT_RPATH = 15n;
 const DT_RUNPATH = 29n;
 const DT_FLAGS_1 = 0x6ffffffbn;
 const pageBytes = 0x10000;
 
-/**
- * Returns a copy of the program that starts with `loader` and looks for its libraries in `folder`.
- * @param inherited its libraries look there for theirs, too.
- */
-export function rebind(program, { loader, folder, inherited = false }) {
+/** Returns a copy of the program that starts with `loader` and looks for its libraries in `folder`. */
+export function rebind(program, { loader, folder }) {
   const table = Number(program.readBigUInt64LE(32));
   const size = program.readUInt16LE(54);
   const count = program.readUInt16LE(56);
@@ -72,7 +68,6 @@ export function rebind(program, { loader, folder, inherited = false }) {
     address: address + interpreter.length,
     bytes: names.length,
     runpath: strings.bytes.length,
-    inherited,
   });
   return result;
 }
@@ -92,10 +87,10 @@ function dynamicStrings(program, dynamic, loads) {
   if (slot === undefined) throw new Error('no room for a library path in the dynamic section');
   return {
     bytes: program.subarray(offset, offset + u64(program, tagged(DT_STRSZ) + 8)),
-    set(result, { address, bytes, runpath, inherited }) {
+    set(result, { address, bytes, runpath }) {
       result.writeBigUInt64LE(BigInt(address), tagged(DT_STRTAB) + 8);
       result.writeBigUInt64LE(BigInt(bytes), tagged(DT_STRSZ) + 8);
-      result.writeBigUInt64LE(inherited ? DT_RPATH : DT_RUNPATH, slot);
+      result.writeBigUInt64LE(DT_RUNPATH, slot);
       result.writeBigUInt64LE(BigInt(runpath), slot + 8);
     },
   };

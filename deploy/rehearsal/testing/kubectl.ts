@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { cleanUp } from '@causeway/runtime/testing';
-import { temporary } from '../../../data/testing/cluster.ts';
+import { temporary } from '../../data/testing/cluster.ts';
 
 /** What the guide's `k` does here. Any other command fails. */
 interface Actions {

@@ -1,2 +1,0 @@
-/** The Node of the npm package, which may not be installed. */
-export declare function packagedNode(root: string): string;
