@@ -1,4 +1,4 @@
-import type { Table } from '../load/report/table.ts';
+import type { Table } from '../load/report.ts';
 import type { FaultResult } from './run.ts';
 import { seconds } from './seconds.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { terminalReport } from '../../deploy/local/report.ts';
-import { type Ends, makeEnds } from '../load/ends.ts';
+import { type Ends, makeEnds } from '../load/driver.ts';
 import { type Arrivals, noteArrivals } from './arrivals.ts';
 import type { Fault } from './fault.ts';
 import type { Attack } from './hostile/attack.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Table, toMarkdown } from '../load/report/table.ts';
+import { type Table, toMarkdown } from '../load/report.ts';
 
 const file = join(import.meta.dirname, 'RESULTS.md');
 

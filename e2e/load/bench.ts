@@ -6,22 +6,21 @@ import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { benchActions } from './actions/bench.ts';
-import type { BenchContext, BenchOptions } from './context.ts';
 import { benchDeliveries } from './deliveries/bench.ts';
-import { benchNeighbours } from './deliveries/neighbours.ts';
-import { makeEnds } from './ends.ts';
+import { type BenchContext, type BenchOptions, makeEnds } from './driver.ts';
 import { benchGateway } from './gateway/bench.ts';
-import { benchLatency } from './latency/bench.ts';
-import { benchLimiter } from './limiter/bench.ts';
+import { benchLatency } from './latency.ts';
+import { benchLimiter } from './limiter.ts';
+import { benchNeighbours } from './neighbours/bench.ts';
 import { benchPortal } from './portal/bench.ts';
-import { runSearch } from './search-run.ts';
+import { runSearch } from './search/bench.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|limiter|search|portal [options]
+const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|neighbours|limiter|search|portal [options]
 
   gateway            the whole request path, compared with a reference monolith
   actions            creates and updates of leads, compared with the same monolith
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
-  latency            one create at a time: to its answer, to its delivery, and where the time goes
+  latency            one create at a time: to its answer and to its delivery
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
   limiter            the rate-limit counters, compared with counters in the NATS server
   search             the client search over two million people
@@ -31,9 +30,7 @@ const usage = `Usage: npm run bench -- gateway|actions|deliveries|neighbours|lim
   --rounds N         turns of each, after a warm-up (5)
   --seconds N        length of a turn (8)
   --lookup NAME      gateway: employees or client-statuses (employees)
-  --profile          gateway, deliveries, latency: also report where the busiest services spend CPU time
   --beside DIR       latency: also measure the checkout in DIR, in alternate turns
-  --quiet            latency: leave out the turns beside 1,000 events a second
   --gateways N, --crm N   gateway, actions: processes of the cluster (1)
 `;
 
@@ -54,12 +51,10 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
     allowPositionals: true,
     options: {
       write: { type: 'boolean', default: false },
+      beside: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '8' },
       lookup: { type: 'string', default: 'employees' },
-      profile: { type: 'boolean', default: false },
-      beside: { type: 'string' },
-      quiet: { type: 'boolean', default: false },
       gateways: { type: 'string' },
       crm: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -79,10 +74,8 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
       rounds: number('rounds', 100),
       seconds: number('seconds', 40),
       path: values.lookup,
-      profile: values.profile,
       write: values.write,
       beside: values.beside,
-      quiet: values.quiet,
       startArgs,
     },
   };

@@ -8,7 +8,7 @@ import { SetupError } from '../../deploy/local/setup-error.ts';
 import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
-import { makeEnds } from '../load/ends.ts';
+import { makeEnds } from '../load/driver.ts';
 import { scaleOut } from './run.ts';
 import { type Part, parts, type ScaleOutContext } from './stage.ts';
 

@@ -6,8 +6,7 @@ import type { World } from '../api/support/open.ts';
 import { openPlace } from '../faults/scene.ts';
 import { type Cpu, type Processes, readCpu, readMachineCpu, usedBetween } from '../load/cpu.ts';
 import { type Load, runWrk } from '../load/gateway/wrk.ts';
-import { median, micros, millis, ratio, whole, withRange } from '../load/report/figures.ts';
-import type { Table } from '../load/report/table.ts';
+import { median, micros, millis, ratio, type Table, whole, withRange } from '../load/report.ts';
 import { type Outcome, root, type Stage } from './stage.ts';
 
 const connections = 32;

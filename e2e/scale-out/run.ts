@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { makeEnds } from '../load/ends.ts';
-import { describeMachine } from '../load/report/machine.ts';
-import { writeResults } from '../load/report/results.ts';
-import { type Table, toTerminal } from '../load/report/table.ts';
+import { makeEnds } from '../load/driver.ts';
+import { describeMachine, type Table, toTerminal, writeResults } from '../load/report.ts';
 import { runApiTests } from './api-tests.ts';
 import { compareRates } from './rates.ts';
 import { reshardUnderLoad } from './reshard.ts';

@@ -14,8 +14,8 @@ import { type MysqlServer, startMysql } from '../../deploy/local/mysql.ts';
 import type { Report } from '../../deploy/local/report.ts';
 import type { Program } from '../../deploy/local/toolchain.ts';
 import { migrationFolders } from '../../deploy/migrate/folders.ts';
-import type { Ends } from '../load/ends.ts';
-import type { Table } from '../load/report/table.ts';
+import type { Ends } from '../load/driver.ts';
+import type { Table } from '../load/report.ts';
 
 export const parts = ['api', 'rates', 'reshard'] as const;
 export type Part = (typeof parts)[number];

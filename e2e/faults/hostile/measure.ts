@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Memory, watchMemory } from '../../api/support/memory.ts';
 import { pidOf, processesOf } from '../../api/support/processes.ts';
 import { readCpu, usedBetween } from '../../load/cpu.ts';
-import { percentile } from '../../load/report/figures.ts';
+import { percentile } from '../../load/report.ts';
 import type { Arrivals } from '../arrivals.ts';
 import type { Fault, Place } from '../fault.ts';
 import { type FaultResult, type RunOptions, runFault } from '../run.ts';

@@ -1,5 +1,4 @@
-import { ratio } from '../../load/report/figures.ts';
-import type { Table } from '../../load/report/table.ts';
+import { ratio, type Table } from '../../load/report.ts';
 import type { AttackResult } from './measure.ts';
 
 /** One row for each process under attack. */

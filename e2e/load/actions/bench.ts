@@ -1,16 +1,23 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BenchContext } from '../context.ts';
-import { makeEnds, makeHome } from '../ends.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { type BenchContext, makeEnds, makeHome } from '../driver.ts';
+import type { TrafficSources } from '../gateway/rounds.ts';
 import { measure, type Round, type Rounds } from '../gateway/rounds.ts';
 import { cpuTable, loadTable } from '../gateway/tables.ts';
 import { type System, startWorld, type World } from '../gateway/world.ts';
 import { runWrk } from '../gateway/wrk.ts';
-import { millis, whole } from '../report/figures.ts';
-import { describeMachine } from '../report/machine.ts';
-import { writeResults } from '../report/results.ts';
-import { toTerminal } from '../report/table.ts';
-import { type Grouping, groupingTable, readGrouping } from './grouping.ts';
-import { type Leads, makeLeads } from './leads.ts';
+import {
+  describeMachine,
+  median,
+  micros,
+  millis,
+  type Table,
+  toTerminal,
+  whole,
+  writeResults,
+} from '../report.ts';
 
 const connections = 64;
 const script = join(import.meta.dirname, 'write-leads.lua');
@@ -83,7 +90,7 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
 };
 
 /** The turns of one kind, and how the cluster grouped its calls in each. */
-export interface Measured {
+interface Measured {
   readonly rounds: Rounds;
   readonly grouping: readonly Grouping[];
 }
@@ -142,3 +149,107 @@ publishes each event to JetStream and marks each lead for the search index; the 
 turn, every answered create has a lead and an event; the next turn begins when everything is published and indexed. The
 systems take turns as in the gateway bench: ${rounds} of ${seconds} s each after a warm-up.
 `;
+
+/** Totals that crm has written so far. */
+interface Grouping {
+  readonly groups: number;
+  readonly calls: number;
+}
+
+const readGrouping = async ({ crmMetrics }: TrafficSources): Promise<Grouping> => {
+  const texts = await Promise.all(crmMetrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  const total = (name: string): number =>
+    texts
+      .flatMap((text) => [...text.matchAll(new RegExp(`^${name}\\{batch="record-actions"\\} (\\d+)`, 'gm'))])
+      .reduce((sum, [, value]) => sum + Number(value), 0);
+  return { groups: total('batch_flushes_total'), calls: total('batch_items_total') };
+};
+
+/** The gain of one transaction for many calls over one for each call; medians. */
+const groupingTable = (kinds: readonly (readonly [name: string, Measured])[]): Table => ({
+  title: 'Grouped transactions of the cluster',
+  columns: ['', 'calls per transaction', 'requests/s', 'CPU µs/request of crm', 'of mysql'],
+  rows: kinds.map(([name, { rounds, grouping }]) => {
+    const cpuOf = (start: string) =>
+      micros(
+        median(
+          rounds.cluster.map(({ cpu, load }) => {
+            const seconds = [...cpu].reduce(
+              (sum, [of, { total }]) => (of.startsWith(start) ? sum + total : sum),
+              0,
+            );
+            return (seconds * 1e6) / load.requests;
+          }),
+        ),
+      );
+    return [
+      name,
+      median(grouping.map(({ calls, groups }) => calls / groups)).toFixed(1),
+      whole(median(rounds.cluster.map(({ load }) => load.requestsPerSecond))),
+      cpuOf('crm'),
+      cpuOf('mysql'),
+    ];
+  }),
+});
+
+const leadNew = 1;
+const rowsPerInsert = 1000;
+/** The load generator stops without waiting for its last answers. */
+const underWayMs = 500;
+
+/** The leads that the bench updates, and queries on the state of the database. */
+interface Leads {
+  /** Waits until everything that was written is published and indexed. */
+  settle(): Promise<void>;
+  /** Leads created since the last call, each with its event. @throws if the numbers of leads and events differ. */
+  made(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Creates a lead for each key and writes `<key> <lead id>` lines to `file`, in the order of the keys. */
+const makeLeads = async ({ data, mysqlUrl }: World, file: string): Promise<Leads> => {
+  const db = await createConnection({ uri: mysqlUrl, timezone: 'Z' });
+  const lines: string[] = [];
+  for (let at = 0; at < data.keys.length; at += rowsPerInsert) {
+    const keys = data.keys.slice(at, at + rowsPerInsert);
+    const [{ insertId }] = await db.query<ResultSetHeader>(
+      'INSERT INTO clients (company_id, status_id, first_name, last_name, email) VALUES ?',
+      [keys.map((key) => [Number(key.split('_')[1]), leadNew, 'Ada', 'Lovelace', 'ada@example.com'])],
+    );
+    lines.push(...keys.map((key, row) => `${key} ${insertId + row}`));
+  }
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  let before = await countBoth(db);
+  return {
+    settle: async () => {
+      while ((await count(db, waiting)) > 0) await sleep(100);
+    },
+    made: async () => {
+      await sleep(underWayMs);
+      const now = await countBoth(db);
+      const leads = now.leads - before.leads;
+      const events = now.events - before.events;
+      if (events !== leads) throw new Error(`${leads} leads were created, and ${events} events`);
+      before = now;
+      return leads;
+    },
+    close: () => db.end(),
+  };
+};
+
+/** Unpublished events, plus companies with enough pending leads for the indexer to index them. */
+const waiting = `SELECT (SELECT COUNT(*) FROM event_outbox) + (SELECT COUNT(*) FROM (
+    SELECT company_id FROM client_search_pending GROUP BY company_id HAVING COUNT(*) >= 64) AS busy) AS n`;
+
+/** One statement gives both counts at the same moment: requests may still be in flight. */
+const countBoth = async (db: Connection): Promise<{ leads: number; events: number }> => {
+  const [rows] = await db.query<RowDataPacket[]>(
+    'SELECT (SELECT COUNT(*) FROM clients) AS leads, (SELECT COUNT(*) FROM events) AS events',
+  );
+  return { leads: Number(rows[0]?.leads), events: Number(rows[0]?.events) };
+};
+
+const count = async (db: Connection, sql: string): Promise<number> => {
+  const [rows] = await db.query<RowDataPacket[]>(sql);
+  return Number(rows[0]?.n);
+};

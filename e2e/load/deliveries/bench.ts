@@ -1,12 +1,21 @@
-import type { BenchContext } from '../context.ts';
-import { makeEnds, makeHome } from '../ends.ts';
-import { profileTables, profilingEnv } from '../gateway/profile.ts';
-import { median, micros, ratio, whole, withRange } from '../report/figures.ts';
-import { describeMachine } from '../report/machine.ts';
-import { writeResults } from '../report/results.ts';
-import { type Table, toTerminal } from '../report/table.ts';
-import { deliverTurn, postTurn, type Turn } from './turns.ts';
-import { type DeliveryWorld, startDeliveryWorld } from './world.ts';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Cpu, readCpu, usedBetween } from '../cpu.ts';
+import { type BenchContext, makeEnds, makeHome } from '../driver.ts';
+import {
+  describeMachine,
+  median,
+  micros,
+  ratio,
+  type Table,
+  toTerminal,
+  whole,
+  withRange,
+  writeResults,
+} from '../report.ts';
+import { type DeliveryWorld, makeEvents, startDeliveryWorld, type Tenant } from './world.ts';
 
 const tenantCount = 20;
 const concurrency = 64;
@@ -14,14 +23,11 @@ const concurrency = 64;
 const fanOuts = [1, 10] as const;
 const dispatcherCounts = [1, 2] as const;
 
-const profiled = ['dispatcher-1', 'webhooks-1'];
-
 /** Compares deliveries from end to end with the same requests sent by undici alone, in alternate turns. */
 export const benchDeliveries = async (context: BenchContext): Promise<void> => {
   const { say, options, toolchain } = context;
   const measured: Measured[] = [];
   let storage: Table | undefined;
-  const profiles = options.profile ? makeHome(context.onEnd) : undefined;
   for (const dispatchers of dispatcherCounts) {
     const { onEnd, end } = makeEnds();
     context.onEnd(end);
@@ -29,11 +35,7 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
     say(`starting MySQL, the receiver and a cluster with ${dispatchers} dispatcher(s) …`);
     const world = await startDeliveryWorld(
       { ...context, onEnd },
-      {
-        home,
-        args: ['--dispatchers', `${dispatchers}`, ...options.startArgs],
-        settings: profiles ? profilingEnv(profiles) : {},
-      },
+      { home, args: ['--dispatchers', `${dispatchers}`, ...options.startArgs] },
     );
     for (const copies of fanOuts) {
       const tenants = await world.tenants(tenantCount);
@@ -55,12 +57,8 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
       }
       measured.push(one);
     }
-    const { processes } = world;
     storage = await storageTable(world);
     await end();
-    // The profiles are written when the processes end.
-    for (const table of profiles ? profileTables(profiles, processes, profiled) : [])
-      process.stdout.write(`${toTerminal(table)}\n`);
   }
   const tables = [
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
@@ -142,3 +140,78 @@ the same receiver by undici alone, ${concurrency} at a time, in a process that d
 ${rounds} of ${seconds} s each after a warm-up, never at the same time; event source, cluster, MySQL and receiver share the
 machine's cores. The figures are medians of the turns, with minimum and maximum in parentheses.
 `;
+
+/** One turn: the arrivals, and the CPU time of each process. */
+interface Turn {
+  readonly perSecond: number;
+  readonly delivered: number;
+  readonly cpu: ReadonlyMap<string, Cpu>;
+}
+
+/** Maximum events in flight: enough to fill every batch, few enough that they do not only wait. */
+const onTheirWay = 2_000;
+/** Time to fill batches before counting begins. */
+const warmMs = 1_500;
+
+/**
+ * Creates events in MySQL for `seconds`, each delivered to `copies` subscriptions. Afterwards every delivery has
+ * arrived exactly once and is recorded. @throws otherwise.
+ */
+const deliverTurn = async (
+  world: DeliveryWorld,
+  { tenants, copies, seconds }: { tenants: readonly Tenant[]; copies: number; seconds: number },
+): Promise<Turn> => {
+  await world.reset();
+  const recordedBefore = await world.number(recorded);
+  let arrived = 0;
+  const watching = setInterval(async () => {
+    arrived = (await world.count(true)).deliveries;
+  }, 50);
+  const events = makeEvents(world.bus, tenants, {
+    width: 64,
+    mayGoOn: (made) => made * copies - arrived < onTheirWay,
+  });
+  await sleep(warmMs);
+  const processes = new Map([...world.processes, ['event source', process.pid]]);
+  const before = readCpu(processes);
+  const first = (await world.count(true)).deliveries;
+  const startedMs = performance.now();
+  await sleep(seconds * 1000);
+  const delivered = (await world.count(true)).deliveries - first;
+  const elapsedSeconds = (performance.now() - startedMs) / 1000;
+  const cpu = usedBetween(before, readCpu(processes));
+  const made = await events.stop();
+  clearInterval(watching);
+  await world.settle();
+  const all = await world.count(true);
+  if (all.deliveries !== made * copies || all.distinct !== made * copies)
+    throw new Error(
+      `${made} events created, ${all.deliveries} deliveries arrived, ${all.distinct} of them distinct`,
+    );
+  const kept = (await world.number(recorded)) - recordedBefore;
+  if (kept !== made * copies)
+    throw new Error(`${made * copies} deliveries were made, ${kept} attempts are recorded`);
+  return { perSecond: delivered / elapsedSeconds, delivered, cpu };
+};
+
+const recorded = 'SELECT COUNT(*) AS n FROM delivery_attempts';
+
+/** Posts the same request with undici alone, in a process of its own. */
+const postTurn = async (
+  world: DeliveryWorld,
+  { concurrency, seconds }: { concurrency: number; seconds: number },
+): Promise<Turn> => {
+  const { sample } = await world.count(true);
+  if (!sample) throw new Error('there is no delivery to post again');
+  const before = readCpu(world.processes);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    join(import.meta.dirname, 'post.ts'),
+    `${world.receiverUrl}/counted/alone`,
+    `${concurrency}`,
+    `${seconds}`,
+    JSON.stringify(sample),
+  ]);
+  const cpu = usedBetween(before, readCpu(world.processes));
+  const { requests, seconds: elapsed } = JSON.parse(stdout) as { requests: number; seconds: number };
+  return { perSecond: requests / elapsed, delivered: requests, cpu };
+};

@@ -1,14 +1,19 @@
 import { join } from 'node:path';
-import { type EventType, scopes } from '@causeway/proto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventType, type IngestAnswer, ingestSubject, samplePayload, scopes } from '@causeway/proto';
 import { type Bus, connectBus } from '@causeway/runtime';
 import { createPool, type RowDataPacket } from 'mysql2/promise';
 import { openOperator } from '../../../deploy/local/operator.ts';
 import { freePort } from '../../../deploy/local/ports.ts';
 import { allDelivered, type Sql } from '../../api/support/delivered.ts';
-import { startChild } from '../children.ts';
-import { type BenchCluster, startBenchCluster, startBenchMysql } from '../cluster.ts';
-import type { BenchContext } from '../context.ts';
 import type { Processes } from '../cpu.ts';
+import {
+  type BenchCluster,
+  type BenchContext,
+  startBenchCluster,
+  startBenchMysql,
+  startChild,
+} from '../driver.ts';
 import type { Counted } from './receiver.ts';
 
 /** A company whose API requests are not limited. */
@@ -39,7 +44,7 @@ export interface DeliveryWorld {
 
 export const startDeliveryWorld = async (
   { env, toolchain, onEnd }: BenchContext,
-  { root, home, args, settings }: DeliveryWorldOptions,
+  { root, home, args }: DeliveryWorldOptions,
 ): Promise<DeliveryWorld> => {
   const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
   const [receiverPort, askPort] = [await freePort(), await freePort()];
@@ -61,7 +66,7 @@ export const startDeliveryWorld = async (
   const cluster = await startBenchCluster({
     root,
     home,
-    env: { ...env, ...settings, MYSQL_URL: mysql.url, RATE_LIMIT_WRITE: limit, RATE_LIMIT_ADMIN: limit },
+    env: { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_WRITE: limit, RATE_LIMIT_ADMIN: limit },
     port: await freePort(),
     args,
     onEnd,
@@ -114,12 +119,67 @@ export const startDeliveryWorld = async (
 
 const limit = '1000000000';
 
-export interface DeliveryWorldOptions {
+interface DeliveryWorldOptions {
   /** The checkout whose cluster to start; this one by default. */
   readonly root?: string | undefined;
   readonly home: string;
   /** Additional arguments of `npm start`. */
   readonly args: readonly string[];
-  /** Settings of the cluster's services. */
-  readonly settings: NodeJS.ProcessEnv;
 }
+
+/** Creates events continuously, `width` at a time, while `mayGoOn` returns true; crm commits each before it answers. */
+export const makeEvents = (
+  bus: Bus,
+  tenants: readonly Tenant[],
+  { width, mayGoOn }: { readonly width: number; readonly mayGoOn: (made: number) => boolean },
+): { made(): number; stop(): Promise<number> } => {
+  let made = 0;
+  let stopped = false;
+  const requests = tenants.map(({ id }) =>
+    JSON.stringify({
+      companyId: id,
+      type: 'client.created',
+      payload: samplePayload('client.created', new Date()),
+    }),
+  );
+  const loop = async (worker: number): Promise<void> => {
+    for (let at = worker; !stopped; at++) {
+      if (!mayGoOn(made)) {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        continue;
+      }
+      const message = await bus.nc.request(ingestSubject, requests[at % requests.length] as string, {
+        timeout: 10_000,
+      });
+      const answer = message.json<IngestAnswer>();
+      if ('error' in answer) throw new Error(answer.error);
+      made++;
+    }
+  };
+  const loops = Array.from({ length: width }, (_, worker) => loop(worker));
+  return {
+    made: () => made,
+    stop: async () => {
+      stopped = true;
+      await Promise.all(loops);
+      return made;
+    },
+  };
+};
+
+/** Creates events at a steady rate, for each tenant in turn. @returns how many. */
+export const steadyEvents = async (
+  bus: Bus,
+  tenants: readonly Tenant[],
+  perSecond: number,
+  seconds: number,
+  width = 8,
+): Promise<number> => {
+  const startedMs = performance.now();
+  const events = makeEvents(bus, tenants, {
+    width,
+    mayGoOn: (made) => made < ((performance.now() - startedMs) / 1000) * perSecond,
+  });
+  await sleep(seconds * 1000);
+  return events.stop();
+};

@@ -1,18 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BenchContext } from '../context.ts';
-import { makeEnds, makeHome } from '../ends.ts';
-import { millis, whole } from '../report/figures.ts';
-import { describeMachine } from '../report/machine.ts';
-import { writeResults } from '../report/results.ts';
-import { toTerminal } from '../report/table.ts';
-import { batchingTable } from './batching.ts';
-import { companies, employeesPerCompany } from './data.ts';
-import { requireLikeness } from './likeness.ts';
-import { profileTables, profilingEnv } from './profile.ts';
-import { type Round, runRounds } from './rounds.ts';
+import { type BenchContext, makeHome } from '../driver.ts';
+import { describeMachine, millis, toTerminal, whole, writeResults } from '../report.ts';
+import { batchingTable, type Round, runRounds } from './rounds.ts';
 import { cpuTable, exactnessTable, loadTable, sequentialTable } from './tables.ts';
-import { startWorld } from './world.ts';
+import { companies, employeesPerCompany, startWorld } from './world.ts';
 
 const lookups = '/api/v1/integrations/lookups';
 const connections = 64;
@@ -20,21 +12,14 @@ const connections = 64;
 /** Compares the cluster with the reference monolith on one MySQL server, in alternate turns under the same load. */
 export const benchGateway = async (context: BenchContext): Promise<void> => {
   const { toolchain, programs, say, options } = context;
-  const { rounds, seconds, profile, write, path: lookup } = options;
+  const { rounds, seconds, write, path: lookup } = options;
   const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
   const home = makeHome(context.onEnd);
-  const profiles = join(home, 'profiles');
-  mkdirSync(profiles);
-
-  const { onEnd, end } = makeEnds();
-  context.onEnd(end);
   say('starting MySQL, the cluster, Redis and the monolith …');
-  const clusterEnv = profile ? profilingEnv(profiles) : {};
-  const world = await startWorld({ ...context, onEnd }, { home, redis, clusterEnv });
+  const world = await startWorld(context, { home, redis, clusterEnv: {} });
   const { data } = world;
   const keysFile = join(home, 'keys');
   writeFileSync(keysFile, `${data.keys.join('\n')}\n`, { mode: 0o600 });
-  await requireLikeness(world, [`${lookups}/employees`, `${lookups}/client-statuses`]);
 
   const path = `${lookups}/${lookup}`;
   const line = (round: number, name: string, { load, exactness }: Round) =>
@@ -71,9 +56,7 @@ export const benchGateway = async (context: BenchContext): Promise<void> => {
     exactnessTable(full),
     sequentialTable(single),
   ];
-  await end();
-  const profiled = profile ? profileTables(profiles, world.processes, ['gateway-1', 'crm-1']) : [];
-  for (const table of [...tables, ...profiled]) process.stdout.write(`${toTerminal(table)}\n`);
+  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
   if (write) writeResults('gateway', howMeasured(options, data.keys.length), tables);
   const wrong = Object.values(full)
     .flat()
@@ -86,7 +69,7 @@ const howMeasured = ({ rounds, seconds, path, startArgs }: BenchContext['options
 The whole path of \`GET ${lookups}/${path}\`, as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it,
 against the reference monolith (\`monolith/\`: one Fastify process, ioredis with one fixed-window script per request,
 mysql2 with prepared statements, all keys in memory, Redis without persistence). Both run on the same MySQL with the
-same ${companies} companies of ${employeesPerCompany} employees and ${keys} keys, give the same answers byte for byte and
+same ${companies} companies of ${employeesPerCompany} employees and ${keys} keys, and
 write one log entry per request. wrk uses the keys in turn, one per request; load generator, servers and databases share the
 machine. The systems take turns, ${rounds} of ${seconds} s each after a warm-up, never at the same time. The
 figures are medians of the turns, with minimum and maximum in parentheses; ratios compare neighbouring turns.

@@ -1,6 +1,5 @@
 import type { Cpu } from '../cpu.ts';
-import { median, micros, millis, ratio, whole, withRange } from '../report/figures.ts';
-import type { Table } from '../report/table.ts';
+import { median, micros, millis, ratio, type Table, whole, withRange } from '../report.ts';
 import { loadGenerator, type Round, type Rounds } from './rounds.ts';
 
 const compared = ['', 'cluster', 'monolith', 'cluster : monolith'];

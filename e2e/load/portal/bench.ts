@@ -4,13 +4,8 @@ import { terminalReport } from '../../../deploy/local/report.ts';
 import { provideChromium } from '../../../deploy/local/testing/chromium.ts';
 import { chromiumArgs } from '../../portal/support/chromium-args.ts';
 import { fillSignIn } from '../../portal/support/sign-in.ts';
-import { startBenchCluster, startBenchMysql } from '../cluster.ts';
-import type { BenchContext } from '../context.ts';
-import { makeHome } from '../ends.ts';
-import { percentile, whole } from '../report/figures.ts';
-import { describeMachine } from '../report/machine.ts';
-import { writeResults } from '../report/results.ts';
-import { type Table, toTerminal } from '../report/table.ts';
+import { type BenchContext, makeHome, startBenchCluster, startBenchMysql } from '../driver.ts';
+import { describeMachine, percentile, type Table, toTerminal, whole, writeResults } from '../report.ts';
 import { scrolledPages, scrollLog, seedDeliveries } from './frames.ts';
 import { observeVitals, readVitals, type Vitals } from './vitals.ts';
 

@@ -2,7 +2,7 @@ import type { Browser, CDPSession, Page } from '@playwright/test';
 import { createConnection } from 'mysql2/promise';
 
 /** What a person sees while they scroll. */
-export interface Frames {
+interface Frames {
   readonly drawn: number;
   readonly dropped: number;
 }

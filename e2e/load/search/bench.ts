@@ -1,17 +1,32 @@
-import { connectDatabase, type Database } from '@causeway/runtime';
+import { connectDatabase, type Database, transaction } from '@causeway/runtime';
+import { startMysql } from '../../../deploy/local/servers.ts';
 import { createRandom } from '../../../services/crm/demo/random.ts';
 import { searchClients } from '../../../services/crm/lookups/index.ts';
+import { startIndexer } from '../../../services/crm/search/indexer.ts';
 import { type Tables, tenantTables } from '../../../services/crm/tables.ts';
-import { measureInserts } from './inserts.ts';
+import { markForSearch } from '../../../services/crm/testing/mark-for-search.ts';
+import { type BenchContext, makeHome } from '../driver.ts';
 import { createQueries } from './queries.ts';
-import { type SearchData, searchData, seedSearch } from './seed.ts';
+import { clientRow, createVariedPerson, type SearchData, searchData, seedSearch } from './seed.ts';
+
+/** Holds the whole data set, so that the bench measures the search and not the disk. */
+const bufferPoolMiB = 3072;
+
+/** Measures the client search, on a MySQL server of its own. */
+export const runSearch = async ({ toolchain, onEnd, say }: BenchContext): Promise<void> => {
+  const home = makeHome(onEnd);
+  const mysql = await startMysql({ home, program: toolchain.mysqld, bufferPoolMiB });
+  onEnd(() => mysql.stop());
+  say('filling the database with two million clients; this takes minutes …');
+  await benchSearch(mysql.url);
+};
 
 /**
  * Measures the client search as the service runs it (parse, queries, answer; without NATS and HTTP), for one large
  * company among many small ones, and the cost of its index for inserts.
  * @param mysqlUrl a database that only the bench uses.
  */
-export const benchSearch = async (mysqlUrl: string, data: SearchData = searchData): Promise<void> => {
+const benchSearch = async (mysqlUrl: string, data: SearchData = searchData): Promise<void> => {
   await seedSearch(mysqlUrl, data);
   const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 16, tenantTables });
   try {
@@ -86,4 +101,63 @@ const report = (name: string, timed: readonly Timed[]): void => {
 
 const print = (name: string, ...columns: readonly string[]): void => {
   process.stdout.write(`${name.padEnd(36)}${columns.map((column) => column.padStart(10)).join('')}\n`);
+};
+
+const writers = 16;
+const roundMs = 5_000;
+const rounds = 2;
+
+/** Measures inserts per second, one client per transaction, with and without the search index in alternate turns. */
+const measureInserts = async (db: Database<Tables>, data: SearchData): Promise<void> => {
+  const companies = {
+    'into the large company': () => data.bigCompanyId,
+    'into all companies': (number: number) => data.bigCompanyId + (number % (data.smallCompanies + 1)),
+  };
+  for (const [name, companyOf] of Object.entries(companies)) {
+    const rates = { without: 0, with: 0 };
+    for (let round = 0; round < rounds; round++) {
+      rates.without += await insertRate(db, companyOf, false);
+      const indexer = startIndexer({ db });
+      rates.with += await insertRate(db, companyOf, true);
+      await indexer.stop();
+    }
+    const waiting = await db
+      .selectFrom('client_search_pending')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('company_id', '=', data.bigCompanyId)
+      .executeTakeFirstOrThrow();
+    const perSecond = (count: number): string => `${Math.round(count / rounds)}/s`;
+    process.stdout.write(
+      `\ninserts ${name}: ${perSecond(rates.without)} without the index, ${perSecond(rates.with)} with it ` +
+        `(${(rates.without / rates.with).toFixed(2)} times slower), ${waiting.count} left waiting\n`,
+    );
+  }
+};
+
+let number = 10_000_000;
+
+const insertRate = async (
+  db: Database<Tables>,
+  companyOf: (number: number) => number,
+  indexed: boolean,
+): Promise<number> => {
+  const endMs = performance.now() + roundMs;
+  let inserted = 0;
+  const write = async (seed: number): Promise<void> => {
+    const random = createRandom(seed);
+    while (performance.now() < endMs) {
+      number++;
+      const row = {
+        ...clientRow(companyOf(number), createVariedPerson(random, number), number),
+        external_id: null,
+      };
+      await transaction(db, async (trx) => {
+        const { insertId } = await trx.insertInto('clients').values(row).executeTakeFirstOrThrow();
+        if (indexed) await markForSearch(trx, row.company_id, Number(insertId));
+      });
+      inserted++;
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, (_, at) => write(number + at)));
+  return (inserted / roundMs) * 1000;
 };

@@ -3,7 +3,7 @@ import type { Random } from '../../../services/crm/demo/random.ts';
 import type { Tables } from '../../../services/crm/tables.ts';
 
 /** Search texts, grouped by what makes them easy or hard. */
-export type QueryClasses = Readonly<Record<string, readonly string[]>>;
+type QueryClasses = Readonly<Record<string, readonly string[]>>;
 
 const perClass = 200;
 

@@ -1,8 +1,8 @@
 import { connectDatabase, migrate } from '@causeway/runtime';
-import { createRandom } from '../../../services/crm/demo/random.ts';
+import { contactOf, firstNames, lastNames } from '../../../services/crm/demo/people.ts';
+import { createRandom, type Random } from '../../../services/crm/demo/random.ts';
 import { indexCompany } from '../../../services/crm/search/index-company.ts';
 import { type Tables, tenantTables } from '../../../services/crm/tables.ts';
-import { createVariedPerson } from './names.ts';
 
 export interface SearchData {
   /** The company with a million clients. */
@@ -100,3 +100,25 @@ export const clientRow = (
   status_id: leadNewStatusId,
   external_id: number % 2 === 0 ? `EXT-${number}` : null,
 });
+
+/**
+ * People of a large company: a few very common names and a long tail of rare ones, so that the data has common, rare
+ * and unique substrings of every length.
+ */
+export const createVariedPerson = (random: Random, number: number) => {
+  const first_name = random.next() < 0.7 ? random.pickSkewed(firstNames) : invented(random, 2);
+  const last_name = random.next() < 0.5 ? random.pickSkewed(lastNames) : invented(random, 3);
+  return { first_name, last_name, ...contactOf(random, first_name, last_name, number) };
+};
+
+const invented = (random: Random, maxSyllables: number): string => {
+  let name = '';
+  for (let left = random.integer(1, maxSyllables); left >= 0; left--) {
+    name += random.pickSkewed(onsets) + random.pickSkewed(vowels) + random.pickSkewed(codas);
+  }
+  return name.charAt(0).toUpperCase() + name.slice(1);
+};
+
+const onsets = [...'nrstlmdkbghpvjfcwzyq', 'st', 'ch', 'br', 'kr', 'sh', 'th', 'tr', 'gl', 'pr', 'sv'];
+const vowels = [...'aeiou', 'ai', 'ie', 'ou', 'ö', 'é', 'y'];
+const codas = ['', '', '', ...'nrslmtkd', 'nd', 'st', 'ng', 'rk', 'x', 'w'];

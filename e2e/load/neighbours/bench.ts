@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { samplePayload } from '@causeway/proto';
-import type { BenchContext } from '../context.ts';
-import { makeHome } from '../ends.ts';
-import { percentile, whole } from '../report/figures.ts';
-import { describeMachine } from '../report/machine.ts';
-import { writeResults } from '../report/results.ts';
-import { type Table, toTerminal } from '../report/table.ts';
-import { makeEvents, steadyEvents } from './events.ts';
+import {
+  type DeliveryWorld,
+  makeEvents,
+  startDeliveryWorld,
+  steadyEvents,
+  type Tenant,
+} from '../deliveries/world.ts';
+import { type BenchContext, makeHome } from '../driver.ts';
+import { describeMachine, percentile, type Table, toTerminal, whole, writeResults } from '../report.ts';
 import { howLargeFanOut, measureLargeFanOut } from './large-fan-out.ts';
 import { howSlowCompany, measureSlowCompany } from './slow-company.ts';
-import { type DeliveryWorld, startDeliveryWorld, type Tenant } from './world.ts';
 
 const healthyCount = 100;
 const healthyPerSecond = 200;
@@ -25,7 +26,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   const { onEnd, say, options, toolchain } = context;
   const home = makeHome(onEnd);
   say('starting MySQL, the receiver and the cluster …');
-  const world = await startDeliveryWorld(context, { home, args: options.startArgs, settings: {} });
+  const world = await startDeliveryWorld(context, { home, args: options.startArgs });
   const healthy = await world.tenants(healthyCount);
   for (const tenant of healthy) await world.subscribe(tenant, `/counted/${tenant.id}`, ['client.created']);
   const hanging = await world.tenants(badCount);

@@ -1,17 +1,25 @@
 import { limitLogNumbers } from '@causeway/proto';
 import { connectBus, ensureLimitStreams } from '@causeway/runtime';
-import { startNats } from '../../../deploy/local/servers.ts';
-import { type Counter, createCounter } from '../../../services/gateway/limits/counter.ts';
-import { companySlot, keySlot } from '../../../services/gateway/limits/counts.ts';
-import { windowOf } from '../../../services/gateway/limits/window.ts';
-import type { BenchContext } from '../context.ts';
-import { readCpu } from '../cpu.ts';
-import { makeHome } from '../ends.ts';
-import { micros, millis, percentile, ratio, whole, withRange } from '../report/figures.ts';
-import { describeMachine } from '../report/machine.ts';
-import { writeResults } from '../report/results.ts';
-import { type Table, toTerminal } from '../report/table.ts';
-import { openStreamCounter } from './counter-stream.ts';
+import { jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { headers, type NatsConnection } from '@nats-io/transport-node';
+import { startNats } from '../../deploy/local/servers.ts';
+import { type Counter, createCounter } from '../../services/gateway/limits/counter.ts';
+import { companySlot, keySlot } from '../../services/gateway/limits/counts.ts';
+import { windowOf } from '../../services/gateway/limits/window.ts';
+import { readCpu } from './cpu.ts';
+import { type BenchContext, makeHome } from './driver.ts';
+import {
+  describeMachine,
+  micros,
+  millis,
+  percentile,
+  ratio,
+  type Table,
+  toTerminal,
+  whole,
+  withRange,
+  writeResults,
+} from './report.ts';
 
 const keys = 5000;
 /** Keys of one company share a ceiling, which is counted with every request. */
@@ -176,3 +184,55 @@ stream, one message per key; requests for a key in flight are coalesced). One pr
 nats-server, file storage; ${rounds} alternate turns of ${seconds} s after a warm-up. Every turn checks that the counters are
 exact. The figures are medians, with minimum and maximum in parentheses.
 `;
+
+const bucket = 'limits';
+
+/** Counts with the NATS server's own counters: one message per key; requests for a key in flight are coalesced. */
+interface StreamCounter {
+  /** @returns the request's position in its window. */
+  count(window: number, slot: number): Promise<number>;
+}
+
+/** A counter stream (ADR-49) that is also readable as the KV bucket `limits`. */
+const openStreamCounter = async (nc: NatsConnection): Promise<StreamCounter> => {
+  const manager = await jetstreamManager(nc, { checkAPI: false });
+  await manager.streams.add({
+    name: `KV_${bucket}`,
+    subjects: [`$KV.${bucket}.>`],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    max_age: 180e9,
+    duplicate_window: 1e9,
+    max_msgs_per_subject: 1,
+    allow_msg_counter: true,
+    allow_direct: true,
+  });
+  const waiting = new Map<string, ((position: number) => void)[]>();
+
+  const send = async (subject: string): Promise<void> => {
+    for (let group = waiting.get(subject); group && group.length > 0; group = waiting.get(subject)) {
+      waiting.set(subject, []);
+      const messageHeaders = headers();
+      messageHeaders.set('Nats-Incr', `+${group.length}`);
+      const reply = await nc.request(subject, undefined, { headers: messageHeaders, timeout: 5000 });
+      const { val, error } = reply.json<{ val?: string; error?: { description: string } }>();
+      if (val === undefined) throw new Error(`not counted: ${error?.description}`);
+      for (const [at, resolve] of group.entries()) resolve(Number(val) - group.length + 1 + at);
+    }
+    waiting.delete(subject);
+  };
+
+  return {
+    count: (window, slot) =>
+      new Promise((resolve, reject) => {
+        const subject = `$KV.${bucket}.${slot}.${window}`;
+        const group = waiting.get(subject);
+        if (group) {
+          group.push(resolve);
+          return;
+        }
+        waiting.set(subject, [resolve]);
+        send(subject).catch(reject);
+      }),
+  };
+};

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percentile, whole } from '../report/figures.ts';
-import type { Table } from '../report/table.ts';
-import { makeEvents, steadyEvents } from './events.ts';
-import type { DeliveryWorld, Tenant } from './world.ts';
+import { type DeliveryWorld, makeEvents, steadyEvents, type Tenant } from '../deliveries/world.ts';
+import { percentile, type Table, whole } from '../report.ts';
 
 const largeCompanies = 10;
 const subscriptionsEach = 1_000;

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percentile, whole } from '../report/figures.ts';
-import type { Table } from '../report/table.ts';
-import { makeEvents } from './events.ts';
-import type { DeliveryWorld, Tenant } from './world.ts';
+import { type DeliveryWorld, makeEvents, type Tenant } from '../deliveries/world.ts';
+import { percentile, type Table, whole } from '../report.ts';
 
 const slowSubscriptions = 950;
 const slowEvents = 43;
