@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { type ReshardTimes, reshard } from '../../deploy/data/testing/vitess/reshard.ts';
-import type { Tablet } from '../../deploy/data/testing/vitess/tablet.ts';
+import { type ReshardTimes, reshard } from '../../deploy/vitess/testing/reshard.ts';
+import type { Tablet } from '../../deploy/vitess/testing/tablet.ts';
 import { noteArrivals } from '../faults/arrivals.ts';
 import { runFault } from '../faults/run.ts';
 import { openPlace } from '../faults/scene.ts';

@@ -13,8 +13,10 @@ import {
   type ScaleOutContext,
   type Stage,
 } from './stage.ts';
+import { explainStatements } from './statements.ts';
 
 const run: Readonly<Record<Part, (stage: Stage) => Promise<Outcome>>> = {
+  statements: explainStatements,
   api: runApiTests,
   rates: compareRates,
   reshard: reshardUnderLoad,
@@ -39,7 +41,8 @@ export const scaleOut = async (context: ScaleOutContext): Promise<boolean> => {
   for (const complaint of complaints) report.line(`✗ ${complaint}`);
   if (complaints.length > 0) return false;
   stage.pass();
-  if (options.write) await write(context, tables);
+  // The list of statements is not among the figures.
+  if (options.write && options.parts.some((part) => part !== 'statements')) await write(context, tables);
   return true;
 };
 
@@ -55,7 +58,7 @@ const write = async (
 };
 
 const results = {
-  file: join(root, 'deploy', 'data', 'RESULTS.md'),
+  file: join(root, 'deploy', 'vitess', 'RESULTS.md'),
   head: `# Results
 
 The figures of one run of \`npm run scale-out -- --write\`. Ratios can be compared between machines, absolute figures

@@ -3,21 +3,17 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { migrate } from '@causeway/runtime';
-import {
-  startVitess,
-  type VitessCluster,
-  type VitessOptions,
-} from '../../deploy/data/testing/vitess/cluster.ts';
-import { addKeyspaces } from '../../deploy/data/testing/vitess/keyspaces.ts';
-import type { Tablet } from '../../deploy/data/testing/vitess/tablet.ts';
 import { type MysqlServer, startMysql } from '../../deploy/local/mysql.ts';
 import type { Report } from '../../deploy/local/report.ts';
 import type { Program } from '../../deploy/local/toolchain.ts';
 import { migrationFolders } from '../../deploy/migrate/folders.ts';
+import { startVitess, type VitessCluster, type VitessOptions } from '../../deploy/vitess/testing/cluster.ts';
+import { addKeyspaces } from '../../deploy/vitess/testing/keyspaces.ts';
+import type { Tablet } from '../../deploy/vitess/testing/tablet.ts';
 import type { Ends } from '../load/driver.ts';
 import type { Table } from '../load/report.ts';
 
-export const parts = ['api', 'rates', 'reshard'] as const;
+export const parts = ['statements', 'api', 'rates', 'reshard'] as const;
 export type Part = (typeof parts)[number];
 
 export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
@@ -30,6 +26,8 @@ export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
     readonly parts: readonly Part[];
     /** Parts of the paths of the API tests to run; empty for all. */
     readonly tests: readonly string[];
+    /** Folders of statements that tests have noted. */
+    readonly notes: readonly string[];
     /** Creates per second during the reshard. */
     readonly rate: number;
     readonly rounds: number;

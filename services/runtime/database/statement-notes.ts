@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CompiledQuery, RootOperationNode } from 'kysely';
 import { readEnv } from '../config.ts';
 
-/** Writes down which statements a service's code sends, for `deploy/data/testing/statements`. */
+/** Writes down which statements a service's code sends, for `deploy/vitess/statements`. */
 export interface StatementNotes {
   /** Called where a query is compiled, which is in the stack of the code that sends it. */
   made(node: RootOperationNode, reason: string | undefined): void;

@@ -1,9 +1,9 @@
 import { chmodSync, chownSync, copyFileSync, linkSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnGuarded } from '../../../local/guarded.ts';
-import { run } from '../../../local/toolchain/run.mjs';
-import type { Program } from '../../../local/toolchain.ts';
+import { spawnGuarded } from '../../local/guarded.ts';
+import { run } from '../../local/toolchain/run.mjs';
+import type { Program } from '../../local/toolchain.ts';
 
 /** Runs the programs of a Vitess cluster in one folder. */
 export interface Processes {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import { keyspaceNames, readKeyspace } from '../../vschema/keyspaces.ts';
-import { readPlainSchema, routingRules, shardedSchema } from '../../vschema/sharded-schema.ts';
+import { keyspaceNames, readKeyspace } from '../keyspaces.ts';
+import { readPlainSchema, routingRules, shardedSchema } from '../sharded-schema.ts';
 import type { VitessCluster } from './cluster.ts';
 import type { Tablet } from './tablet.ts';
 

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
-import { startMysql } from '../../../local/mysql.ts';
-import { freePorts } from '../../../local/ports.ts';
-import type { MysqldProgram, Program } from '../../../local/toolchain.ts';
+import { startMysql } from '../../local/mysql.ts';
+import { freePorts } from '../../local/ports.ts';
+import type { MysqldProgram, Program } from '../../local/toolchain.ts';
 import { isOk, type Processes, type Started } from './processes.ts';
 
 /** A shard's MySQL server with the tablet in front of it. */

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NotedStatement } from '../../../../services/runtime/database/statement-notes.ts';
+import type { NotedStatement } from '../../../services/runtime/database/statement-notes.ts';
 import { normalize } from './normalize.ts';
 
 /** A statement of the services, and what the planner of Vitess makes of it. */
@@ -12,7 +12,7 @@ export interface Listed {
   readonly reason: string;
 }
 
-export const listFile = join(import.meta.dirname, '../../vschema/statements.txt');
+export const listFile = join(import.meta.dirname, 'statements.txt');
 
 /** Each statement has three lines: itself, its verdict, and why it may concern several companies. */
 export const readList = (): readonly Listed[] =>
@@ -29,7 +29,7 @@ export const readList = (): readonly Listed[] =>
 export const renderList = (list: readonly Listed[]): string =>
   [
     '# The SQL statements of the services, with the verdict of the planner of Vitess and, where a statement may concern\n' +
-      '# several companies, why. `npm run statements` writes this file (../README.md, "Vitess").',
+      '# several companies, why. `npm run scale-out -- statements --write` writes this file (../README.md).',
     ...list
       .toSorted((a, b) => (a.statement < b.statement ? -1 : 1))
       .map(({ statement, verdict, reason }) => [statement, `  ${verdict}`, reason && `  ${reason}`])

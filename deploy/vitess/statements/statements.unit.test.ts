@@ -5,17 +5,15 @@ import { readList, renderList } from './list.ts';
 import { normalize, withValues } from './normalize.ts';
 import { createVariants, withoutVariants } from './variants.ts';
 
-const root = resolve(import.meta.dirname, '../../../..');
+const root = resolve(import.meta.dirname, '../../..');
 
 describe('the list', () => {
   const list = readList();
   const statements = list.map(({ statement }) => statement);
 
-  test('is written as `npm run statements` writes it', () => {
+  test('is written as `npm run scale-out -- statements --write` writes it', () => {
     expect(list.length).toBeGreaterThan(300);
-    expect(readFileSync(join(import.meta.dirname, '../../vschema/statements.txt'), 'utf8')).toBe(
-      renderList(list),
-    );
+    expect(readFileSync(join(import.meta.dirname, 'statements.txt'), 'utf8')).toBe(renderList(list));
     expect(statements.map(normalize)).toEqual(statements);
     expect(withoutVariants(statements).toSorted()).toEqual(statements.toSorted());
   });
@@ -27,7 +25,7 @@ describe('the list', () => {
   test('gives a reason for each statement that goes to every shard, and none of them answers a request', () => {
     const kinds = new Map(
       [
-        ...readFileSync(join(root, 'deploy/data/README.md'), 'utf8').matchAll(
+        ...readFileSync(join(root, 'deploy/vitess/README.md'), 'utf8').matchAll(
           /^\| ([^|]+) \| (batch|poller|lookup|scatter|one) \| [^|]+ \|$/gm,
         ),
       ].map(([, reason = '', kind = '']) => [reason, kind]),

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
-import { freePorts } from '../../../local/ports.ts';
-import type { MysqldProgram, Program } from '../../../local/toolchain.ts';
+import { freePorts } from '../../local/ports.ts';
+import type { MysqldProgram, Program } from '../../local/toolchain.ts';
 import { isOk, openProcesses, type Started } from './processes.ts';
 import { startTablet, type Tablet } from './tablet.ts';
 

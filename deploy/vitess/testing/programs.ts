@@ -1,10 +1,10 @@
 import { existsSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SetupError } from '../../../local/setup-error.ts';
-import { withLock } from '../../../local/toolchain/lock.mjs';
-import { onPath, run } from '../../../local/toolchain/run.mjs';
-import { step } from '../../../local/toolchain/terminal.mjs';
+import { SetupError } from '../../local/setup-error.ts';
+import { withLock } from '../../local/toolchain/lock.mjs';
+import { onPath, run } from '../../local/toolchain/run.mjs';
+import { step } from '../../local/toolchain/terminal.mjs';
 
 /** The release that this project is tested with. */
 export const vitessVersion = 'v0.24.0';

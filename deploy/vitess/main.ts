@@ -1,5 +1,5 @@
 import { ConfigError, parseConfig, readEnv } from '@causeway/runtime';
-import { migrateConfig } from '../../migrate/config.ts';
+import { migrateConfig } from '../migrate/config.ts';
 import { keyspaceNames } from './keyspaces.ts';
 import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.ts';
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../..');
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const sources = globSync('services/*/**/*.ts', { cwd: root })
@@ -22,7 +22,7 @@ const reasons = sources.flatMap((source) =>
 const calls = sources.reduce((sum, source) => sum + source.split('acrossTenants(').length - 1, 0);
 
 const rows = [
-  ...text('deploy/data/README.md').matchAll(
+  ...text('deploy/vitess/README.md').matchAll(
     /^\| ([^|]+) \| (batch|poller|lookup|scatter|one) \| ([^|]+) \|$/gm,
   ),
 ].map(([, reason]) => reason);

@@ -3,7 +3,7 @@ import { duplicateKey, parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, testDatabase } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
-import { migrationFolders } from '../../migrate/folders.ts';
+import { migrationFolders } from '../migrate/folders.ts';
 import { lookupsOf, readKeyspace } from './keyspaces.ts';
 import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.ts';
 
@@ -11,7 +11,7 @@ import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.t
 // migrations.
 
 const causeway = readKeyspace('causeway');
-const plain = await testDatabase({ folders: migrationFolders(join(import.meta.dirname, '../../..')) });
+const plain = await testDatabase({ folders: migrationFolders(join(import.meta.dirname, '../..')) });
 const schema = await readPlainSchema(plain.url);
 const sharded = shardedSchema(schema);
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { testDatabase } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
-import { migrationFolders } from '../../migrate/folders.ts';
+import { migrationFolders } from '../migrate/folders.ts';
 import { lookupsOf, readKeyspace } from './keyspaces.ts';
 
 // Compares the two keyspaces with the schema of the migrations. It fails for a new table, id, unique key or foreign
@@ -20,7 +20,7 @@ const unsharded: Readonly<Record<string, string>> = {
 };
 
 const { query, name: database } = await testDatabase({
-  folders: migrationFolders(join(import.meta.dirname, '../../..')),
+  folders: migrationFolders(join(import.meta.dirname, '../..')),
 });
 const columns = await query<{ table: string; column: string; extra: string }>(
   `SELECT table_name AS \`table\`, column_name AS \`column\`, extra AS extra FROM information_schema.columns
