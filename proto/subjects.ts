@@ -57,21 +57,19 @@ export const limitLogStream = (log: number | '*'): string => `LIMITS_${log}`;
 export const limitLogNumbers = (replicas: number): readonly number[] => (replicas < 3 ? [1] : [1, 2, 3]);
 
 /** Names the store of a log, so that a store that was lost is told from the one before it. */
-export const limitStoreSubject = (log: number | '*', partition: number | '*'): string =>
-  `limits.log.${log}.${partition}`;
-/** The entries of a partition in a store, which only the partition's owner appends. */
-export const limitEntrySubject = (log: number | '*', partition: number | '*', store: string): string =>
-  `${limitStoreSubject(log, partition)}.${store}`;
+export const limitStoreSubject = (log: number | '*'): string => `limits.log.${log}`;
+/** The entries of a store, which only the owner of the counts appends. */
+export const limitEntrySubject = (log: number | '*', store: string): string =>
+  `${limitStoreSubject(log)}.${store}`;
 /** A message here says that a store has received everything that it must have. */
-export const limitMemberSubject = (log: number | '*', partition: number | '*', store: string): string =>
-  `${limitEntrySubject(log, partition, store)}.member`;
+export const limitMemberSubject = (log: number | '*', store: string): string =>
+  `${limitEntrySubject(log, store)}.member`;
 
 /**
- * Requests to count go here. Only the owner of the partition listens, under the epoch of its ownership, so that an
- * owner that lost the partition without noticing is never asked again.
+ * Requests to count go here. Only the owner listens, under the epoch of its ownership, so that an owner that was
+ * fenced off without noticing is never asked again.
  */
-export const limitCountSubject = (partition: number | '*', epoch: string): string =>
-  `limits.count.${partition}.${epoch}`;
+export const limitCountSubject = (epoch: string): string => `limits.count.${epoch}`;
 
 /**
  * The stream of committed events, for the dispatchers. The outbox table is authoritative: a sweeper finds events that

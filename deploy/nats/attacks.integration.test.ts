@@ -110,7 +110,7 @@ const listen = async (user: string, subject: string, accepts: (message: Msg) => 
   });
   await nc.flush();
 };
-const countSubject = limitCountSubject(0, 'epoch');
+const countSubject = limitCountSubject('epoch');
 await listen('crm', ingestSubject, isRequest, '{"id":1}');
 await listen('dispatcher', testDeliverySubject, isRequest, '{"error":"none"}');
 await listen('dispatcher', deliveryCommandSubject, isRequest, '{}');
@@ -133,7 +133,7 @@ const targets = [
 const streams = [limitLogStream(1), eventStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
 /** The streams in which a user may store messages of its own; others refuse it. */
 const stored = [
-  limitEntrySubject(1, 0, 'store'),
+  limitEntrySubject(1, 'store'),
   eventSubject(1001, 'client.created'),
   `$KV.${gatewayBucket}.mine`,
 ];
@@ -261,7 +261,7 @@ const deliveredByJetStream = async (): Promise<void> => {
     await manager.consumers.add(limitLogStream(1), { name, deliver_subject: name });
     await vi.waitFor(
       () => {
-        operator.nc.publish(limitEntrySubject(1, 7, 'store'), 'control');
+        operator.nc.publish(limitEntrySubject(1, 'other'), 'control');
         expect(delivered).toBeGreaterThan(0);
       },
       { timeout: 10_000, interval: 300 },

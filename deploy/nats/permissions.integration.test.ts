@@ -147,16 +147,16 @@ test.each([
   ['webhooks', eventSubject(1001, 'client.created')],
   ['webhooks', deliveryTailSubject(1001)],
   ['webhooks', `$KV.${keyBucket}.1`],
-  ['webhooks', limitEntrySubject(1, 0, 'store')],
+  ['webhooks', limitEntrySubject(1, 'store')],
   ['crm', deliveryHealthSubject],
   ['crm', testDeliverySubject],
-  ['crm', limitEntrySubject(1, 0, 'store')],
+  ['crm', limitEntrySubject(1, 'store')],
   ['crm', sessionsEndedSubject],
   ['crm', `$JS.API.CONSUMER.CREATE.${eventStream}.mine`],
   ['crm', `$JS.API.STREAM.DELETE.${eventStream}`],
   ['access', laneSubject('crm')],
   ['access', deliveryHealthSubject],
-  ['access', limitEntrySubject(1, 0, 'store')],
+  ['access', limitEntrySubject(1, 'store')],
   ['access', eventSubject(1001, 'client.created')],
   ['access', `$JS.API.STREAM.DELETE.KV_${keyBucket}`],
   ['access', `$JS.API.CONSUMER.CREATE.${limitLogStream(1)}.mine`],
@@ -262,9 +262,9 @@ test('a stream message that is delivered to a lane is not taken as a request', a
   const maker = await connectAs('operator');
   const frame = encodeCalls([{ id: 1, call: callOf('from a stream') }]);
   const manager = await jetstreamManager(maker, { checkAPI: false });
-  await manager.streams.add({ name: limitLogStream(1), subjects: [limitEntrySubject(1, '*', '*')] });
+  await manager.streams.add({ name: limitLogStream(1), subjects: [limitEntrySubject(1, '*')] });
   const gateway = await connectAs('gateway');
-  gateway.publish(limitEntrySubject(1, 0, 'store'), frame);
+  gateway.publish(limitEntrySubject(1, 'store'), frame);
   await manager.consumers.add(limitLogStream(1), {
     name: 'thief',
     deliver_subject: laneSubject('operator'),

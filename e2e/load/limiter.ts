@@ -32,7 +32,7 @@ const timeoutMs = 5000;
 /** Counts a read of a key. @returns its position in the window. */
 type Count = (window: number, key: number) => Promise<number>;
 
-/** Compares the gateway's partition log with the NATS server's own counters, on one server, in alternate turns. */
+/** Compares the gateway's log with the NATS server's own counters, on one server, in alternate turns. */
 export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchContext): Promise<void> => {
   const home = makeHome(onEnd);
   const nats = await startNats({ home, program: toolchain.natsServer });
@@ -40,11 +40,11 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
   const bus = await connectBus({ url: nats.url, name: 'gateway' });
   onEnd(() => bus.close());
   await ensureLimitStreams(bus.nc, []);
-  const partitionLog = createCounter({ bus, logs: limitLogNumbers(1), partitions: 1, timeoutMs });
-  await partitionLog.warm();
+  const ownLog = createCounter({ bus, logs: limitLogNumbers(1), timeoutMs });
+  await ownLog.warm();
   const stream = await openStreamCounter(bus.nc);
   const ways: Readonly<Record<string, Checked>> = {
-    'partition log': checked(readCounter(partitionLog)),
+    log: checked(readCounter(ownLog)),
     'counter stream': checked((window, key) => stream.count(window, keySlot(key, 'read'))),
   };
 
@@ -58,7 +58,7 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
       );
     }
   }
-  await partitionLog.drain();
+  await ownLog.drain();
 
   const tables = [await describeMachine({ 'nats-server': toolchain.natsServer }), turnTable(turns)];
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
@@ -70,7 +70,7 @@ const readCounter =
   async (window, key) => {
     const companyId = Math.floor(key / keysPerCompany) + 1;
     const slots = { slot: keySlot(key, 'read'), companySlot: companySlot(companyId, 'read') };
-    return (await count({ window, companyId, ...slots, limit: unlimited })).own;
+    return (await count({ window, ...slots, limit: unlimited })).own;
   };
 const unlimited = 1_000_000_000;
 
@@ -178,7 +178,7 @@ const turnTable = (turns: ReadonlyMap<string, readonly Turn[]>): Table => {
 };
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
-How the gateway counts (\`services/gateway/limits\`: the owner of a partition counts in memory and answers when the
+How the gateway counts (\`services/gateway/limits\`: one gateway counts in memory and answers when the
 increments of a tick are in the log, as one message), compared with counters in the server (\`Nats-Incr\` on a counter
 stream, one message per key; requests for a key in flight are coalesced). One process with ${callers} sequential callers, one
 nats-server, file storage; ${rounds} alternate turns of ${seconds} s after a warm-up. Every turn checks that the counters are

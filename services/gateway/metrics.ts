@@ -22,5 +22,5 @@ export const gatewayMetrics = declareMetrics({
     help: 'Batches of counted requests, by outcome; `disconnected` are requests refused at once, without NATS',
     labels: ['outcome'],
   },
-  limit_partitions_owned: { type: 'gauge', help: 'Partitions of the rate limiter that this process owns' },
+  limit_owner: { type: 'gauge', help: 'Whether this process counts the requests of all gateways' },
 });

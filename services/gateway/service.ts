@@ -29,8 +29,6 @@ import { reportRequests } from './usage/request-counts.ts';
 
 /** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */
 const countTimeoutMs = 500;
-/** Number of partitions, and so of owners. */
-const limitPartitions = 1;
 /** An election takes up to nine seconds if a server has just died. */
 const startPatienceMs = 30_000;
 /** How long slow clients may take to read their answers after a SIGTERM. */
@@ -92,7 +90,6 @@ const openUpstream = async (
   const counter = createCounter({
     bus,
     logs: limitLogNumbers(config.NATS_REPLICAS),
-    partitions: limitPartitions,
     timeoutMs: countTimeoutMs,
     logger: log,
     metrics,

@@ -12,7 +12,7 @@ export const ensureLimitStreams = async (nc: NatsConnection, servers: readonly s
   for (const log of limitLogNumbers(servers.length))
     await manager.streams.add({
       name: limitLogStream(log),
-      subjects: [`${limitStoreSubject(log, '*')}`, `${limitStoreSubject(log, '*')}.>`],
+      subjects: [limitStoreSubject(log), `${limitStoreSubject(log)}.>`],
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
       max_age: maxAgeSeconds * 1e9,

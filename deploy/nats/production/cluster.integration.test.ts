@@ -141,11 +141,10 @@ test('each service creates its streams with three copies, as its own user', asyn
   const counter = createCounter({
     bus: gateway!,
     logs: limitLogNumbers(3),
-    partitions: 1,
     timeoutMs: 10_000,
   });
   await counter.warm();
-  const take = { window: 1, companyId: 1, slot: 4, limit: 9, companySlot: 0 };
+  const take = { window: 1, slot: 4, limit: 9, companySlot: 0 };
   expect(await counter.count(take)).toEqual({ own: 1, company: 0 });
   await counter.drain();
 });

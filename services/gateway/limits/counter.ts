@@ -1,8 +1,8 @@
 import { type Bus, type Log, type Metrics, noMetrics } from '@causeway/runtime';
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
-import { type Positions, partitionOf, positionLength, type Takes } from './counts.ts';
-import { createRoute, type Route } from './route.ts';
+import { type Positions, positionLength, type Takes } from './counts.ts';
+import { createRoute } from './route.ts';
 
 /** The request could not be counted in time, so it must not be admitted. */
 export class CountError extends Error {
@@ -13,16 +13,15 @@ export class CountError extends Error {
 export interface Counter {
   /** @throws CountError within `timeoutMs`; the request may have been counted. */
   count(take: Take): Promise<Position>;
-  /** Finds every partition's owner, or takes it over, so that the first request does not wait for it. */
+  /** Finds the owner, or becomes it, so that the first request does not wait for it. */
   warm(): Promise<void>;
-  /** Releases this process's partitions to other gateways. */
+  /** Releases the counts to the other gateways, if this process owns them. */
   drain(): Promise<void>;
 }
 
 /** A request to be counted. */
 export interface Take {
   readonly window: number;
-  readonly companyId: number;
   readonly slot: number;
   /** The limit of `slot`: a request beyond it does not count for the company. */
   readonly limit: number;
@@ -43,15 +42,14 @@ export interface Position {
 }
 
 /**
- * Sends the requests of one tick and partition together. Each partition of the slots has one owner among the gateways,
- * which counts in memory and answers when a majority of the partition's logs has the counts (`partition.ts`).
+ * Sends the requests of one tick together to their owner: the gateway that counts in memory and answers when a
+ * majority of the logs has the counts (`owner.ts`).
  */
 export const createCounter = ({
   bus,
   logs,
   logger,
   metrics = noMetrics,
-  partitions,
   timeoutMs,
 }: CounterOptions): Counter => {
   const asker = createAsker(bus);
@@ -62,28 +60,21 @@ export const createCounter = ({
 
   let countedAtMs = performance.now();
   let switchedAtMs = Number.NEGATIVE_INFINITY;
-  /** Leaves a NATS server through which too few logs answer: it is partitioned or unhealthy. */
+  /** Leaves a NATS server through which too few logs answer: it is cut off or unhealthy. */
   const switchServer = (): void => {
     const nowMs = performance.now();
     if (nowMs - countedAtMs < switchServerAfterMs || nowMs - switchedAtMs < timeoutMs) return;
     switchedAtMs = nowMs;
     bus.switchServer('too few logs of the limiter answer through it');
   };
-  const lines = Array.from(
-    { length: partitions },
-    (_, partition): Line => ({
-      route: createRoute({
-        ...{ bus, asker, partition, logs, timeoutMs, metrics, logger, tally },
-        onLogsSilent: switchServer,
-      }),
-      waiting: [],
-      flushing: false,
-    }),
-  );
-  metrics.gauge(
-    gatewayMetrics.limit_partitions_owned,
-    () => lines.filter(({ route }) => route.owned()).length,
-  );
+  const route = createRoute({
+    ...{ bus, asker, logs, timeoutMs, metrics, logger, tally },
+    onLogsSilent: switchServer,
+  });
+  metrics.gauge(gatewayMetrics.limit_owner, () => Number(route.owned()));
+  let waiting: Waiting[] = [];
+  /** Whether the waiting requests will be sent in this tick. */
+  let flushing = false;
 
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   /** Logs why requests are answered 503, at most once per interval. */
@@ -93,30 +84,30 @@ export const createCounter = ({
     logger?.warn({ error: cause }, 'count failed');
   };
 
-  const countIn = async (route: Route, window: number, takes: Takes): Promise<Positions> => {
+  const countIn = async (window: number, takes: Takes): Promise<Positions> => {
     const positions = await route.count(window, takes, performance.now() + timeoutMs);
     if (!positions) throw new CountError('no owner counted in time');
     return positions;
   };
 
-  const flush = (line: Line): void => {
-    const waiting = line.waiting;
-    line.waiting = [];
-    line.flushing = false;
-    for (const [window, requests] of Map.groupBy(waiting, ({ take }) => take.window)) {
+  const flush = (): void => {
+    const gathered = waiting;
+    waiting = [];
+    flushing = false;
+    for (const [window, requests] of Map.groupBy(gathered, ({ take }) => take.window)) {
       const groups = gather(requests);
       const fail = (error: CountError): void => {
         for (const request of requests) request.reject(error);
       };
       const late = setTimeout(() => {
         tally('timeout');
-        if (line.route.owned()) switchServer();
+        if (route.owned()) switchServer();
         fail(new CountError('the counters did not answer in time'));
       }, timeoutMs);
       const takes = groups.flatMap(([{ take }, ...more]) => [
         ...[take.slot, take.limit, 1 + more.length, take.companySlot],
       ]);
-      countIn(line.route, window, takes).then(
+      countIn(window, takes).then(
         (positions) => {
           clearTimeout(late);
           countedAtMs = performance.now();
@@ -148,21 +139,16 @@ export const createCounter = ({
           tally('disconnected');
           return reject(new CountError('NATS is disconnected'));
         }
-        const line = lines[partitionOf(take.companyId, partitions)]!;
-        const first = line.waiting.push({ take, resolve, reject }) === 1;
+        const first = waiting.push({ take, resolve, reject }) === 1;
         if (take.deferrable) {
-          if (first) setTimeout(flush, deferMs, line);
-        } else if (!line.flushing) {
-          line.flushing = true;
-          setImmediate(flush, line);
+          if (first) setTimeout(flush, deferMs);
+        } else if (!flushing) {
+          flushing = true;
+          setImmediate(flush);
         }
       }),
-    warm: async () => {
-      await Promise.all(lines.map(({ route }) => route.warm()));
-    },
-    drain: async () => {
-      await Promise.all(lines.map(({ route }) => route.drain()));
-    },
+    warm: route.warm,
+    drain: route.drain,
   };
 };
 
@@ -193,18 +179,9 @@ export interface CounterOptions {
   readonly bus: Bus;
   /** The numbers of the logs (`limitLogNumbers`); the same in every gateway. */
   readonly logs: readonly number[];
-  readonly partitions: number;
   readonly timeoutMs: number;
   readonly logger?: Log;
   readonly metrics?: Metrics;
-}
-
-/** A partition's requests on their way to its owner. */
-interface Line {
-  readonly route: Route;
-  waiting: Waiting[];
-  /** Whether the waiting requests will be sent in this tick. */
-  flushing: boolean;
 }
 
 interface Waiting {

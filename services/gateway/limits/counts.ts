@@ -97,6 +97,3 @@ export const keySlot = (keyId: number, bucket: Bucket): number => keyId * 4 + bu
 export const companySlot = (companyId: number, bucket: Bucket): number =>
   -(companyId * 8 + bucketNumber[bucket]);
 export const memberSlot = (memberId: number): number => -(memberId * 8 + 4);
-
-/** All slots of a company, its keys and its members are in one partition, so one owner counts all parts of a request. */
-export const partitionOf = (companyId: number, partitions: number): number => companyId % partitions;

@@ -4,13 +4,13 @@ import type { Ask } from './ask.ts';
 import type { Entry, LimitLog, LogState } from './log.ts';
 
 /**
- * A partition's log in the JetStream stream `LIMITS_<log>`, which has one copy and so needs no leader: only the server
+ * A log in the JetStream stream `LIMITS_<log>`, which has one copy and so needs no leader: only the server
  * that has it answers. Reads come as JSON. A direct read would deliver the stored message itself to any subject that
  * its requester names, and a consumer would have to be created by the leader of the cluster.
  */
-export const openJetStreamLog = (ask: Ask, { log, partition, timeoutMs }: JetStreamLogOptions): LimitLog => {
+export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptions): LimitLog => {
   const stream = limitLogStream(log);
-  const storeSubject = limitStoreSubject(log, partition);
+  const storeSubject = limitStoreSubject(log);
   const readSubject = `$JS.API.STREAM.MSG.GET.${stream}`;
 
   /** Reads a message. @returns null if there is none, undefined without an answer. */
@@ -40,11 +40,11 @@ export const openJetStreamLog = (ask: Ask, { log, partition, timeoutMs }: JetStr
         epoch: entry && !entry.released ? entry.epoch : null,
       });
     };
-    read(lastOf(limitMemberSubject(log, partition, store)), (message) => {
+    read(lastOf(limitMemberSubject(log, store)), (message) => {
       member = message === undefined ? undefined : message !== null;
       settle();
     });
-    read(lastOf(limitEntrySubject(log, partition, store)), (message) => {
+    read(lastOf(limitEntrySubject(log, store)), (message) => {
       last = message;
       settle();
     });
@@ -72,11 +72,10 @@ export const openJetStreamLog = (ask: Ask, { log, partition, timeoutMs }: JetStr
         if (message) readStateOf(textOf(message), done);
         else done(message === null ? nameless : undefined);
       }),
-    readEntries: (state, done) =>
-      readEntries(read, limitEntrySubject(log, partition, state.store ?? ''), state, done),
+    readEntries: (state, done) => readEntries(read, limitEntrySubject(log, state.store ?? ''), state, done),
     append: ({ store, entry, expectedSequence, replaces }, done) =>
       publish(
-        limitEntrySubject(log, partition, store),
+        limitEntrySubject(log, store),
         entry,
         [
           [expectedHeader, String(expectedSequence)],
@@ -89,9 +88,7 @@ export const openJetStreamLog = (ask: Ask, { log, partition, timeoutMs }: JetStr
         done(typeof result === 'number'),
       ),
     addMember: (store, done) =>
-      publish(limitMemberSubject(log, partition, store), '', [forever], (result) =>
-        done(typeof result === 'number'),
-      ),
+      publish(limitMemberSubject(log, store), '', [forever], (result) => done(typeof result === 'number')),
   };
 };
 
@@ -127,7 +124,6 @@ const readEntries = (
           read({ seq: next++ }, (message) => {
             pending--;
             if (message === undefined) failed = true;
-            // Other sequences belong to other partitions.
             else if (message?.subject === subject) entries.push(parse(message));
             if (failed ? pending === 0 : next === sequence && pending === 0)
               done(failed ? undefined : [...entries, entry]);
@@ -173,7 +169,6 @@ const parse = (message: Stored): Entry => JSON.parse(textOf(message)) as Entry;
 
 export interface JetStreamLogOptions {
   readonly log: number;
-  readonly partition: number;
   /** How long an answer may take before the log counts as silent. */
   readonly timeoutMs: number;
 }

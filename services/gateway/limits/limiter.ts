@@ -12,7 +12,6 @@ export interface Limit {
 
 /** The limits that apply to a request. */
 export interface Limits {
-  readonly companyId: number;
   /** The key's or the member's. */
   readonly own: Limit;
   /** The company's over all its keys; null: none. */
@@ -58,11 +57,10 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
   return {
     likelyRefused,
     take: async (limits) => {
-      const { companyId, own, company } = limits;
+      const { own, company } = limits;
       const window = enterWindow();
       const positions = await counter.count({
         window,
-        companyId,
         slot: own.slot,
         limit: own.limit,
         companySlot: company?.slot ?? 0,

@@ -9,7 +9,7 @@ import { CountError, type Counter, createCounter, type Take } from './counter.ts
 import { companySlot, keySlot } from './counts.ts';
 import { openJetStreamLog } from './jetstream-log.ts';
 import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
-import { claimPartition, MovedError } from './partition.ts';
+import { claimOwnership, MovedError } from './owner.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 
 let nats: TestNats;
@@ -32,22 +32,22 @@ const startGateway = async (url = nats.url): Promise<Gateway> => {
   const bus = await connectBus({ url, name: 'gateway' });
   onTestFinished(() => bus.close());
   await ensureLimitStreams(bus.nc, []);
-  const counter = createCounter({ bus, logs: limitLogNumbers(1), partitions: 1, timeoutMs: 500 });
+  const counter = createCounter({ bus, logs: limitLogNumbers(1), timeoutMs: 500 });
   return { bus, counter, limiter: createLimiter(counter, () => clock) };
 };
 
-/** The log of a partition, as its gateways see it. */
-const openQuorum = ({ bus }: Gateway, partition = 0): Quorum => {
+/** The log, as the gateways see it. */
+const openQuorum = ({ bus }: Gateway): Quorum => {
   let stores = 0;
   return createQuorum({
-    logs: [openJetStreamLog(createAsker(bus).ask, { log: 1, partition, timeoutMs: 5000 })],
+    logs: [openJetStreamLog(createAsker(bus).ask, { log: 1, timeoutMs: 5000 })],
     newStore: () => `store${++stores}`,
   });
 };
 const ownerOf = (quorum: Quorum): Promise<string | null | undefined> => new Promise(quorum.findOwner);
 const entriesOf = async ({ bus }: Gateway): Promise<number> => {
   const jsm = await jetstreamManager(bus.nc);
-  const { state } = await jsm.streams.info(limitLogStream(1), { subjects_filter: 'limits.log.1.0.*' });
+  const { state } = await jsm.streams.info(limitLogStream(1), { subjects_filter: 'limits.log.1.*' });
   return Object.values(state.subjects!).reduce((sum, count) => sum + count, 0);
 };
 /** Long enough never to expire. */
@@ -64,7 +64,6 @@ const limitsOf = (
   bucket: Bucket = 'read',
   company?: Limits['company'],
 ): Limits => ({
-  companyId: 1,
   own: { name: bucket, slot: keySlot(key, bucket), limit },
   company: company ?? null,
 });
@@ -73,7 +72,6 @@ const take = ({ limiter }: Gateway, key: number, limit: number, bucket?: Bucket)
 
 const inSlot = (window: number, slot: number): Take => ({
   window,
-  companyId: 1,
   slot,
   limit: 1_000_000,
   companySlot: 0,
@@ -194,7 +192,7 @@ describe('limits are exact', () => {
 describe('counts survive', () => {
   test('the kill of their owner under load: no position is admitted twice', async () => {
     const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
-    // The first to count owns the partition.
+    // The first to count is the owner.
     await takeAll([gateways[0]!], newKey(), 1);
     const keys = Array.from({ length: 20 }, newKey);
     const first = keys.map((key) => takeAll(gateways, key, 30));
@@ -282,7 +280,7 @@ describe('ownership', () => {
   test('keeps a window as long as any gateway counts in it, whatever the clocks of the others say', async () => {
     const gateway = await startGateway();
     let nowMs = 0;
-    const owner = await claimPartition(openQuorum(gateway, 902), listen, { elapsedMs: () => nowMs });
+    const owner = await claimOwnership(openQuorum(gateway), listen, { elapsedMs: () => nowMs });
     const [behind, present] = [1000, 1003];
     const untilSnapshot = async (): Promise<void> => {
       for (let at = 0; at < 1001; at++) await owner.count(present, requests(8), withinMs);
@@ -302,7 +300,7 @@ describe('ownership', () => {
     const all = Promise.withResolvers<void>();
     let readers = 0;
     const together = (): Quorum => {
-      const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, partition: 900, timeoutMs: 5000 });
+      const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
       return createQuorum({
         logs: [
           {
@@ -317,9 +315,9 @@ describe('ownership', () => {
       });
     };
     // Names the store.
-    await (await claimPartition(openQuorum(gateway, 900), listen)).release();
+    await (await claimOwnership(openQuorum(gateway), listen)).release();
     const claims = await Promise.allSettled(
-      Array.from({ length: 8 }, () => claimPartition(together(), listen)),
+      Array.from({ length: 8 }, () => claimOwnership(together(), listen)),
     );
     expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const claim of claims)
@@ -328,11 +326,11 @@ describe('ownership', () => {
 
   test('passes to the gateway that takes over, and the previous owner counts nothing more', async () => {
     const gateway = await startGateway();
-    const quorum = openQuorum(gateway, 901);
-    const former = await claimPartition(quorum, listen);
+    const quorum = openQuorum(gateway);
+    const former = await claimOwnership(quorum, listen);
     const window = Math.floor(Date.now() / 60_000);
     expect(await former.count(window, requests(4, 2), withinMs)).toEqual([1, 0]);
-    const present = await claimPartition(quorum, listen);
+    const present = await claimOwnership(quorum, listen);
     expect(await present.count(window, requests(4), withinMs)).toEqual([3, 0]);
     await expect(former.count(window, requests(4), withinMs)).rejects.toBeInstanceOf(MovedError);
     expect(former.owned()).toBe(false);
@@ -343,13 +341,13 @@ describe('ownership', () => {
     const [gateway, other] = [await startGateway(), await startGateway()];
     const window = Math.floor(Date.now() / 60_000);
     const ids: (string | undefined)[] = [];
-    const owner = await claimPartition(openQuorum(gateway), (partition) => {
-      const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {
+    const owner = await claimOwnership(openQuorum(gateway), (own) => {
+      const subscription = gateway.bus.nc.subscribe(`limits.count.${own.epoch}`, {
         callback: (_, message) => {
           const { window: askedFor, takes, id } = message.json<Ask>();
           // The first message is lost.
           if (ids.push(id) === 1) return;
-          void partition
+          void own
             .count(askedFor, takes, withinMs)
             .then((positions) => message.respond(JSON.stringify(positions)));
         },
@@ -368,8 +366,8 @@ describe('ownership', () => {
     const window = Math.floor(Date.now() / 60_000);
     // An owner that listens and never answers, like a frozen process.
     let asked = 0;
-    const frozen = await claimPartition(openQuorum(gateway), (partition) => {
-      const subscription = gateway.bus.nc.subscribe(`limits.count.0.${partition.epoch}`, {
+    const frozen = await claimOwnership(openQuorum(gateway), (own) => {
+      const subscription = gateway.bus.nc.subscribe(`limits.count.${own.epoch}`, {
         callback: () => {
           asked++;
         },
@@ -398,7 +396,7 @@ describe('ownership', () => {
     const epoch = await ownerOf(openQuorum(other));
     const ask = async (id: string) => {
       const body = JSON.stringify({ window: Math.floor(clock / 60_000), takes: requests(slot), id });
-      return (await other.bus.nc.request(`limits.count.0.${epoch}`, body)).json();
+      return (await other.bus.nc.request(`limits.count.${epoch}`, body)).json();
     };
     const slot = newKey() * 4;
     expect(await Promise.all([ask('1'), ask('1'), ask('2'), ask('1')])).toEqual([

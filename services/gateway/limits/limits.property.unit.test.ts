@@ -9,12 +9,11 @@ import {
   keySlot,
   memberSlot,
   mergeTotals,
-  partitionOf,
   type Totals,
   toTotals,
 } from './counts.ts';
 import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
-import { claimPartition, MovedError, type Partition } from './partition.ts';
+import { claimOwnership, MovedError, type Owner } from './owner.ts';
 import { limitHeaders } from './policy.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 import { emptyStore, simulatedLog } from './testing/simulated-log.ts';
@@ -127,12 +126,6 @@ describe('counts', () => {
       }),
       { numRuns: 300 },
     );
-    fc.assert(
-      fc.property(id, fc.integer({ min: 1, max: 64 }), (companyId, partitions) => {
-        const partition = partitionOf(companyId, partitions);
-        expect(partition >= 0 && partition < partitions).toBe(true);
-      }),
-    );
   });
 });
 
@@ -189,7 +182,7 @@ const memoryLogs = (loses: () => boolean): Quorum => {
 };
 
 /**
- * A step of a run: a gateway counts requests, a gateway claims the partition, the owner releases it, everything
+ * A step of a run: a gateway counts requests, a gateway claims the counts, the owner releases it, everything
  * settles, or time passes.
  */
 type Step =
@@ -234,20 +227,19 @@ interface Taken extends Verdict {
 /** Three keys of one company. */
 const ceiling = 12;
 const limitsOf = (key: number, limit: number): Limits => ({
-  companyId: 1,
   own: { name: 'read', slot: keySlot(key, 'read'), limit },
   company: { name: 'company-read', slot: companySlot(1, 'read'), limit: ceiling },
 });
 
-/** Gateways that each know the owner they last heard of; a gateway that finds none claims the partition. */
+/** Gateways that each know the owner they last heard of; a gateway that finds none claims the counts. */
 const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
   let nowMs = Date.now();
   let lost = 0;
   const quorum = memoryLogs(() => losses[lost++ % losses.length] ?? false);
-  const owners: (Partition | undefined)[] = [];
-  let owner: Partition | undefined;
+  const owners: (Owner | undefined)[] = [];
+  let owner: Owner | undefined;
   const claim = async (at: number): Promise<void> => {
-    const claimed = await claimPartition(quorum, () => ({ close: async () => {} })).catch(() => undefined);
+    const claimed = await claimOwnership(quorum, () => ({ close: async () => {} })).catch(() => undefined);
     if (claimed) {
       owner = claimed;
       owners[at] = claimed;

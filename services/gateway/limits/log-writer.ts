@@ -1,10 +1,10 @@
 import { appendSurely, encodeEntry, type LimitLog, type LogState } from './log.ts';
 
-/** Appends an owner's counts to all logs of its partition. */
+/** Appends an owner's counts to all logs. */
 export interface LogWriter {
   /** Calls back when a majority of the logs has stored the totals. Never calls back once ownership is lost. */
   append(totals: string, done: () => void): void;
-  /** Appends the whole state as the last entry, after which any gateway may take the partition over. */
+  /** Appends the whole state as the last entry, after which any gateway may take over. */
   release(done: () => void): void;
   lost(): boolean;
   /** Stops writing. */
@@ -24,7 +24,7 @@ export interface FencedLog {
  *
  * A log is *held* while nothing but this writer's entries have followed its fence. The writer may append again to a log
  * that it does not hold (it was away during the take-over, another gateway fenced it off, or its store was lost) only
- * when it is certain to own the partition still: when all other logs have stored an append that was sent after it
+ * when it is certain to be the owner still: when all other logs have stored an append that was sent after it
  * looked at this one. A majority that another gateway had taken by then would include one of those.
  */
 export const openLogWriter = (options: WriterOptions): LogWriter => {
@@ -249,9 +249,9 @@ export interface WriterOptions {
   readonly encodeState: () => readonly string[];
   /** Number of entries after which the whole state replaces them, which limits a take-over's reading. */
   readonly snapshotEvery: () => number;
-  /** The partition is this writer's. */
+  /** This writer is the owner. */
   readonly onOpen: () => void;
-  /** Another gateway has taken the partition over, or too many logs have lost their store. Nothing is stored any more. */
+  /** Another gateway has taken over, or too many logs have lost their store. Nothing is stored any more. */
   readonly onLost: () => void;
 }
 

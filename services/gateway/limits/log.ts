@@ -1,6 +1,6 @@
 import type { Totals } from './counts.ts';
 
-/** One message of a partition's log. */
+/** One message of a log. */
 export interface Entry {
   /** Its writer's term of ownership. */
   readonly epoch: string;
@@ -9,11 +9,11 @@ export interface Entry {
   readonly totals: Totals;
   /** The totals are the whole state, and the entry has replaced all before it. */
   readonly whole?: true;
-  /** The writer has released the partition: any gateway may take it over at once. */
+  /** The writer has released the counts: any gateway may take them over at once. */
   readonly released?: true;
 }
 
-/** What a log says about a partition. */
+/** What a log says about itself. */
 export interface LogState {
   /** The store's name; undefined if the store is new. A store that was lost comes back without a name. */
   readonly store: string | undefined;
@@ -21,14 +21,14 @@ export interface LogState {
   readonly member: boolean;
   /** The sequence of the last entry; 0: none. */
   readonly sequence: number;
-  /** The last entry's; null: there is none, or its writer has released the partition. */
+  /** The last entry's; null: there is none, or its writer has released the counts. */
   readonly epoch: string | null;
   /** The last entry's; 0: none. */
   readonly number: number;
 }
 
 /**
- * A partition's log on one server. Every operation calls back exactly once and never throws; `undefined` means that no
+ * A log on one server. Every operation calls back exactly once and never throws; `undefined` means that no
  * answer came, so it is unknown what happened.
  */
 export interface LimitLog {

@@ -43,7 +43,6 @@ export const keyLimits = (
   // If only the key has a limit for lookups, it is the company's limit too.
   const ofCompany = company?.limits?.[bucket] ?? defaults[bucket] ?? ofKey ?? defaults.read;
   return {
-    companyId,
     own: { name: bucket, slot: keySlot(key.id, bucket), limit: ofKey ?? ofCompany },
     company: {
       name: companyNames[bucket],
@@ -61,8 +60,7 @@ const companyNames = {
 } as const satisfies Record<Bucket, LimitName>;
 
 /** The limits of a signed-in member of the portal. */
-export const memberLimits = (companyId: number, memberId: number, defaults: DefaultLimits): Limits => ({
-  companyId,
+export const memberLimits = (memberId: number, defaults: DefaultLimits): Limits => ({
   own: { name: 'portal', slot: memberSlot(memberId), limit: defaults.portal },
   company: null,
 });

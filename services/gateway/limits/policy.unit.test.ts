@@ -35,7 +35,6 @@ test("a key's own limit overrides its company's, and that overrides the configur
 
 test("a company's ceiling is a multiple of its own limit or the configured one, never of a key's", () => {
   expect(keyLimits('read', { ...key, limits: { read: 5000 } }, undefined, limits)).toEqual({
-    companyId: 7,
     own: { name: 'read', slot: keySlot(5, 'read'), limit: 5000 },
     company: { name: 'company-read', slot: companySlot(7, 'read'), limit: 1200 },
   });
@@ -44,7 +43,7 @@ test("a company's ceiling is a multiple of its own limit or the configured one, 
 });
 
 test('a member of the portal has one limit, and no company above it', () => {
-  expect(memberLimits(7, 3, limits)).toMatchObject({ own: { name: 'portal', limit: 1200 }, company: null });
+  expect(memberLimits(3, limits)).toMatchObject({ own: { name: 'portal', limit: 1200 }, company: null });
 });
 
 test("the headers are the interface's five and the draft's two", () => {

@@ -2,12 +2,12 @@ import type { Entry, LimitLog, LogState } from './log.ts';
 import { appendSurely, encodeEntry } from './log.ts';
 import { type FencedLog, type LogWriter, majorityOf, openLogWriter } from './log-writer.ts';
 
-/** A partition's logs, of which any majority knows every count that was answered. */
+/** The logs, of which any majority knows every count that was answered. */
 export interface Quorum {
-  /** Calls back with the owner's epoch, null if nobody owns the partition, undefined if too few logs answer. */
+  /** Calls back with the owner's epoch, null if nobody owns the counts, undefined if too few logs answer. */
   findOwner(done: (epoch: string | null | undefined) => void): void;
   /**
-   * Takes the partition over: appends a message to the logs as it read them, which fences the former owner off; learns
+   * Takes the counts over: appends a message to the logs as it read them, which fences the former owner off; learns
    * what a majority of them says; then appends everything to them, which makes it the owner if all those messages
    * follow its own. Calls back with the writer, `fenced` if another gateway was faster, or undefined if too few logs
    * answer.

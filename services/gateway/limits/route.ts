@@ -5,10 +5,10 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Asker } from './ask.ts';
 import type { Positions, Takes } from './counts.ts';
 import { openJetStreamLog } from './jetstream-log.ts';
-import { claimPartition, type Listener, LogsSilentError, MovedError, type Partition } from './partition.ts';
+import { claimOwnership, type Listener, LogsSilentError, MovedError, type Owner } from './owner.ts';
 import { createQuorum } from './quorum.ts';
 
-/** A partition's way to its owner: another gateway, or this one. */
+/** The way to the owner of the counts: another gateway, or this one. */
 export interface Route {
   /**
    * Counts requests before a time of `performance.now()`. @throws LogsSilentError if the owner cannot be found.
@@ -17,9 +17,9 @@ export interface Route {
   count(window: number, takes: Takes, untilMs: number): Promise<Positions | undefined>;
   /** Finds the owner, or becomes it. */
   warm(): Promise<void>;
-  /** Whether this process owns the partition. */
+  /** Whether this process is the owner. */
   owned(): boolean;
-  /** Releases the partition to the other gateways, if this process owns it. */
+  /** Releases the counts to the other gateways, if this process owns them. */
   drain(): Promise<void>;
 }
 
@@ -33,12 +33,11 @@ interface CountRequest {
 
 /**
  * The epoch of the logs' last messages identifies the owner. If no gateway listens under it, or it says nothing for
- * `ownerSilentMs`, the gateway that needs the partition takes it over.
+ * `ownerSilentMs`, the gateway that needs an owner takes over.
  */
 export const createRoute = ({
   bus,
   asker,
-  partition,
   logs,
   timeoutMs,
   metrics,
@@ -49,8 +48,8 @@ export const createRoute = ({
   const { ask, connectedBy, lostSince, awayMs } = asker;
   const sender = randomHex(8);
   let batches = 0;
-  /** This process's own partition, while it owns it. */
-  let local: Partition | undefined;
+  /** This process's ownership, while it has it. */
+  let local: Owner | undefined;
   /** The owner's epoch; undefined while it is unknown. */
   let epoch: string | undefined;
   /** An owner that is known to be gone. */
@@ -60,17 +59,16 @@ export const createRoute = ({
   let heardEpoch: string | undefined;
   let resolving: Promise<void> | undefined;
   const quorum = createQuorum({
-    logs: logs.map((log) => openJetStreamLog(ask, { log, partition, timeoutMs: logSilentMs })),
+    logs: logs.map((log) => openJetStreamLog(ask, { log, timeoutMs: logSilentMs })),
     newStore: () => randomHex(8),
-    onStoresLost: () =>
-      logger?.error({ partition }, 'limit counts lost with the stores of several NATS servers'),
+    onStoresLost: () => logger?.error('limit counts lost with the stores of several NATS servers'),
   });
 
-  /** Answers the other gateways while this one owns the partition. */
-  const listen = (owned: Partition): Listener => {
+  /** Answers the other gateways while this one is the owner. */
+  const listen = (owned: Owner): Listener => {
     // No gateway sends a message again after its timeout, and all have the same.
     const answers = createRecent<Promise<Positions>>(2 * timeoutMs);
-    const subscription = bus.nc.subscribe(limitCountSubject(partition, owned.epoch), {
+    const subscription = bus.nc.subscribe(limitCountSubject(owned.epoch), {
       callback: (error: Error | null, message: Msg) => {
         if (error || !isRequest(message)) return;
         const { window, takes, id } = message.json<CountRequest>();
@@ -85,12 +83,12 @@ export const createRoute = ({
 
   const claim = async (): Promise<void> => {
     try {
-      local = await claimPartition(quorum, listen, { metrics });
+      local = await claimOwnership(quorum, listen, { metrics });
       epoch = local.epoch;
-      logger?.info({ partition, epoch }, 'partition taken over');
+      logger?.info({ epoch }, 'limit counts taken over');
     } catch (error) {
       if (!(error instanceof MovedError)) throw error;
-      // A live owner exists: another gateway took the partition over, or the owner that seemed dead was only slow.
+      // A live owner exists: another gateway took over, or the owner that seemed dead was only slow.
       deadEpoch = undefined;
       await sleep(Math.random() * maxRivalryMs);
     }
@@ -149,7 +147,7 @@ export const createRoute = ({
       const askedMs = performance.now();
       const tryMs = Math.min(askAgainMs, untilMs - askedMs);
       const reply = await new Promise<Msg | 'nobody' | undefined>((resolve) =>
-        ask(limitCountSubject(partition, owner), payload, { timeoutMs: tryMs }, resolve),
+        ask(limitCountSubject(owner), payload, { timeoutMs: tryMs }, resolve),
       );
       if (reply === 'nobody') {
         // The logs may have named a new owner before the NATS servers have told each other that it listens.
@@ -230,7 +228,6 @@ const introductionMs = 25;
 export interface RouteOptions {
   readonly bus: Bus;
   readonly asker: Asker;
-  readonly partition: number;
   readonly logs: readonly number[];
   readonly timeoutMs: number;
   readonly metrics: Metrics;

@@ -29,7 +29,7 @@ const urls = (first: number): string =>
 
 const stateOf = (log: number): Promise<LogState | undefined> =>
   new Promise((resolve) =>
-    openJetStreamLog(createAsker(operator).ask, { log, partition: 0, timeoutMs: 1000 }).readState(resolve),
+    openJetStreamLog(createAsker(operator).ask, { log, timeoutMs: 1000 }).readState(resolve),
   );
 /** Each test begins with three servers whose logs are complete. */
 beforeEach(async () => {
@@ -61,7 +61,7 @@ const startGateway = async (server: number): Promise<Gateway> => {
 };
 /** A request may wait long, so that a slow machine fails none. */
 const counterOf = (bus: Bus): Counter =>
-  createCounter({ bus, metrics, logs: limitLogNumbers(3), partitions: 1, timeoutMs: 20_000 });
+  createCounter({ bus, metrics, logs: limitLogNumbers(3), timeoutMs: 20_000 });
 /** Of all gateways together. */
 const metrics = createMetrics();
 const moved = metrics.counter(gatewayMetrics.limit_batches_total).cell('moved');
@@ -69,7 +69,7 @@ const moved = metrics.counter(gatewayMetrics.limit_batches_total).cell('moved');
 let lastSlot = 4000;
 const newSlot = (): number => (lastSlot += 4);
 const window = Math.floor(Date.now() / 60_000);
-const take = (slot: number): Take => ({ window, companyId: 1, slot, limit: 1_000_000, companySlot: 0 });
+const take = (slot: number): Take => ({ window, slot, limit: 1_000_000, companySlot: 0 });
 
 /** Counts all the time through all gateways, until `stop`, which returns the positions of a slot. */
 const startLoad = (gateways: readonly Gateway[], slot: number) => {

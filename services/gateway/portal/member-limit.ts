@@ -9,8 +9,8 @@ import type { KnownSession } from './sessions.ts';
  */
 export const countMember = async (
   { limiter, limits }: Gateway,
-  { companyId, user }: KnownSession,
+  { user }: KnownSession,
 ): Promise<void> => {
-  const { admitted, limit, resetSeconds } = await limiter.take(memberLimits(companyId, user.id, limits));
+  const { admitted, limit, resetSeconds } = await limiter.take(memberLimits(user.id, limits));
   if (!admitted) throw tooManyRequests(limit, Math.max(1, Math.ceil(resetSeconds - Date.now() / 1000)));
 };

@@ -13,20 +13,20 @@ import { encodeTotals } from './log.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Quorum } from './quorum.ts';
 
-/** The partition has another owner. Nothing was counted, or not answered, so the requests can be sent there. */
+/** The counts have another owner. Nothing was counted, or not answered, so the requests can be sent there. */
 export class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** Too few logs answer to take the partition over. */
+/** Too few logs answer to take over. */
 export class LogsSilentError extends Error {
   override readonly name = 'LogsSilentError';
 }
 
-/** A partition that this process owns. */
-export interface Partition {
+/** The counts, owned by this process. */
+export interface Owner {
   readonly epoch: string;
-  /** False once this process knows that it lost the partition; never true again. */
+  /** False once this process knows that it was fenced off; never true again. */
   owned(): boolean;
   /**
    * Counts requests, in order. @returns their positions, once a majority of the logs has stored them. Requests that
@@ -35,8 +35,8 @@ export interface Partition {
    */
   count(window: number, takes: Takes, withinMs: number): Promise<Positions>;
   /**
-   * Takes no more requests, answers those taken, then releases the partition: it writes the whole state as the logs'
-   * last message, so that another gateway can take the partition over.
+   * Takes no more requests, answers those taken, then releases the counts: it writes the whole state as the logs'
+   * last message, so that another gateway can take over.
    */
   release(): Promise<void>;
 }
@@ -61,15 +61,15 @@ const forgetAfterMs = 120_000;
 const releaseWithinMs = 1000;
 
 /**
- * Takes the partition over (`quorum.ts`). There is exactly one owner, without a lease or a clock: the logs refuse a
+ * Takes the counts over (`quorum.ts`). There is exactly one owner, without a lease or a clock: the logs refuse a
  * former owner's appends, and it answers only what a majority of them has stored.
  * @throws MovedError if another process took it at the same time; LogsSilentError.
  */
-export const claimPartition = async (
+export const claimOwnership = async (
   quorum: Quorum,
-  listen: (partition: Partition) => Listener,
-  { metrics = noMetrics, elapsedMs = () => performance.now() }: PartitionOptions = {},
-): Promise<Partition> => {
+  listen: (owner: Owner) => Listener,
+  { metrics = noMetrics, elapsedMs = () => performance.now() }: OwnerOptions = {},
+): Promise<Owner> => {
   const epoch = newEpoch();
   const counts = createCounts();
   const countedAtMs = new Map<number, number>();
@@ -133,7 +133,7 @@ export const claimPartition = async (
     flush: commit,
   });
 
-  const self: Partition = {
+  const self: Owner = {
     epoch,
     owned: () => !lost,
     count: (window, takes, withinMs) =>
@@ -193,12 +193,12 @@ const encodeState = (counts: Counts): readonly string[] => {
   );
 };
 
-export interface PartitionOptions {
+export interface OwnerOptions {
   readonly metrics?: Metrics;
   readonly elapsedMs?: () => number;
 }
 
-/** Takes the other gateways' requests to a partition. */
+/** Takes the other gateways' requests. */
 export interface Listener {
   /** Takes no new requests and passes on those that have arrived. */
   close(): Promise<void>;
