@@ -53,17 +53,15 @@ export const keyUsedSubject = 'keys.used';
  * The streams of rate-limit counts: one log with a single NATS server, three logs on three servers
  * (`services/gateway/limits`). Each has one copy and is on one server.
  */
-export const limitLogStream = (log: number | '*'): string => `LIMITS_${log}`;
+export const limitLogStream = (log: number): string => `LIMIT_LOG_${log}`;
 export const limitLogNumbers = (replicas: number): readonly number[] => (replicas < 3 ? [1] : [1, 2, 3]);
 
-/** Names the store of a log, so that a store that was lost is told from the one before it. */
-export const limitStoreSubject = (log: number | '*'): string => `limits.log.${log}`;
-/** The entries of a store, which only the owner of the counts appends. */
+/**
+ * The entries of a log. The store's name tells a store from one that was lost before it; the entries of all stores
+ * together are one sequence, so that an append under one name fences off the writers of all others.
+ */
 export const limitEntrySubject = (log: number | '*', store: string): string =>
-  `${limitStoreSubject(log)}.${store}`;
-/** A message here says that a store has received everything that it must have. */
-export const limitMemberSubject = (log: number | '*', store: string): string =>
-  `${limitEntrySubject(log, store)}.member`;
+  `limits.entries.${log}.${store}`;
 
 /**
  * Requests to count go here. Only the owner listens, under the epoch of its ownership, so that an owner that was

@@ -1,10 +1,13 @@
-import { limitLogNumbers, limitLogStream, limitStoreSubject } from '@causeway/proto';
+import { limitEntrySubject, limitLogNumbers, limitLogStream } from '@causeway/proto';
 import { jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 
 /**
  * Creates the streams of rate-limit counts that are missing. `access` does this for the gateways: the creator of a
  * stream decides what flows into and out of it, and a gateway is the most exposed process.
+ *
+ * Nothing expires: at a start, NATS drops all messages beyond a stream's maximum age, also those with a longer lifetime of
+ * their own, and a log without its last entry counts as lost. Its owner replaces what is no longer needed.
  * @param servers the tags of the NATS servers that hold the three logs; with fewer than three servers there is one log.
  */
 export const ensureLimitStreams = async (nc: NatsConnection, servers: readonly string[]): Promise<void> => {
@@ -12,18 +15,12 @@ export const ensureLimitStreams = async (nc: NatsConnection, servers: readonly s
   for (const log of limitLogNumbers(servers.length))
     await manager.streams.add({
       name: limitLogStream(log),
-      subjects: [limitStoreSubject(log), `${limitStoreSubject(log)}.>`],
+      subjects: [limitEntrySubject(log, '*')],
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
-      max_age: maxAgeSeconds * 1e9,
       duplicate_window: 1e9,
       allow_rollup_hdrs: true,
-      // Lets the messages that name a store stay.
-      allow_msg_ttl: true,
       num_replicas: 1,
       ...(servers.length >= 3 && { placement: { cluster: '', tags: [servers[log - 1]!] } }),
     });
 };
-
-/** Twice the window plus a margin: older counts belong to windows that are no longer needed. */
-const maxAgeSeconds = 180;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventStream } from '@causeway/proto';
 import { until } from '../../api/support/clock.ts';
 import { signal } from '../../api/support/processes.ts';
@@ -37,12 +38,27 @@ const mysqlAnswers = async ({ world }: Scene): Promise<void> => {
   await until('MySQL answers', answers, { everyMs: 20 });
 };
 
+/**
+ * Every server recovers its streams from its disk, with messages of any age. The load lasts longer than a window after it,
+ * so that gateways that counted apart would exceed a limit.
+ */
+const killAllNats: Fault = {
+  name: 'kill all NATS servers',
+  prepare: () => sleep(185_000),
+  act: async ({ world }) => {
+    for (const name of ['nats-1', 'nats-2', 'nats-3']) signal(world, name, 'SIGKILL');
+    return undefined;
+  },
+  lastsMs: 90_000,
+};
+
 /** A process is killed; the supervisor restarts it. */
 export const kills: readonly Fault[] = [
   kill('nats-1', { bounds: natsKill }),
   kill('nats-2', { bounds: natsKill }),
   kill('nats-3', { bounds: natsKill }),
   killLeader(eventStream),
+  killAllNats,
   kill('gateway-1', gatewayKill),
   kill('gateway-2', gatewayKill),
   kill('access-1', { bounds: serviceKill }),

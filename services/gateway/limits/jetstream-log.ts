@@ -1,16 +1,16 @@
-import { limitEntrySubject, limitLogStream, limitMemberSubject, limitStoreSubject } from '@causeway/proto';
+import { limitEntrySubject, limitLogStream } from '@causeway/proto';
 import { headers } from '@nats-io/transport-node';
 import type { Ask } from './ask.ts';
 import type { Entry, LimitLog, LogState } from './log.ts';
 
 /**
- * A log in the JetStream stream `LIMITS_<log>`, which has one copy and so needs no leader: only the server
+ * A log in the JetStream stream `LIMIT_LOG_<log>`, which has one copy and so needs no leader: only the server
  * that has it answers. Reads come as JSON. A direct read would deliver the stored message itself to any subject that
  * its requester names, and a consumer would have to be created by the leader of the cluster.
  */
 export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptions): LimitLog => {
   const stream = limitLogStream(log);
-  const storeSubject = limitStoreSubject(log);
+  const allEntries = limitEntrySubject(log, '*');
   const readSubject = `$JS.API.STREAM.MSG.GET.${stream}`;
 
   /** Reads a message. @returns null if there is none, undefined without an answer. */
@@ -20,39 +20,9 @@ export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptio
       const { message, error } = reply.json<ReadReply>();
       done(message ?? (error?.err_code === noMessageCode ? null : undefined));
     });
-  const lastOf = (subject: string) => ({ last_by_subj: subject });
-
-  const readStateOf = (store: string, done: (state: LogState | undefined) => void): void => {
-    let [pending, member, last]: [number, boolean | undefined, Stored | null | undefined] = [
-      2,
-      undefined,
-      undefined,
-    ];
-    const settle = (): void => {
-      if (--pending > 0) return;
-      if (member === undefined || last === undefined) {
-        done(undefined);
-        return;
-      }
-      const entry = last && parse(last);
-      done({
-        ...{ store, member, sequence: last?.seq ?? 0, number: entry?.number ?? 0 },
-        epoch: entry && !entry.released ? entry.epoch : null,
-      });
-    };
-    read(lastOf(limitMemberSubject(log, store)), (message) => {
-      member = message === undefined ? undefined : message !== null;
-      settle();
-    });
-    read(lastOf(limitEntrySubject(log, store)), (message) => {
-      last = message;
-      settle();
-    });
-  };
-
   const publish = (
     subject: string,
-    payload: Uint8Array | string,
+    payload: Uint8Array,
     options: readonly (readonly [name: string, value: string])[],
     done: (result: number | 'refused' | undefined) => void,
   ): void => {
@@ -68,9 +38,11 @@ export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptio
 
   return {
     readState: (done) =>
-      read(lastOf(storeSubject), (message) => {
-        if (message) readStateOf(textOf(message), done);
-        else done(message === null ? nameless : undefined);
+      read({ last_by_subj: allEntries }, (last) => {
+        if (!last) return done(last === null ? nameless : undefined);
+        const { epoch, number, released, joining } = parse(last);
+        const store = last.subject.slice(last.subject.lastIndexOf('.') + 1);
+        done({ store, member: !joining, sequence: last.seq, epoch: released ? null : epoch, number });
       }),
     readEntries: (state, done) => readEntries(read, limitEntrySubject(log, state.store ?? ''), state, done),
     append: ({ store, entry, expectedSequence, replaces }, done) =>
@@ -78,17 +50,21 @@ export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptio
         limitEntrySubject(log, store),
         entry,
         [
-          [expectedHeader, String(expectedSequence)],
+          ['Nats-Expected-Last-Subject-Sequence', String(expectedSequence)],
+          expectedSequence === 0
+            ? ['Nats-Expected-Last-Subject-Sequence-Subject', allEntries]
+            : ['Nats-Expected-Last-Sequence', String(expectedSequence)],
           ...(replaces ? ([['Nats-Rollup', 'sub']] as const) : []),
         ],
         done,
       ),
-    nameStore: (store, done) =>
-      publish(storeSubject, store, [[expectedHeader, '0'], forever], (result) =>
-        done(typeof result === 'number'),
+    purge: (store, seq) =>
+      ask(
+        `$JS.API.STREAM.PURGE.${stream}`,
+        JSON.stringify({ filter: limitEntrySubject(log, store), seq }),
+        { timeoutMs },
+        () => {},
       ),
-    addMember: (store, done) =>
-      publish(limitMemberSubject(log, store), '', [forever], (result) => done(typeof result === 'number')),
   };
 };
 
@@ -140,9 +116,6 @@ const readEntries = (
 /** Each is a round trip to the server. */
 const readsAtOnce = 256;
 
-const expectedHeader = 'Nats-Expected-Last-Subject-Sequence';
-/** Exempts a message from the stream's maximum age. */
-const forever = ['Nats-TTL', 'never'] as const;
 const noMessageCode = 10_037;
 /** "wrong last sequence"; the second is that of a message whose sequence is still being written. */
 const refusedCodes: ReadonlySet<number> = new Set([10_071, 10_164]);

@@ -47,7 +47,7 @@ const openQuorum = ({ bus }: Gateway): Quorum => {
 const ownerOf = (quorum: Quorum): Promise<string | null | undefined> => new Promise(quorum.findOwner);
 const entriesOf = async ({ bus }: Gateway): Promise<number> => {
   const jsm = await jetstreamManager(bus.nc);
-  const { state } = await jsm.streams.info(limitLogStream(1), { subjects_filter: 'limits.log.1.*' });
+  const { state } = await jsm.streams.info(limitLogStream(1), { subjects_filter: 'limits.entries.1.*' });
   return Object.values(state.subjects!).reduce((sum, count) => sum + count, 0);
 };
 /** Long enough never to expire. */

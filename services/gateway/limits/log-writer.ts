@@ -1,4 +1,4 @@
-import { appendSurely, encodeEntry, type LimitLog, type LogState } from './log.ts';
+import { encodeEntry, type LimitLog, type LogState, nameStore } from './log.ts';
 
 /** Appends an owner's counts to all logs. */
 export interface LogWriter {
@@ -94,7 +94,7 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       else lookLater(link);
     };
     if (whole) {
-      appendState(link, link.store, link.sequence, onResult);
+      appendState(link, { store: link.store, expectedSequence: link.sequence, joining: false }, onResult);
       return;
     }
     const entry = encodeEntry(
@@ -107,8 +107,7 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
   /** Appends the whole state: as one entry that replaces all others or, if it is too large for one, as several. */
   const appendState = (
     link: Link,
-    store: string,
-    expectedSequence: number,
+    { store, expectedSequence, joining }: StateAppend,
     done: (result: number | 'refused' | undefined) => void,
   ): void => {
     const parts = wholeState();
@@ -116,6 +115,7 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
     const whole = parts.length === 1;
     link.queue = [];
     link.sinceWhole = 0;
+    let first = 0;
     const appendPart = (at: number, expected: number): void => {
       const isLast = at === parts.length - 1;
       const head = {
@@ -123,6 +123,7 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
         number: isLast ? upTo : link.stored,
         ...(whole && { whole }),
         ...(isLast && released && { released }),
+        ...(!isLast && joining && { joining }),
       };
       const append = {
         store,
@@ -130,8 +131,11 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
         expectedSequence: expected,
         replaces: whole,
       };
-      appendSurely(link.log, append, (result) => {
-        if (isLast || typeof result !== 'number' || lost) done(result);
+      link.log.append(append, (result) => {
+        if (typeof result !== 'number') return done(result);
+        first ||= result;
+        if (isLast && !whole) link.log.purge(store, first);
+        if (isLast || lost) done(result);
         else appendPart(at + 1, result);
       });
     };
@@ -157,7 +161,9 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       if (!found) return lookLater(link);
       const same = link.store === undefined || link.store === found.store;
       if (same && found.member && found.epoch === epoch) {
-        // The last entry is this writer's, so no other has followed its fence.
+        // The last entry is this writer's, so no other has followed its fence. It is an earlier one if the server has
+        // lost the end of its store.
+        if (found.number < link.stored) Object.assign(link, { stored: found.number, queue: undefined });
         Object.assign(link, { store: found.store, sequence: found.sequence, held: true, ready: true });
         noteStored(link, found.number);
         send(link);
@@ -166,7 +172,8 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       link.held = false;
       link.stored = 0;
       if (links.filter(({ held }) => held).length < majority) return lose();
-      if (found.store === undefined) link.log.nameStore(newStore(), () => look(link));
+      if (found.store === undefined)
+        nameStore(link.log, newStore(), (named) => (named ? look(link) : lookLater(link)));
       else if (opened) {
         const broken = { state: found, store: found.store, proof: number + 1 };
         link.broken = broken;
@@ -188,24 +195,17 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
   const rejoin = (link: Link, { state: found, store }: Broken): void => {
     link.broken = undefined;
     const upTo = number;
-    const follow = (sequence: number): void => {
-      Object.assign(link, { store, sequence, held: true, ready: true });
+    const append = { store, expectedSequence: found.sequence, joining: !found.member };
+    appendState(link, append, (result) => {
+      if (lost) return;
+      if (typeof result !== 'number') {
+        link.queue = undefined;
+        lookLater(link);
+        return;
+      }
+      Object.assign(link, { store, sequence: result, held: true, ready: true });
       noteStored(link, upTo);
       send(link);
-    };
-    const fail = (): void => {
-      link.queue = undefined;
-      lookLater(link);
-    };
-    appendState(link, store, found.sequence, (result) => {
-      if (lost) return;
-      if (typeof result !== 'number') return fail();
-      if (found.member) return follow(result);
-      link.log.addMember(store, (added) => {
-        if (lost) return;
-        if (added) follow(result);
-        else fail();
-      });
     });
   };
 
@@ -278,6 +278,13 @@ interface Link {
   /** Entries since the last whole one. */
   sinceWhole: number;
   broken: Broken | undefined;
+}
+
+interface StateAppend {
+  readonly store: string;
+  readonly expectedSequence: number;
+  /** Whether the store becomes a member by it. */
+  readonly joining: boolean;
 }
 
 /** A log that this writer looked at and does not hold. */

@@ -39,11 +39,9 @@ export interface Owner {
    * last message, so that another gateway can take over.
    */
   release(): Promise<void>;
+  /** Ends the ownership, because there is another owner. */
+  resign(): void;
 }
-
-/** All releases that may run at the same time send an owner the same requests if its epoch begins with this. */
-const epochPrefix = 'b';
-const newEpoch = (): string => epochPrefix + randomHex(8);
 
 /**
  * After this many messages, the whole state replaces all earlier ones, which limits what a take-over has to read. A
@@ -70,7 +68,7 @@ export const claimOwnership = async (
   listen: (owner: Owner) => Listener,
   { metrics = noMetrics, elapsedMs = () => performance.now() }: OwnerOptions = {},
 ): Promise<Owner> => {
-  const epoch = newEpoch();
+  const epoch = randomHex(8);
   const counts = createCounts();
   const countedAtMs = new Map<number, number>();
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
@@ -141,6 +139,10 @@ export const claimOwnership = async (
         if (lost || leaving) return reject(new MovedError('not the owner'));
         batch.add({ window, takes, untilMs: elapsedMs() + withinMs, resolve, reject });
       }),
+    resign: () => {
+      writer?.stop();
+      if (!lost) giveUp();
+    },
     release: async () => {
       leaving = true;
       await Promise.race([

@@ -42,7 +42,7 @@ describe('no position is answered twice, and no answered count is lost', () => {
 
   test('by any one fault', () => {
     expect(exhaustively(three)).toBeUndefined();
-  }, 120_000);
+  }, 400_000);
 
   test.each([0.05, 0.1, 0.3])(
     'by faults in a share of %d of all steps',
@@ -51,6 +51,10 @@ describe('no position is answered twice, and no answered count is lost', () => {
     },
     120_000,
   );
+
+  test('if the whole state is too large for one entry', () => {
+    expect(atRandom({ ...three, large: true }, 800, 0.1)).toBeUndefined();
+  }, 120_000);
 
   test('on a single server', () => {
     expect(atRandom({ logs: 1, losesStores: false }, 500, 0.2)).toBeUndefined();
@@ -63,6 +67,10 @@ describe('the exploration finds what goes wrong', () => {
 
   test('without fencing', () => {
     expect(find(all({ unfenced: true }))).toMatch(/was answered by|next owner knows/);
+  });
+
+  test('if an append fences off only the writers that know the store under the same name', () => {
+    expect(find(all({ apart: true }))).toMatch(/was answered by|next owner knows/);
   });
 
   test('if a store that was lost counts as one that is up to date', () => {

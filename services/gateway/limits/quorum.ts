@@ -1,5 +1,5 @@
 import type { Entry, LimitLog, LogState } from './log.ts';
-import { appendSurely, encodeEntry } from './log.ts';
+import { encodeEntry, nameStore } from './log.ts';
 import { type FencedLog, type LogWriter, majorityOf, openLogWriter } from './log-writer.ts';
 
 /** The logs, of which any majority knows every count that was answered. */
@@ -79,7 +79,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
     let waiting = members.length;
     let refused = false;
     for (const [at, state] of members) {
-      const { store, sequence: expectedSequence } = state as LogState & { store: string };
+      const { store, sequence: expectedSequence } = state as NamedState;
       let sequence: number | undefined;
       let read: readonly Entry[] | undefined;
       let pending = 2;
@@ -94,7 +94,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
         else if (waiting === 0) done(refused ? 'fenced' : undefined);
       };
       const entry = encodeEntry({ epoch, number: 0 }, []);
-      appendSurely(logs[at]!, { store, entry, expectedSequence, replaces: false }, (result) => {
+      logs[at]!.append({ store, entry, expectedSequence, replaces: false }, (result) => {
         if (typeof result === 'number') sequence = result;
         else if (result === 'refused') refused = true;
         settle();
@@ -132,7 +132,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
    * Begins with logs of which too few are members: all are new, or have lost their store. Needs an answer of every log,
    * because one that is away may have kept what the others lost. First every store has a name. Stores that still have
    * it when all are read again existed together, and those that were no members then have missed nothing that was
-   * answered. They become members under their names, so a store that is lost meanwhile does not.
+   * answered. They become members if nothing has been appended since, so a store that is lost meanwhile does not.
    */
   const found = (members: number, done: (ok: boolean) => void): void => {
     if (members > 0) onStoresLost?.(members);
@@ -141,7 +141,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
       log.readState((state) => {
         names[at] = state?.store ?? newStore();
         if (!state || state.store !== undefined) named(state !== undefined);
-        else log.nameStore(names[at], named);
+        else nameStore(log, names[at], named);
       }),
     )((ok) => {
       if (!ok) return done(false);
@@ -151,9 +151,9 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
         if (states.length - missing.length >= majority) done(true);
         else if (!states.every((state, at) => state?.store === names[at])) done(false);
         else
-          all((log, at, added) => (missing.includes(at) ? log.addMember(names[at]!, added) : added(true)))(
-            done,
-          );
+          all((log, at, added) =>
+            missing.includes(at) ? addMember(log, states[at] as NamedState, added) : added(true),
+          )(done);
         return true;
       });
     });
@@ -175,6 +175,19 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
   return { findOwner, claim };
 };
 
+/** Makes a store a member, unless anything has been appended since it was read. */
+const addMember = (
+  log: LimitLog,
+  { store, sequence: expectedSequence }: NamedState,
+  done: (added: boolean) => void,
+): void => {
+  const entry = encodeEntry({ epoch: null, number: 0 }, []);
+  log.append({ store, entry, expectedSequence, replaces: false }, (result) =>
+    done(typeof result === 'number'),
+  );
+};
+
+type NamedState = LogState & { readonly store: string };
 type States = readonly (LogState | undefined)[];
 type Claimed = (result: LogWriter | 'fenced' | undefined) => void;
 

@@ -105,6 +105,18 @@ export const createRoute = ({
     });
     return resolving;
   };
+  /** Gives the ownership up if the logs name another owner, which an owner without requests does not notice. */
+  const check = (): void => {
+    const own = local;
+    if (own?.owned())
+      quorum.findOwner((found) => {
+        if (!found || found === own.epoch || !own.owned()) return;
+        logger?.warn({ epoch: own.epoch, found }, 'another gateway counts requests: ownership given up');
+        own.resign();
+        forget(own.epoch, true);
+      });
+  };
+  const checks = setInterval(check, checkMs).unref();
   const forget = (owner: string, dead: boolean): void => {
     if (dead) deadEpoch = owner;
     if (epoch === owner) epoch = undefined;
@@ -195,7 +207,10 @@ export const createRoute = ({
     },
     warm: resolveOwner,
     owned: () => local?.owned() === true,
-    drain: async () => local?.release(),
+    drain: async () => {
+      clearInterval(checks);
+      await local?.release();
+    },
   };
 };
 
@@ -224,6 +239,7 @@ const logSilentMs = 250;
 const maxRivalryMs = 10;
 const retryMs = 20;
 const introductionMs = 25;
+const checkMs = 5_000;
 
 export interface RouteOptions {
   readonly bus: Bus;

@@ -9,6 +9,8 @@ import { createAsker } from './ask.ts';
 import { type Counter, createCounter, type Take } from './counter.ts';
 import { openJetStreamLog } from './jetstream-log.ts';
 import type { LogState } from './log.ts';
+import { claimOwnership } from './owner.ts';
+import { createQuorum } from './quorum.ts';
 
 // The limiter on three NATS servers, of which one is killed, frozen, or loses its store.
 
@@ -181,26 +183,57 @@ test('when a server is dead and then the owner too, another gateway takes over w
   expectCounted({ positions, failures: [], moves: moved.value - movedBefore });
 });
 
-test('a store whose entries have all expired is not taken for a lost one', async () => {
-  const gateway = await startGateway(0);
-  await gateway.counter.count(take(newSlot()));
+test('when all servers are killed under load, every request is counted, exactly once', async () => {
+  const gateways = [await startGateway(0), await startGateway(1), await startGateway(2)];
+  const load = startLoad(gateways, newSlot());
+  await moreThan(load, 100);
+  await Promise.all(servers.map((server) => server.kill()));
+  await Promise.all(servers.map((server) => server.restart()));
+  await moreThan(load, 300);
+  expectCounted(await load.stop());
+});
+
+/** As NATS does at a start with messages beyond a stream's maximum age, whatever lifetime they have of their own. */
+test('when the logs lose all entries but the last, a gateway that starts finds the owner', async () => {
+  const owner = await startGateway(0);
+  const slot = newSlot();
+  const counted = [(await owner.counter.count(take(slot))).own];
   const manager = await jetstreamManager(operator.nc, { checkAPI: false });
-  // The servers may be electing their leader.
-  const setMaxAge = (log: number, seconds: number): Promise<void> =>
-    vi.waitFor(
-      async () => void (await manager.streams.update(limitLogStream(log), { max_age: seconds * 1e9 })),
-      { timeout: 60_000, interval: 100 },
-    );
-  const stores = await Promise.all(limitLogNumbers(3).map(async (log) => (await stateOf(log))?.store));
-  for (const log of limitLogNumbers(3)) {
-    await setMaxAge(log, 1);
-    onTestFinished(() => setMaxAge(log, 180));
-  }
-  await expect
-    .poll(async () => (await Promise.all(limitLogNumbers(3).map(stateOf))).map((state) => state?.sequence))
-    .toEqual([0, 0, 0]);
-  const after = await Promise.all(limitLogNumbers(3).map(stateOf));
-  expect(after.map((state) => state?.store)).toEqual(stores);
-  expect(after.every((state) => state?.member)).toBe(true);
-  await gateway.counter.count(take(newSlot()));
+  for (const log of limitLogNumbers(3)) await manager.streams.purge(limitLogStream(log), { keep: 1 });
+  const late = await startGateway(1);
+  for (let at = 1; at <= 20; at++)
+    counted.push((await (at % 2 ? late : owner).counter.count(take(slot))).own);
+  expect(counted).toEqual(Array.from({ length: 21 }, (_, at) => at + 1));
+});
+
+test('when all logs lose everything, one owner begins again', async () => {
+  const gateways = [await startGateway(0), await startGateway(1), await startGateway(2)];
+  const manager = await jetstreamManager(operator.nc, { checkAPI: false });
+  const before = startLoad(gateways, newSlot());
+  await moreThan(before, 50);
+  for (const log of limitLogNumbers(3)) await manager.streams.purge(limitLogStream(log));
+  await before.stop();
+  const after = startLoad(gateways, newSlot());
+  await moreThan(after, 100);
+  expectCounted(await after.stop());
+});
+
+test('an owner that was fenced off notices it without a request', async () => {
+  const ownMetrics = createMetrics();
+  const bus = await connectBus({ url: urls(0), name: 'gateway' });
+  onTestFinished(() => bus.close());
+  const counter = createCounter({ bus, metrics: ownMetrics, logs: limitLogNumbers(3), timeoutMs: 20_000 });
+  await counter.count(take(newSlot()));
+  const isOwner = async (): Promise<boolean> =>
+    /^limit_owner.* 1$/m.test(await ownMetrics.registry.metrics());
+  await expect.poll(isOwner).toBe(true);
+  const { ask } = createAsker(operator);
+  const quorum = createQuorum({
+    logs: limitLogNumbers(3).map((log) => openJetStreamLog(ask, { log, timeoutMs: 1000 })),
+    newStore: () => 'other',
+  });
+  const other = await claimOwnership(quorum, () => ({ close: async () => {} }));
+  await expect.poll(isOwner, { timeout: 60_000 }).toBe(false);
+  expect(other.owned()).toBe(true);
+  await other.release();
 });

@@ -1,6 +1,6 @@
 import type { LogWriter } from '../log-writer.ts';
 import { createQuorum } from '../quorum.ts';
-import { type Broken, emptyStore, type Store, simulatedLog } from './simulated-log.ts';
+import { type Broken, emptyStore, isMember, type Store, simulatedLog } from './simulated-log.ts';
 
 /** Chooses one of `count` ways to go on; 0 is the one without a fault. */
 export type Choose = (count: number) => number;
@@ -12,6 +12,8 @@ export interface Plan {
   readonly broken?: readonly Broken[];
   /** Without it, no log ever loses its store. */
   readonly losesStores?: boolean;
+  /** The whole state is too large for one entry. */
+  readonly large?: boolean;
 }
 
 const gatewayCount = 3;
@@ -20,7 +22,7 @@ const maxSteps = 200;
 /**
  * Runs the limiter's protocol once over simulated logs, with every message in the hands of `choose`: it may be
  * delivered in any order, lost, lost after it was executed, or executed long after its sender gave it up. Connections
- * stall, gateways take over or die, and logs lose their store, at any step.
+ * stall, gateways take over or die, a log loses its store or its last entry, all lose theirs or their names, at any step.
  * @returns what went wrong, or undefined.
  */
 export const explore = ({
@@ -28,6 +30,7 @@ export const explore = ({
   choose,
   broken = [],
   losesStores = true,
+  large = false,
 }: Plan): string | undefined => {
   const stores: Store[] = Array.from({ length: logCount }, emptyStore);
   let queue: Item[] = [];
@@ -36,6 +39,10 @@ export const explore = ({
   let problem: string | undefined;
   const answered = new Map<number, string>();
   let highest = 0;
+  /** A log has lost its end, and has not got it again. */
+  let damaged = false;
+  /** After the loss of all stores, counting starts again, and there is one owner again. */
+  let life = 0;
 
   const makeGateway = (at: number): Gateway => {
     const gateway: Gateway = {
@@ -68,9 +75,12 @@ export const explore = ({
           epoch: `epoch${++names}`,
           merge: (entries) => {
             for (const { totals } of entries)
-              for (const [, , total = 0] of totals) merged = Math.max(merged, total);
+              for (const [, slot, total = 0] of totals) if (slot === 4) merged = Math.max(merged, total);
           },
-          encodeState: () => [gateway.claiming ? `[1,4,${merged}]` : `[1,4,${gateway.count}]`],
+          encodeState: () => [
+            ...(large ? ['[1,8,1]'] : []),
+            `[1,4,${gateway.claiming ? merged : gateway.count}]`,
+          ],
           snapshotEvery: () => 3,
           onLost: () => {
             gateway.writer = undefined;
@@ -90,8 +100,9 @@ export const explore = ({
 
   const count = (gateway: Gateway): void => {
     const position = ++gateway.count;
+    const countedIn = life;
     gateway.writer!.append(`[1,4,${position}]`, () => {
-      if (!gateway.alive) return;
+      if (!gateway.alive || countedIn !== life) return;
       const by = `gateway ${gateway.at}`;
       if (answered.has(position))
         problem ??= `position ${position} was answered by ${answered.get(position)} and by ${by}`;
@@ -126,10 +137,6 @@ export const explore = ({
     if (!item.isAnswer) deliver(item);
     else if (isAlive(item)) item.answer(item.run());
   };
-  const allMembers = (): boolean =>
-    stores.every(
-      ({ name, members, entries }) => name !== undefined && members.has(name) && entries.has(name),
-    );
 
   while (step++ < maxSteps && !problem) {
     const options: (() => void)[] = [];
@@ -181,11 +188,30 @@ export const explore = ({
         const timer = take(timers, 0);
         if (isAlive(timer)) timer.answer(undefined);
       });
-    if (losesStores && allMembers())
+    if (isSame(stores)) damaged = false;
+    if (losesStores && !damaged && stores.every(isMember))
       for (const log of stores.keys())
         options.push(() => {
           stores[log] = emptyStore();
         });
+    if (losesStores && isSame(stores))
+      for (const [log, { entries }] of stores.entries())
+        if (entries.length > 1)
+          options.push(() => {
+            damaged = true;
+            const kept = entries.slice(0, -1);
+            stores[log] = { ...emptyStore(), entries: kept, sequence: kept.at(-1)!.sequence };
+          });
+    options.push(() => {
+      for (const store of stores) store.nameless = !store.nameless;
+    });
+    if (losesStores)
+      options.push(() => {
+        for (const log of stores.keys()) stores[log] = emptyStore();
+        life++;
+        highest = 0;
+        answered.clear();
+      });
     if (gateways.filter(({ alive }) => alive).length > 1)
       for (const gateway of gateways)
         if (gateway.alive)
@@ -199,6 +225,7 @@ export const explore = ({
   // Whatever happened, the next owner knows every count that was answered.
   for (const gateway of gateways) gateway.alive = false;
   stalled.clear();
+  for (const store of stores) store.nameless = false;
   queue = queue.filter((item) => !item.isAnswer);
   timers = [];
   const last = makeGateway(gatewayCount);
@@ -211,6 +238,14 @@ export const explore = ({
   if (last.count < highest)
     return `${highest} requests were answered, and the next owner knows of ${last.count}`;
   return undefined;
+};
+
+/** Whether all logs end with the same append, so that they have the same counts. */
+const isSame = (stores: readonly Store[]): boolean => {
+  const lasts = stores.map(({ entries }) => entries.at(-1)?.entry);
+  return lasts.every(
+    (last) => last && last.number > 0 && last.number === lasts[0]!.number && last.epoch === lasts[0]!.epoch,
+  );
 };
 
 interface Item {

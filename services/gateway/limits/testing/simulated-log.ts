@@ -2,19 +2,24 @@ import type { Entry, LimitLog, LogState } from '../log.ts';
 
 /** What a simulated log stores, with the rules of a NATS server. */
 export interface Store {
-  name: string | undefined;
-  readonly members: Set<string>;
-  /** By the name of the store for which they were written. */
-  readonly entries: Map<string, { readonly sequence: number; readonly entry: Entry }[]>;
+  entries: readonly Stored[];
   sequence: number;
+  /** A start at which the names were lost: the log looks as if it had no entry. */
+  nameless: boolean;
 }
 
-export const emptyStore = (): Store => ({
-  name: undefined,
-  members: new Set(),
-  entries: new Map(),
-  sequence: 0,
-});
+interface Stored {
+  readonly store: string;
+  readonly sequence: number;
+  readonly entry: Entry;
+}
+
+export const emptyStore = (): Store => ({ entries: [], sequence: 0, nameless: false });
+
+export const isMember = ({ entries }: Store): boolean => {
+  const last = entries.at(-1);
+  return last !== undefined && !last.entry.joining;
+};
 
 /** Takes an operation that is on its way to a log: `run` executes it there, `answer` brings the result back. */
 export type Transmit = <Result>(operation: {
@@ -27,6 +32,8 @@ export type Transmit = <Result>(operation: {
 export interface Broken {
   /** Appends without looking at the expected sequence. */
   readonly unfenced?: boolean;
+  /** Appends without looking at the entries of stores with other names. */
+  readonly apart?: boolean;
   /** A lost store is a member at once. */
   readonly forgetful?: boolean;
   /** Answers an append without storing its counts. */
@@ -40,23 +47,14 @@ export const simulatedLog = (
   log: number,
   store: () => Store,
   transmit: Transmit,
-  { unfenced = false, forgetful = false, lying = false }: Broken = {},
+  { unfenced = false, apart = false, forgetful = false, lying = false }: Broken = {},
 ): LimitLog => {
-  const entriesOf = (name: string) => {
-    const { entries } = store();
-    if (!entries.has(name)) entries.set(name, []);
-    return entries.get(name)!;
-  };
   const state = (): LogState => {
-    if (forgetful) {
-      store().name ??= 'always';
-      store().members.add(store().name!);
-    }
-    const { name, members } = store();
-    const last = name === undefined ? undefined : entriesOf(name).at(-1);
+    const last = store().nameless ? undefined : store().entries.at(-1);
+    if (!last && !forgetful) return { store: undefined, member: false, sequence: 0, epoch: null, number: 0 };
     return {
-      store: name,
-      member: name !== undefined && members.has(name),
+      store: last?.store ?? 'always',
+      member: forgetful || isMember(store()),
       sequence: last?.sequence ?? 0,
       epoch: last && !last.entry.released ? last.entry.epoch : null,
       number: last?.entry.number ?? 0,
@@ -70,37 +68,32 @@ export const simulatedLog = (
     readEntries: ({ store: name, sequence }, done) =>
       send(
         () =>
-          entriesOf(name ?? '')
-            .filter((one) => one.sequence <= sequence)
+          store()
+            .entries.filter((one) => one.store === name && one.sequence <= sequence)
             .map((one) => one.entry),
         done,
       ),
     append: ({ store: name, entry, expectedSequence, replaces }, done) =>
       send((): number | 'refused' => {
-        const entries = entriesOf(name);
-        if (!unfenced && (entries.at(-1)?.sequence ?? 0) !== expectedSequence) return 'refused';
+        const { entries } = store();
+        const last = apart ? entries.findLast((one) => one.store === name) : entries.at(-1);
+        const follows =
+          expectedSequence === 0 ? !last : last?.sequence === expectedSequence && last.store === name;
+        if (!unfenced && !follows) return 'refused';
         const sequence = ++store().sequence;
-        if (replaces) entries.length = 0;
+        store().nameless = false;
         const written = JSON.parse(decoder.decode(entry)) as Entry;
-        entries.push({ sequence, entry: lying ? { ...written, totals: [] } : written });
+        const fresh = { store: name, sequence, entry: lying ? { ...written, totals: [] } : written };
+        store().entries = [...entries.filter((one) => !replaces || one.store !== name), fresh];
         return sequence;
       }, done),
-    nameStore: (name, done) =>
+    purge: (name, sequence) =>
       send(
         () => {
-          if (store().name !== undefined) return false;
-          store().name = name;
-          return true;
+          const kept = store().entries.filter((one) => one.store !== name || one.sequence >= sequence);
+          store().entries = kept;
         },
-        (named) => done(named === true),
-      ),
-    addMember: (name, done) =>
-      send(
-        () => {
-          store().members.add(name);
-          return true;
-        },
-        (added) => done(added === true),
+        () => {},
       ),
   };
 };
