@@ -337,6 +337,23 @@ describe('ownership', () => {
     expect(await present.count(window, requests(4), withinMs)).toEqual([4, 0]);
   });
 
+  test('with more counts than one entry holds, which replace what came before them too', async () => {
+    const own = await testNats();
+    onTestFinished(() => own.stop());
+    const gateway = await startGateway(own.url);
+    const quorum = openQuorum(gateway);
+    const former = await claimOwnership(quorum, listen);
+    const window = Math.floor(Date.now() / 60_000);
+    const slots = Array.from({ length: 100_001 }, (_, at) => requests(4_000_000 + at));
+    await former.count(window, slots.flat(), withinMs);
+    await former.release();
+    await expect.poll(() => entriesOf(gateway)).toBe(2);
+    const present = await claimOwnership(quorum, listen);
+    expect(await present.count(window, [...requests(4_000_000), ...requests(4_100_000)], withinMs)).toEqual([
+      ...[2, 0, 2, 0],
+    ]);
+  });
+
   test('stays with an owner that was slow for a while, and nothing is counted twice', async () => {
     const [gateway, other] = [await startGateway(), await startGateway()];
     const window = Math.floor(Date.now() / 60_000);
