@@ -111,7 +111,10 @@ export const createRoute = ({
     if (own?.owned())
       quorum.findOwner((found) => {
         if (!found || found === own.epoch || !own.owned()) return;
-        logger?.warn({ epoch: own.epoch, owner: found }, 'another gateway counts requests: ownership given up');
+        logger?.warn(
+          { epoch: own.epoch, owner: found },
+          'another gateway counts requests: ownership given up',
+        );
         own.resign();
         forget(own.epoch, true);
       });
