@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventStream } from '@causeway/proto';
+import { eventStream, keyBucket } from '@causeway/proto';
 import { until } from '../../api/support/clock.ts';
 import { signal } from '../../api/support/processes.ts';
 import type { Bounds } from '../bounds.ts';
@@ -59,6 +59,8 @@ export const kills: readonly Fault[] = [
   kill('nats-3', { bounds: natsKill }),
   killLeader(eventStream),
   killAllNats,
+  // Services that lose their connection at the same time cannot read the key table for seconds.
+  killLeader(`KV_${keyBucket}`),
   kill('gateway-1', gatewayKill),
   kill('gateway-2', gatewayKill),
   kill('access-1', { bounds: serviceKill }),

@@ -1,7 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashKeyValue, type KeyTableChange, keyEntryName, keyRevokedSubject } from '@causeway/proto';
-import { type Bus, createLog, followKeyTable, type KeyTable } from '@causeway/runtime';
-import { cleanUp } from '@causeway/runtime/testing';
+import {
+  hashKeyValue,
+  type KeyTableChange,
+  keyChangesSubject,
+  keyEntryName,
+  keyRevokedSubject,
+  operationById,
+  scopes,
+} from '@causeway/proto';
+import {
+  type Answer,
+  type Bus,
+  createLog,
+  each,
+  followCallers,
+  followKeyTable,
+  type KeyTable,
+  type Log,
+} from '@causeway/runtime';
+import { cleanUp, testNatsCluster } from '@causeway/runtime/testing';
 import { expect, test, vi } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 
@@ -82,15 +99,100 @@ test('an answer larger than a message comes in parts', async () => {
 
 test('a copy is read from the bucket if access cannot read its database', async () => {
   const world = await testWorld();
-  const db = world.openDb();
-  await world.startAccess({ checkIntervalMs: never, db });
-  const table = followKeyTable({ bus: await world.openBus('gateway'), log });
+  await world.startAccess({ checkIntervalMs: never });
+  const sources: unknown[] = [];
+  const table = followKeyTable({
+    bus: await world.openBus('gateway'),
+    log: logging({ info: (facts) => sources.push(facts.from) }),
+  });
   cleanUp(() => table.close());
   await table.reload('start');
-  vi.spyOn(db, 'selectFrom').mockImplementation(() => {
-    throw new Error('the database is away');
-  });
+  await world.database.query('RENAME TABLE api_keys TO api_keys_away');
   await catchUp(table);
+  expect(sources.filter(Boolean)).toEqual(['bucket', 'bucket']);
+});
+
+/** A log that passes some entries on. */
+const logging = (levels: Partial<Record<'info' | 'warn', (facts: Record<string, unknown>) => void>>): Log =>
+  Object.assign(Object.create(log), levels);
+
+/** A copy on a cluster whose bucket has no leader any more: two of its three servers are dead. */
+const openLeaderless = async () => {
+  const [nats, ...others] = await testNatsCluster(3);
+  const world = await testWorld(nats);
+  await world.startAccess({ checkIntervalMs: never, replicas: 3 });
+  const ask = operatorOf(await world.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const made = (await ask('createKey', { company_id, name: 'k', scopes: [...scopes] })).body;
+  const bus = await world.openBus('crm');
+  const unreadable: unknown[] = [];
+  const callers = followCallers({
+    bus,
+    log: logging({ warn: (facts) => unreadable.push(facts) }),
+    now: () => new Date(),
+  });
+  cleanUp(() => callers.close());
+  await vi.waitUntil(callers.ready, { timeout: 60_000 });
+  for (const other of others) await other.kill();
+  const operation = operationById.get('listClientStatuses')!;
+  const answer = callers.guard({ operation, answer: each(async () => ({ status: 200, body: null })) });
+  const proof = hashKeyValue(made.value);
+  const call = (): Promise<Answer> => {
+    const sent = {
+      operation: operation.id,
+      tenant: company_id,
+      caller: made.id,
+      requestId: '',
+      traceparent: '',
+    };
+    const key = { proof, address: '203.0.113.7' };
+    const deadlineMs = performance.now() + 60_000;
+    return answer([
+      { ...sent, key, params: [], query: '', body: new Uint8Array(), budgetMs: 60_000, deadlineMs },
+    ])[0]!;
+  };
+  return { world, bus, callers, unreadable, call, id: made.id };
+};
+
+test('a call that arrives during the catch-up is answered, although the bucket has no leader', async () => {
+  const { bus, callers, call } = await openLeaderless();
+  const early = new Promise<Answer>((resolve, reject) => {
+    bus.onReconnect(() => {
+      expect(callers.ready()).toBe(false);
+      call().then(resolve, reject);
+    });
+  });
+  await bus.nc.reconnect();
+  expect((await early).status).toBe(200);
+});
+
+test('a call with a key that was revoked meanwhile is refused after the catch-up', async () => {
+  const { world, bus, call, id } = await openLeaderless();
+  // As another replica would, whose announcement is lost.
+  await world.database.query('UPDATE api_keys SET is_active = 0, version = version + 1 WHERE id = ?', [id]);
+  expect((await call()).status).toBe(200);
+  const early = new Promise<Answer>((resolve, reject) => {
+    bus.onReconnect(() => call().then(resolve, reject));
+  });
+  await bus.nc.reconnect();
+  await expect(early).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test('access is asked until it can answer, while the bucket has no leader', async () => {
+  const { world, bus, callers, unreadable } = await openLeaderless();
+  let asked = 0;
+  const observer = await world.openBus('observer');
+  observer.nc.subscribe(keyChangesSubject, { callback: () => void asked++ });
+  await observer.nc.flush();
+  await world.database.query('RENAME TABLE api_keys TO api_keys_away');
+  await bus.nc.reconnect();
+  // More often than a copy asks before it also reads the bucket.
+  await vi.waitUntil(() => asked >= 7, { timeout: 60_000 });
+  expect(callers.ready()).toBe(false);
+  await world.database.query('RENAME TABLE api_keys_away TO api_keys');
+  await vi.waitUntil(callers.ready, { timeout: 60_000 });
+  // The first look at the bucket still hangs.
+  expect(unreadable).toEqual([]);
 });
 
 /** As `access` does, and waits until the announcement has arrived. */

@@ -35,10 +35,13 @@ export const testPortal: PortalSettings = {
 };
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 
-/** A database and a NATS server for this file; no service runs yet. */
-export const testWorld = async () => {
+/**
+ * A database and a NATS server for this file; no service runs yet.
+ * @param given a server to use in place of a new one.
+ */
+export const testWorld = async (given?: TestNats) => {
   const database = await testDatabase({ folders });
-  const nats = await testNats();
+  const nats = given ?? (await testNats());
   const openDb = () => database.connect<AccessTables>({ tenantTables });
   const openBus = (name: string): Promise<Bus> => busOf(nats, name);
   return {

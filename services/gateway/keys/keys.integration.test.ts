@@ -148,6 +148,20 @@ describe('the key table', () => {
     expect(table.key('key.a')).toMatchObject({ version: 3, active: false });
   });
 
+  test('keeps a revocation that it has confirmed when it reads the bucket from a server that lags behind', async () => {
+    await fill();
+    const table = follow();
+    await table.reload('start');
+    // The bucket keeps the older entry, as a server does that has not received the newer one yet.
+    const change = { name: 'key.a', version: 2, entry: JSON.parse(entry(2, false)) as KeyEntry };
+    expect(await announce(change, 2000)).toBe('gateway-1');
+    await table.reload('NATS is back');
+    expect(table.trusted()).toBe(true);
+    expect(table.key('key.a')).toMatchObject({ version: 2, active: false });
+    await bucket.put('key.a', entry(3));
+    await vi.waitFor(() => expect(table.key('key.a')).toMatchObject({ version: 3, active: true }), 60_000);
+  });
+
   test('after a disconnection is not trusted until it was read completely again, with the changes made meanwhile', async () => {
     await fill();
     const table = follow();

@@ -62,8 +62,15 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
     return answer;
   };
 
-  /** Waits for a table that is still being read, and looks up a missing entry again, because it may be new. */
-  const catchUp = async ({ deadlineMs }: Call, name: string): Promise<void> => {
+  /**
+   * Waits until the table is reliable. Only an entry that is still missing, because it may be new, is read from the
+   * bucket, which answers nothing for seconds while its servers elect a leader.
+   */
+  const catchUp = async <Entry>(
+    { deadlineMs }: Call,
+    name: string,
+    find: () => Entry | undefined,
+  ): Promise<Entry | undefined> => {
     if (waiting >= maxWaiting) throw problem('service_unavailable');
     waiting++;
     try {
@@ -72,9 +79,12 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
         if (performance.now() > endMs) throw problem('service_unavailable');
         await sleep(pauseMs);
       }
+      const known = find();
+      if (known) return known;
       await table.fetch(name).catch((cause: unknown) => {
         throw problem('service_unavailable', cause);
       });
+      return find();
     } finally {
       waiting--;
     }
@@ -95,7 +105,7 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
     const name = keyEntryName(proof);
     const entry = table.trusted() ? table.key(name) : undefined;
     if (entry) return ofKey(call, scope, entry);
-    return catchUp(call, name).then(() => ofKey(call, scope, table.key(name)));
+    return catchUp(call, name, () => table.key(name)).then((late) => ofKey(call, scope, late));
   };
 
   const ofSession = (call: Call, proof: string, publicKey: string | null | undefined): Call | Problem => {
@@ -113,7 +123,9 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
     if (proof === undefined || id === undefined) return refuse(call, 'no_proof', problem('signed_out'));
     const signer = table.trusted() ? table.signer(id) : undefined;
     if (signer) return ofSession(call, proof, signer.publicKey);
-    return catchUp(call, signerEntryName(id)).then(() => ofSession(call, proof, table.signer(id)?.publicKey));
+    return catchUp(call, signerEntryName(id), () => table.signer(id)).then((late) =>
+      ofSession(call, proof, late?.publicKey),
+    );
   };
 
   return {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CompanyEntry,
   type GatewayAnswer,
@@ -54,9 +55,11 @@ const retryMs = 250;
 /** Longer than a cluster usually takes to elect a leader. */
 const switchServerAfterMs = 6_000;
 const watchdogMs = 10_000;
-/** `access` may itself be connecting to another server. After these tries the bucket is read. */
-const catchUpTries = 5;
+/** `access` may itself be connecting to another server. After this time the bucket is read, too. */
+const accessAloneMs = 500;
 const catchUpPauseMs = 100;
+/** A question or its answer is lost if the server dies that has it. An answer that comes late counts, too. */
+const askAgainMs = 250;
 const trustPollMs = 5;
 /**
  * How long a revoked key is remembered. After that it is unknown, which is also a 401. `access` asks for no
@@ -118,7 +121,7 @@ export const followKeyTable = ({
     )
       return;
     table.set(name, entry);
-    if ('active' in entry && !entry.active) revoked.set(name, performance.now() + keepRevokedMs - ageMs);
+    if (isRefusal(entry)) revoked.set(name, performance.now() + keepRevokedMs - ageMs);
     else revoked.delete(name);
     const waiting = unanswered.get(name);
     if (!waiting) return;
@@ -190,6 +193,10 @@ export const followKeyTable = ({
             recorders.delete(told);
             invalidated.clear();
             for (const [name, entry] of told) put(fresh, name, entry);
+            // The bucket may be read from a server that lags behind, which must not admit a revoked key again.
+            for (const [name, entry] of entries)
+              if (isRefusal(entry) && entry.version > (fresh.get(name)?.version ?? entry.version))
+                put(fresh, name, entry);
             entries = fresh;
             forgetRevoked();
             resolve();
@@ -217,19 +224,25 @@ export const followKeyTable = ({
     watching = false;
     watch?.stop();
     const startedMs = performance.now();
+    /** Goes on while the bucket is read, which may hang until its servers have elected a leader. */
     const askAccess = async (): Promise<void> => {
-      try {
-        await catchUp();
-        if (mine === generation) becomeTrusted(reason, startedMs, 'access');
-      } catch (error) {
-        log.info({ reason: String(error) }, 'access did not tell what the key table missed');
+      let failed = false;
+      while (filled && mine === generation && !loaded && !closed) {
+        const asked = catchUp().then(
+          () => {
+            if (mine === generation && !loaded) becomeTrusted(reason, startedMs, 'access');
+          },
+          (error: unknown) => {
+            if (!failed) log.info({ reason: String(error) }, 'key table catch-up failed; retrying');
+            failed = true;
+            return sleep(catchUpPauseMs);
+          },
+        );
+        await Promise.race([asked, sleep(askAgainMs)]);
       }
     };
     reading = (async () => {
-      for (let tries = 0; filled && tries < catchUpTries && mine === generation && !loaded; tries++) {
-        if (tries > 0) await new Promise((resolve) => setTimeout(resolve, catchUpPauseMs));
-        await askAccess();
-      }
+      if (filled) await Promise.race([askAccess(), sleep(accessAloneMs)]);
       for (;;) {
         try {
           if (mine === generation) await read(mine);
@@ -244,8 +257,7 @@ export const followKeyTable = ({
             // reloads.
             if (!loaded && performance.now() - startedMs > switchServerAfterMs)
               bus.switchServer('the key table could not be read from it');
-            if (filled && !loaded) await askAccess();
-            await new Promise((resolve) => setTimeout(resolve, retryMs));
+            await sleep(retryMs);
             if (mine === generation && !closed) continue;
           }
         }
@@ -311,8 +323,7 @@ export const followKeyTable = ({
     trusted,
     untilTrusted: async (withinMs) => {
       const endMs = performance.now() + withinMs;
-      while (!trusted() && !closed && performance.now() < endMs)
-        await new Promise((resolve) => setTimeout(resolve, trustPollMs));
+      while (!trusted() && !closed && performance.now() < endMs) await sleep(trustPollMs);
       return trusted();
     },
     reload,
@@ -326,6 +337,8 @@ export const followKeyTable = ({
     },
   };
 };
+
+const isRefusal = (entry: TableEntry): boolean => 'active' in entry && !entry.active;
 
 /** A client that can make NATS answer a request can have the answer stored here: JSON, but not an entry. */
 const readEntry = (update: KvEntry): TableEntry | undefined => {
