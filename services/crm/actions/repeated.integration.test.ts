@@ -198,6 +198,30 @@ describe('a request with an Idempotency-Key', () => {
     expect(row?.idempotency_key.includes('order-7')).toBe(false);
   });
 
+  test('is marked as replayed if the client repeats it, however often gateways send it', async () => {
+    const companyId = newCompany();
+    const callId = newCallId();
+    const first = await act('createLead', companyId, person, { ...keyed(), callId });
+    expect(await act('createLead', companyId, person, { ...keyed(), callId, again: true })).toEqual(first);
+    // The answer to the client's second request was lost on its way to the gateway.
+    const second = { ...keyed(), callId: newCallId() };
+    for (const again of [false, true, true])
+      expect(await act('createLead', companyId, person, { ...second, again })).toEqual({
+        ...first,
+        isReplayed: true,
+      });
+    // Or its first sending was.
+    const third = { ...keyed(), callId: newCallId(), again: true };
+    expect(await act('createLead', companyId, person, third)).toEqual({ ...first, isReplayed: true });
+    // An older release does not write the name of the call.
+    await crm.db
+      .updateTable('idempotency_keys')
+      .set({ call_id: null })
+      .where('company_id', '=', companyId)
+      .execute();
+    expect(await act('createLead', companyId, person, third)).toEqual({ ...first, isReplayed: true });
+  });
+
   test('is counted when it is a replay, once', async () => {
     const replays = async (): Promise<number> =>
       Number(/^idempotency_replays_total (\d+)$/m.exec(await crm.metrics.registry.metrics())?.[1]);
@@ -209,7 +233,7 @@ describe('a request with an Idempotency-Key', () => {
     const callId = newCallId();
     await act('createLead', companyId, person, { idempotencyKey, callId });
     expect(await replays()).toBe(before + 1);
-    // A gateway sent it again: the client made one request.
+    // A gateway sent it again: the client made one more request, not two.
     await act('createLead', companyId, person, { idempotencyKey, callId, again: true });
     expect(await replays()).toBe(before + 1);
     await act('createLead', companyId, { ...person, first_name: 'Other' }, { idempotencyKey });

@@ -4,6 +4,8 @@ import type { LaneCall } from '../lanes/call.ts';
 /** By what a call, or a client's request, is known again. */
 export interface Identity {
   readonly companyId: number;
+  /** The call's name: 16 bytes. */
+  readonly callId: Buffer;
   /** 16 bytes: the call's name, or a hash of the client's `Idempotency-Key` with the first bit set. */
   readonly key: Buffer;
   /** A hash of the request, if the client sent an `Idempotency-Key`; null for a call's name, which names one request. */
@@ -14,11 +16,11 @@ export interface Identity {
 
 /** Undefined for a call that is sent only once. */
 export const identify = (call: LaneCall): Identity | undefined => {
-  const { tenant, callId, again = false, idempotencyKey } = call;
-  if (callId === undefined || !isCallId.test(callId)) return undefined;
-  if (idempotencyKey !== undefined)
-    return { companyId: tenant, key: keyOf(idempotencyKey), fingerprint: fingerprintOf(call), again };
-  return { companyId: tenant, key: Buffer.from(callId, 'hex'), fingerprint: null, again };
+  const { tenant: companyId, callId: name, again = false, idempotencyKey } = call;
+  if (name === undefined || !isCallId.test(name)) return undefined;
+  const callId = Buffer.from(name, 'hex');
+  if (idempotencyKey === undefined) return { companyId, callId, key: callId, fingerprint: null, again };
+  return { companyId, callId, key: keyOf(idempotencyKey), fingerprint: fingerprintOf(call), again };
 };
 
 /** A call's name begins with a time in milliseconds, whose first bit is never set. */

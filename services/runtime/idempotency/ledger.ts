@@ -1,15 +1,17 @@
-import { idempotencyKeyMs, Problem, problem } from '@causeway/proto';
+import { idempotencyKeyMs, type Problem, problem } from '@causeway/proto';
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { perCountFor } from '../database/per-count.ts';
 import type { Answer } from '../lanes/call.ts';
 import type { Identity } from './identity.ts';
 
-/** The table of `services/crm/migrations/010-idempotency-keys.sql`. */
+/** The table of `services/crm/migrations/010-idempotency-keys.sql` and `011-calls-of-idempotency-keys.sql`. */
 export interface IdempotencyTables {
   readonly idempotency_keys: {
     readonly company_id: number;
     readonly idempotency_key: Buffer;
     readonly fingerprint: Buffer | null;
+    /** Null too in a row of an older release. */
+    readonly call_id: Buffer | null;
     readonly status: number;
     readonly answer: Buffer;
     readonly expires_utc: Date;
@@ -63,7 +65,15 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
     perCount<Identity, Row>(valuesOf, (db, identities) => {
       const query = db
         .selectFrom('idempotency_keys')
-        .select(['company_id', 'idempotency_key', 'fingerprint', 'status', 'answer', 'expires_utc'])
+        .select([
+          'company_id',
+          'idempotency_key',
+          'fingerprint',
+          'call_id',
+          'status',
+          'answer',
+          'expires_utc',
+        ])
         .where(namedIn(identities));
       // Fails at once if another transaction has claimed one of them.
       return (isFirst ? query.forUpdate().noWait() : query).compile();
@@ -87,6 +97,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
         row.company_id,
         row.idempotency_key,
         row.fingerprint,
+        row.call_id,
         row.status,
         row.answer,
         row.expires_utc,
@@ -98,10 +109,13 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
         .compile(),
   );
 
-  const answerIn = (row: Row, { fingerprint }: Identity): Answer | Problem => {
+  const answerIn = (row: Row, { fingerprint, callId }: Identity): Answer | Problem => {
     if (fingerprint && !row.fingerprint?.equals(fingerprint)) return problem('idempotency_key_reused');
     const body = seal.open(row.company_id, row.answer);
-    return { status: row.status, body: body.length === 0 ? null : body };
+    const answer = { status: row.status, body: body.length === 0 ? null : body };
+    // If the gateway has sent the call again, its client has made one request.
+    const isRepeated = fingerprint !== null && !row.call_id?.equals(callId);
+    return isRepeated ? { ...answer, headers: replayed } : answer;
   };
 
   return {
@@ -121,11 +135,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
         new Map(
           [...first, ...later].flatMap((identity) => {
             const row = found.get(nameOf(rowKey(identity)));
-            if (!row) return [];
-            const answer = answerIn(row, identity);
-            const isRepeated =
-              !(answer instanceof Problem) && identity.fingerprint !== null && !identity.again;
-            return [[identity, isRepeated ? { ...answer, headers: replayed } : answer] as const];
+            return row ? [[identity, answerIn(row, identity)] as const] : [];
           }),
         );
     },
@@ -178,6 +188,7 @@ const nameOf = ({ company_id, idempotency_key }: ReturnType<typeof rowKey>): str
 const rowOf = (identity: Identity, status: number, answer: Buffer, now: Date): Row => ({
   ...rowKey(identity),
   fingerprint: identity.fingerprint,
+  call_id: identity.fingerprint && identity.callId,
   status,
   answer,
   expires_utc: new Date(now.getTime() + (identity.fingerprint ? idempotencyKeyMs : callMs)),

@@ -37,7 +37,7 @@ export const createCallSharing = (
         throw error;
       })
       .then((given) => {
-        if (replays && isReplay(given)) replays.value++;
+        if (replays && !call.again && isReplay(given)) replays.value++;
         return given;
       })
       .finally(() => {
