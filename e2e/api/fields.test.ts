@@ -30,6 +30,7 @@ describe('nothing in an event’s payload is altered silently', () => {
     ['a number that would become 0', '{"a":1e-400}', 'payload.a'],
     ['an integer of 20 digits', '{"a":{"b":12345678901234567890}}', 'payload.a.b'],
     ['2^53 + 1', '{"a":9007199254740993}', 'payload.a'],
+    ['2^60 - 1', '{"a":1152921504606846975}', 'payload.a'],
     ['a key __proto__', '{"a":{"__proto__":{"b":1}}}', 'payload.a.__proto__'],
     ['a key twice', '{"a":{"b":1,"b":2}}', 'payload.a.b'],
   ])('%s: 400 with its path', async (_, payload, field) => {
@@ -38,7 +39,8 @@ describe('nothing in an event’s payload is altered silently', () => {
   });
 
   test('a number that a double holds is stored as sent', async () => {
-    const payload = '{"a":9007199254740992,"b":0.1,"c":-0.5,"d":1e-7,"e":"1e400","f":"\\u2028😀"}';
+    const payload =
+      '{"a":[9007199254740992,1152921504606846976,1152921504606847000],"b":0.1,"c":-0.5,"d":1e-7,"e":"1e400","f":"\\u2028😀"}';
     const reply = await send('POST', '/events/test', `{"type":"lead.created","payload":${payload}}`);
     expect(reply.status).toBe(202);
     expect(reply.json.payload).toEqual(JSON.parse(payload));

@@ -138,7 +138,7 @@ describe('a scan of JSON', () => {
   });
 });
 
-test('a number is exact if its shortest text has the written value', () => {
+test('a number is exact if it has the value of its shortest text, or is an integer of exactly its value', () => {
   /** Digits × 10^exponent as an exact fraction. */
   const fractionOf = (text: string): readonly [bigint, bigint] => {
     const [, sign, whole = '', fraction = '', power = '0'] =
@@ -146,6 +146,15 @@ test('a number is exact if its shortest text has the written value', () => {
     const digits = BigInt(`${sign}${whole}${fraction}`);
     const exponent = Number(power) - fraction.length;
     return exponent >= 0 ? [digits * 10n ** BigInt(exponent), 1n] : [digits, 10n ** BigInt(-exponent)];
+  };
+  /** The value of a double that is an integer, from its bits. */
+  const exactValue = (number: number): bigint => {
+    const bits = new DataView(new ArrayBuffer(8));
+    bits.setFloat64(0, Math.abs(number));
+    const exponent = (bits.getUint32(0) >>> 20) - 1075;
+    const mantissa = (bits.getBigUint64(0) & (2n ** 52n - 1n)) | (2n ** 52n);
+    const value = exponent < 0 ? mantissa >> BigInt(-exponent) : mantissa << BigInt(exponent);
+    return number < 0 ? -value : value;
   };
   const digits = (min: number, max: number) =>
     fc.string({ unit: fc.constantFrom(...'0012345678999'), minLength: min, maxLength: max });
@@ -160,9 +169,24 @@ test('a number is exact if its shortest text has the written value', () => {
       const start = `${sign}${whole.replace(/^0+(?=\d)/, '')}`;
       return `${start}${fraction === null ? '' : `.${fraction}`}${power === null ? '' : `e${power}`}`;
     });
+  const double = fc.double({ noNaN: true, noDefaultInfinity: true });
+  const large = fc
+    .tuple(fc.integer({ min: 53, max: 1023 }), fc.double({ min: 1, max: 2, maxExcluded: true, noNaN: true }))
+    .map(([power, factor]) => factor * 2 ** power);
+  const nearby = fc
+    .tuple(fc.integer({ min: 53, max: 77 }), fc.bigInt({ min: -3000n, max: 3000n }), fc.boolean())
+    .map(([power, by, isNegative]) => `${isNegative ? '-' : ''}${2n ** BigInt(power) + by}`);
   fc.assert(
     fc.property(
-      fc.oneof(number, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)),
+      fc.oneof(
+        number,
+        double.map(String),
+        large.map(String),
+        large.map((one) => String(exactValue(one))),
+        large.map((one) => `${exactValue(-one)}0e-1`),
+        nearby,
+        fc.constantFrom('1e22', '1e23', '99999999999999991611392', '1E+22', '1180591620717411303424e0'),
+      ),
       (written) => {
         const held = String(Number(written));
         let isSame = false;
@@ -170,11 +194,37 @@ test('a number is exact if its shortest text has the written value', () => {
           const [a, b] = fractionOf(written);
           const [c, d] = fractionOf(held);
           isSame = a * d === c * b;
+          const isLarge = Math.abs(Number(written)) >= 2 ** 53;
+          if (isLarge && a === exactValue(Number(written)) * b) isSame = true;
         }
         expect(isHeldExactly(written)).toBe(isSame);
         expect(scanJson(`{"a":${written}}`).problems.length).toBe(isSame ? 0 : 1);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 5000 },
   );
+});
+
+test('an integer beyond 2^53 is taken in full or as JavaScript writes it, and no other integer near it', () => {
+  const exact = [
+    '1152921504606846976',
+    '1152921504606847000',
+    '-1152921504606846976.0',
+    '115292150460684697600e-2',
+    '100000000000000000000000',
+    '99999999999999991611392',
+    String(2n ** 1023n),
+    `1${'0'.repeat(200_000)}e-199999`,
+  ];
+  const altered = [
+    '1152921504606846975',
+    '1152921504606846999',
+    '1152921504606847001',
+    '9007199254740993',
+    '99999999999999991611393',
+    String(2n ** 1023n + 1n),
+    `${'1'.repeat(200_000)}e-199999`,
+  ];
+  expect(exact.filter((written) => !isHeldExactly(written))).toEqual([]);
+  expect(altered.filter(isHeldExactly)).toEqual([]);
 });

@@ -214,13 +214,20 @@ const hasExponent = (text: string, start: number, end: number): boolean => {
   return false;
 };
 
-/** Whether a double holds the written number exactly. It does for `1.0` and `-0`. */
+/**
+ * Whether a double holds the written number: it has the value that JavaScript writes for the double, as `1.0` and `-0`
+ * have, or it is an integer and exactly the double's value. 2^60 is 1152921504606847000 in JavaScript and
+ * 1152921504606846976 in most other languages.
+ */
 export const isHeldExactly = (written: string): boolean => {
   const number = Number(written);
   if (!Number.isFinite(number)) return false;
   const [digits, exponent] = decimal(written);
   const [heldDigits, heldExponent] = decimal(String(number));
-  return digits === heldDigits && (digits === '' || exponent === heldExponent);
+  if (digits === heldDigits && (digits === '' || exponent === heldExponent)) return true;
+  // 5^23 exceeds the 53 bits of a double, so a larger power of ten divides none. It also bounds the work.
+  if (exponent < 0 || exponent > 22 || digits.length > 309) return false;
+  return BigInt(digits + '0'.repeat(exponent)) === BigInt(Math.abs(number));
 };
 
 /** A number as digits × 10^exponent, the digits without zeros at either end. */
