@@ -19,7 +19,7 @@ import { type Bus, isRequest } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import { askForChanges } from './ask-changes.ts';
+import { askForChanges, askUntilTold } from './ask-changes.ts';
 import { digestTable, groupOf } from './digest.ts';
 
 /**
@@ -57,9 +57,6 @@ const switchServerAfterMs = 6_000;
 const watchdogMs = 10_000;
 /** `access` may itself be connecting to another server. After this time the bucket is read, too. */
 const accessAloneMs = 500;
-const catchUpPauseMs = 100;
-/** A question or its answer is lost if the server dies that has it. An answer that comes late counts, too. */
-const askAgainMs = 250;
 const trustPollMs = 5;
 /**
  * How long a revoked key is remembered. After that it is unknown, which is also a 401. `access` asks for no
@@ -224,23 +221,13 @@ export const followKeyTable = ({
     watching = false;
     watch?.stop();
     const startedMs = performance.now();
+    const isWanted = (): boolean => mine === generation && !loaded && !closed;
     /** Goes on while the bucket is read, which may hang until its servers have elected a leader. */
-    const askAccess = async (): Promise<void> => {
-      let failed = false;
-      while (filled && mine === generation && !loaded && !closed) {
-        const asked = catchUp().then(
-          () => {
-            if (mine === generation && !loaded) becomeTrusted(reason, startedMs, 'access');
-          },
-          (error: unknown) => {
-            if (!failed) log.info({ reason: String(error) }, 'key table catch-up failed; retrying');
-            failed = true;
-            return sleep(catchUpPauseMs);
-          },
-        );
-        await Promise.race([asked, sleep(askAgainMs)]);
-      }
-    };
+    const askAccess = (): Promise<void> =>
+      askUntilTold(log, isWanted, async () => {
+        await catchUp();
+        if (isWanted()) becomeTrusted(reason, startedMs, 'access');
+      });
     reading = (async () => {
       if (filled) await Promise.race([askAccess(), sleep(accessAloneMs)]);
       for (;;) {
