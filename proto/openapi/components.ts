@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { eventDefinitions, eventTypes } from '../events.ts';
+import * as f from '../schemas/fields.ts';
 import * as r from '../schemas/records.ts';
 import * as w from '../schemas/webhooks.ts';
 import { type Json, jsonSchema } from './json-schema.ts';
@@ -15,7 +16,8 @@ export const pascal = (id: string): string =>
  */
 const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['EventType', w.eventTypeAnswer, w.knownEventType],
-  ['Event', w.envelope],
+  ['WebhookEvent', w.envelope],
+  ['StatusRef', f.statusReference],
   ['Subscription', w.subscription],
   ['SubscriptionWithSecret', w.subscriptionWithSecret],
   ['PersonCreated', r.personCreated],

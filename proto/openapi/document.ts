@@ -7,7 +7,7 @@ import { errorAnswers, sharedAnswers } from './error-answers.ts';
 import { errorSchemas } from './error-schemas.ts';
 import { headers, onCounted, onReplayed } from './headers.ts';
 import type { Json } from './json-schema.ts';
-import { webhooks } from './webhooks.ts';
+import { deliveryCallback, webhooks } from './webhooks.ts';
 
 /** The interface as an OpenAPI 3.1 document, generated from the table of operations that serves it. */
 export const openApiDocument = (): Json => {
@@ -71,6 +71,7 @@ const describe = (operation: KeyOperation, components: Components): Json => {
       },
     }),
     responses: { ...successes(operation, components), ...errorAnswers(operation) },
+    ...(id === 'createSubscription' && { callbacks: { delivery: deliveryCallback(components) } }),
   };
 };
 
@@ -99,8 +100,11 @@ const idempotencyKey = {
   description:
     'Names the request, so that it can be sent again safely: a random UUID, for example. Within 24 hours, the same request with the same key gets the first answer again, with `Idempotent-Replayed: true`.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: idempotencyKeyPattern.source },
-  example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
 };
+
+/** Removes what forbids a blank text. Numbers and enumerations keep their type, for the sake of generated clients. */
+const blankable = ({ minLength: _, ...schema }: Json): Json =>
+  typeof schema.pattern === 'string' ? { ...schema, pattern: `${schema.pattern}|^\\s*$` } : schema;
 
 const parametersOf = (operation: KeyOperation, components: Components): Json => {
   const { params, query } = operation;
@@ -119,8 +123,10 @@ const parametersOf = (operation: KeyOperation, components: Components): Json => 
     name,
     in: 'query',
     required: required.includes(name),
+    // A blank parameter counts as absent (contract, "Requests and errors").
+    allowEmptyValue: true,
     ...(text !== undefined && { description: text }),
-    schema,
+    schema: blankable(schema),
   }));
   const inHead = takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
   const parameters = [...inPath, ...inQuery, ...inHead];

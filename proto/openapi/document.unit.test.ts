@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
 import { basePath, type KeyOperation } from '../operation.ts';
 import { keyOperations } from '../operations.ts';
-import { parseBody } from '../parse.ts';
+import { parseBody, parseQuery } from '../parse.ts';
 import { openApiDocument } from './document.ts';
 import type { Json } from './json-schema.ts';
 
@@ -105,7 +106,7 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
   test('lists the errors that every request may get, in the shape of the operation', () => {
     for (const status of ['400', '401', '403', '404', '405', '413', '429', '500', '503', '504']) {
       const response = resolved(entry.responses[status]!);
-      const family = operation.errorShape === 'lookup' ? /\/Lookup/ : /\/(Error|RateLimitExceeded)$/;
+      const family = operation.errorShape === 'lookup' ? /\/Lookup/ : /\/(ApiError|RateLimitExceeded)$/;
       expect(response.content!['application/json'].schema.$ref).toMatch(family);
       expect(checkExamples(response.content!['application/json'])).toBeGreaterThan(0);
       expect(response.headers).toHaveProperty('X-Request-Id');
@@ -202,15 +203,74 @@ test('operation ids are unique, those of deliveries included', () => {
 test('shared schemas are defined once, and referenced', () => {
   const { schemas } = document.components;
   expect(Object.keys(schemas)).toEqual(
-    expect.arrayContaining(['Event', 'EventType', 'Subscription', 'SubscriptionWithSecret', 'Error']),
+    expect.arrayContaining([
+      'WebhookEvent',
+      'EventType',
+      'Subscription',
+      'SubscriptionWithSecret',
+      'ApiError',
+    ]),
   );
   expect(schemas).not.toHaveProperty('GetSubscriptionAnswer');
   expect(JSON.stringify(document).match(/"enum":\["client\.created","client\.status_changed"/g)).toHaveLength(
     1,
   );
   expect(schemas).toMatchObject({
-    Event: { properties: { id: { format: 'int64' }, type: { $ref: '#/components/schemas/EventType' } } },
+    WebhookEvent: {
+      properties: { id: { format: 'int64' }, type: { $ref: '#/components/schemas/EventType' } },
+    },
   });
+});
+
+test('a status is one named type wherever a request takes it', () => {
+  const reference = { anyOf: [{ $ref: '#/components/schemas/StatusRef' }, { type: 'null' }] };
+  expect(document.components.schemas).toMatchObject({
+    CreateClientRequest: { properties: { status: reference } },
+    UpdateLeadStatusRequest: { properties: { new_status: reference, new_status_id: reference } },
+  });
+});
+
+test('a subscription names as its callback every type that its URL receives', () => {
+  const { callbacks } = described('createSubscription') as unknown as {
+    callbacks: { delivery: Record<string, { post: Described }> };
+  };
+  const { post } = callbacks.delivery['{$request.body#/url}']!;
+  expect(checkExamples(post.requestBody!.content['application/json'])).toBe(1);
+  const takes = ajv.getSchema('document#/components/schemas/Delivery')!;
+  for (const item of Object.values(document.webhooks as Record<string, { post: Described }>)) {
+    const example = item.post.requestBody!.content['application/json'].example as Json;
+    expect([example.type, takes(example), takes({ ...example, type: 'x.y' })]).toEqual([
+      example.type,
+      true,
+      false,
+    ]);
+  }
+});
+
+test('no header has an example that a tool would send with every request', () => {
+  expect(document.components).toHaveProperty('parameters.IdempotencyKey.schema');
+  expect(document.components).not.toHaveProperty('parameters.IdempotencyKey.example');
+});
+
+test('a query parameter may be blank, as the parser allows', () => {
+  for (const operation of keyOperations)
+    for (const { name, in: where, schema, ...rest } of described(operation.id).parameters ?? []) {
+      if (where !== 'query') continue;
+      expect(() => parseQuery(operation, `${name}=+`)).not.toThrow(/\b(?:limit|cursor|type|order)\b/);
+      expect(rest).toMatchObject({ required: false, allowEmptyValue: true });
+      if (schema.type === 'string' && !schema.enum)
+        for (const blank of ['', ' ']) expect(ajv.validate(schema, blank), name).toBe(true);
+    }
+});
+
+test('the errors of lookups have the codes that the contract lists, and no others', () => {
+  const contract = readFileSync(new URL('../CONTRACT.md', import.meta.url), 'utf8');
+  const [, listed = ''] = /`\{error_code, message\}`, with the codes ([^|]*)/.exec(contract) ?? [];
+  const codes = [...listed.matchAll(/`(\w+)`/g)].map(([, code]) => code!).sort();
+  const enumOf = (name: string) =>
+    (document.components.schemas[name] as { properties: { error_code: { enum: string[] } } }).properties
+      .error_code.enum;
+  expect([...enumOf('LookupError'), ...enumOf('LookupRateLimitExceeded')].sort()).toEqual(codes);
 });
 
 test('no boolean is a constant, which generators mistake for a name', () => {

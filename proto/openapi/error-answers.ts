@@ -128,6 +128,13 @@ const shared: readonly SharedAnswer[] = [
   },
 ];
 
+/** The codes of errors that an operation without errors of its own can answer. */
+export const sharedCodes: readonly ErrorCode[] = [
+  'invalid_request',
+  'forbidden',
+  ...shared.flatMap(({ codes }) => codes),
+];
+
 const exceeded = {
   name: 'read',
   limit: 60,
@@ -196,7 +203,7 @@ const answer = (
 });
 
 const schemaName = (shape: ErrorShape, status: number): string =>
-  responseName(shape, status === 429 ? 'RateLimitExceeded' : 'Error');
+  status === 429 ? responseName(shape, 'RateLimitExceeded') : shape === 'lookup' ? 'LookupError' : 'ApiError';
 
 const responseName = (shape: ErrorShape, name: string): string =>
   shape === 'lookup' ? `Lookup${name}` : name;

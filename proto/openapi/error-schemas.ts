@@ -1,4 +1,4 @@
-import { errorCodes } from '../errors.ts';
+import { sharedCodes } from './error-answers.ts';
 import type { Json } from './json-schema.ts';
 
 const details = {
@@ -6,7 +6,22 @@ const details = {
   description: 'With 400: every problem of the request. The first one is also the main text.',
   items: {
     type: 'object',
-    properties: { field: { type: 'string' }, message: { type: 'string' } },
+    properties: {
+      field: { type: 'string' },
+      message: { type: 'string' },
+      conflicting_client_id: {
+        type: 'integer',
+        format: 'int64',
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The lead or client that has the `external_id`.',
+      },
+      conflicting_employee_id: {
+        type: 'integer',
+        format: 'int64',
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The affiliate or employee that has the `external_id`.',
+      },
+    },
     required: ['field', 'message'],
   },
 };
@@ -14,15 +29,8 @@ const common = {
   details,
   reason: {
     type: 'string',
-    enum: [
-      'lock_timeout',
-      'keys_unavailable',
-      'service_unavailable',
-      'timeout',
-      'idempotency_in_progress',
-      'idempotency_key_reused',
-    ],
-    description: 'With 503 and 504, and with a 409 or 422 for an `Idempotency-Key`.',
+    enum: ['lock_timeout', 'keys_unavailable', 'service_unavailable', 'timeout'],
+    description: 'With 503 and 504.',
   },
   retryAfter: { type: 'integer', description: 'With `lock_timeout`: seconds to wait.' },
   requestId: { type: 'string', description: 'With 500.' },
@@ -30,12 +38,23 @@ const common = {
 
 /** Both body shapes (contract, "Requests and errors"), under `components.schemas`. */
 export const errorSchemas: Json = {
-  Error: {
+  ApiError: {
     type: 'object',
     description: 'The general shape of an error.',
     properties: {
       error: { type: 'string', description: 'What went wrong, in a sentence.' },
       ...common,
+      reason: {
+        type: 'string',
+        enum: [...common.reason.enum, 'cursor_expired', 'idempotency_in_progress', 'idempotency_key_reused'],
+        description: 'With 410, 503 and 504, and with a 409 or 422 for an `Idempotency-Key`.',
+      },
+      oldestUtc: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description:
+          'With `cursor_expired`: when the oldest event still in the log was created; null if there is none.',
+      },
       message: { type: 'string', description: 'With `lock_timeout`: what to do.' },
       hint: { type: 'string' },
       subscribedEventTypes: { type: 'array', items: { type: 'string' } },
@@ -61,7 +80,7 @@ export const errorSchemas: Json = {
     properties: {
       error_code: {
         type: 'string',
-        enum: Object.keys(errorCodes).filter((code) => code !== 'rate_limit_exceeded'),
+        enum: sharedCodes.filter((code) => code !== 'rate_limit_exceeded'),
       },
       message: { type: 'string', description: 'What went wrong, in a sentence.' },
       ...common,

@@ -19,7 +19,6 @@ export const webhooks = (components: Components): Json =>
 
 const delivery = (type: EventType, components: Components): Json => {
   const name = pascal(type);
-  const event = envelope.extend({ type: z.enum([type]), payload: eventDefinitions[type].payload });
   return {
     operationId: `deliver${name}`,
     tags: ['Deliveries'],
@@ -31,11 +30,62 @@ const delivery = (type: EventType, components: Components): Json => {
     requestBody: {
       required: true,
       content: {
-        'application/json': { schema: components.refer(`${name}Event`, event), example: exampleOf(type) },
+        'application/json': { schema: eventReference(type, components), example: exampleOf(type) },
       },
     },
     responses,
   };
+};
+
+/**
+ * Everything that a subscription's URL may receive, as a callback of the operation that sets the URL. It names the types
+ * of `webhooks` once more, because generators such as oapi-codegen keep only types that a path reaches.
+ */
+export const deliveryCallback = (components: Components): Json => {
+  const types = [...eventTypes, challengeType] as const;
+  const refOf = (type: (typeof types)[number]) => eventReference(type, components).$ref as string;
+  components.schemas.Delivery = {
+    description: 'The body of a delivery, by its `type`.',
+    oneOf: types.map((type) => ({ $ref: refOf(type) })),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(types.map((type) => [type, refOf(type)])),
+    },
+  };
+  return {
+    '{$request.body#/url}': {
+      post: {
+        operationId: 'deliver',
+        summary: 'A delivery, or a verification challenge',
+        description: 'See `webhooks` for each type.',
+        security: [],
+        parameters,
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: { $ref: '#/components/schemas/Delivery' },
+              example: exampleOf('client.created'),
+            },
+          },
+        },
+        responses: {
+          ...responses,
+          '2XX': {
+            ...echoed(components),
+            description: 'Received. Only the answer to a challenge needs a body.',
+          },
+        },
+      },
+    },
+  };
+};
+
+/** Refers to the schema of a delivery's body. */
+const eventReference = (type: EventType | typeof challengeType, components: Components): Json => {
+  if (type === challengeType) return components.refer('EndpointVerification', challengeEnvelope);
+  const payload = eventDefinitions[type].payload;
+  return components.refer(`${pascal(type)}Event`, envelope.extend({ type: z.enum([type]), payload }));
 };
 
 const exampleOf = (type: EventType): Json => {
@@ -60,7 +110,7 @@ const challenge = (components: Components): Json => ({
     required: true,
     content: {
       'application/json': {
-        schema: components.refer('EndpointVerification', challengeEnvelope),
+        schema: eventReference(challengeType, components),
         example: {
           id: 1_768_469_400_000_123,
           type: challengeType,
@@ -72,16 +122,18 @@ const challenge = (components: Components): Json => ({
     },
   },
   responses: {
-    '2XX': {
-      description: 'The receiver is verified, and the subscription is enabled.',
-      content: {
-        'application/json': {
-          schema: components.refer('EndpointVerificationEcho', challengeEcho),
-          example: { challenge: challengeExample },
-        },
-      },
-    },
+    '2XX': echoed(components),
     default: { description: 'The receiver is not verified, and the subscription stays disabled.' },
+  },
+});
+
+const echoed = (components: Components): Json => ({
+  description: 'The receiver is verified, and the subscription is enabled.',
+  content: {
+    'application/json': {
+      schema: components.refer('EndpointVerificationEcho', challengeEcho),
+      example: { challenge: challengeExample },
+    },
   },
 });
 
