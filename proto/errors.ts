@@ -14,6 +14,10 @@ export const errorCodes = {
     status: 409,
     message: 'a request with this Idempotency-Key is still being carried out; retry in a moment',
   },
+  cursor_expired: {
+    status: 410,
+    message: 'events after this cursor are no longer in the log; begin again without a cursor',
+  },
   payload_too_large: { status: 413, message: 'the request body exceeds 1048576 bytes' },
   idempotency_key_reused: {
     status: 422,
@@ -53,6 +57,9 @@ export type ErrorCode = keyof typeof allErrorCodes;
 export interface Detail {
   readonly field: string;
   readonly message: string;
+  /** With an `external_id` that is in use: the record that has it. */
+  readonly conflicting_client_id?: number;
+  readonly conflicting_employee_id?: number;
 }
 
 /** Everything that a caller may learn about an error: the input of `renderProblem`. */
@@ -112,9 +119,15 @@ export type QuotaName = 'subscriptions' | 'keys';
 export const quotaExceeded = (quota: QuotaName, limit: number, publicMessage: string): Problem =>
   new Problem({ code: 'quota_exceeded', publicMessage, extra: { quota, limit } });
 
-/** 404. `what` is the kind of record: `client`, `event`. Without it, the route itself does not exist. */
-export const notFound = (what?: string): Problem =>
-  new Problem(what ? { code: 'not_found', publicMessage: `${what} not found` } : { code: 'not_found' });
+/**
+ * 404. `what` is the kind of record: `client`, `event`. Without it, the route itself does not exist.
+ * @param instead what the id does name in the company, as the end of the sentence.
+ */
+export const notFound = (what?: string, instead?: string): Problem =>
+  new Problem({
+    code: 'not_found',
+    ...(what && { publicMessage: `${what} not found${instead ? `: ${instead}` : ''}` }),
+  });
 
 export const missingScope = (scope: string): Problem =>
   new Problem({ code: 'forbidden', publicMessage: `the API key does not have the scope ${scope}` });

@@ -38,6 +38,7 @@ export const renderProblem = (
 /** Codes whose status has other causes too. */
 const namesReason: ReadonlySet<string> = new Set([
   ...Object.keys(portalErrorCodes),
+  'cursor_expired',
   'idempotency_in_progress',
   'idempotency_key_reused',
 ]);

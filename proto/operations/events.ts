@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problem } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
 import { limitParameter } from '../schemas/query.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
@@ -52,7 +53,18 @@ export const listEvents = defineOperation({
       example: { events: [envelopeExample], nextCursor: 'q3nB0pTq1c5mW2yZ7kLr9A', hasMore: false },
     },
   },
-  errors: { 400: actionInvalid('cursor', 'invalid cursor') },
+  errors: {
+    400: actionInvalid('cursor', 'invalid cursor'),
+    410: {
+      description:
+        'With `order=asc`: events after the cursor were removed, because they are older than the retention period. `oldestUtc` is when the oldest event still in the log was created, or null if the log is empty. Begin again without a cursor.',
+      example: {
+        error: problem('cursor_expired').publicMessage,
+        reason: 'cursor_expired',
+        oldestUtc: '2026-01-15T09:30:00.000Z',
+      },
+    },
+  },
 });
 
 export const getEvent = defineOperation({

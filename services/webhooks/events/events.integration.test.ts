@@ -14,7 +14,11 @@ const list = async (company: number, query: Query = {}) => {
   const { status, body } = await ask('listEvents', company, { query });
   expect([status, body.error]).toEqual([200, undefined]);
   return body as {
-    readonly events: readonly { readonly id: number; readonly type: EventType }[];
+    readonly events: readonly {
+      readonly id: number;
+      readonly type: EventType;
+      readonly createdUtc: string;
+    }[];
     readonly nextCursor: string | null;
     readonly hasMore: boolean;
   };
@@ -48,18 +52,18 @@ describe('The event log', () => {
     expect([status, one]).toEqual([200, encodeEnvelope(first!).toString()]);
   });
 
-  test('of a company without events is empty, and has no cursor yet', async () => {
-    for (const query of [
-      {},
-      { order: 'asc' },
-      { type: 'lead.created' },
-      { order: 'asc', type: 'lead.created' },
-    ])
-      expect(await list(newCompany(), query as Query)).toEqual({
-        events: [],
-        nextCursor: null,
-        hasMore: false,
-      });
+  test('of a company without events is empty, and can be followed from its beginning in ascending order', async () => {
+    for (const type of [undefined, 'lead.created'] as const) {
+      const company = newCompany();
+      const query = type ? { type } : {};
+      expect(await list(company, query)).toEqual({ events: [], nextCursor: null, hasMore: false });
+      const first = await list(company, { ...query, order: 'asc' });
+      expect(first).toEqual({ events: [], nextCursor: expect.any(String), hasMore: false });
+      const next = { ...query, order: 'asc', cursor: first.nextCursor! };
+      expect(await list(company, next)).toEqual(first);
+      const made = await makeEvents(db, company, [{ type: 'lead.created' }]);
+      expect(idsOf(await list(company, next))).toEqual(made.map(({ event_id }) => event_id));
+    }
   });
 
   test('of another company is not visible', async () => {
@@ -186,26 +190,58 @@ describe('The event log', () => {
     }
   });
 
-  test('continues with the remaining events when the oldest are removed', async () => {
-    const company = newCompany();
-    const events = await makeEvents(
-      db,
-      company,
-      Array.from({ length: 30 }, () => ({})),
-    );
-    const { nextCursor } = await list(company, { order: 'asc', limit: '5' });
-    await database.query(`DELETE FROM ${database.name}.events WHERE company_id = ? AND sequence <= 20`, [
-      company,
-    ]);
-    const left = events.slice(20).map(({ event_id }) => event_id);
-    for (const type of [undefined, 'client.created'])
-      expect(
-        idsOf(await list(company, { order: 'asc', cursor: nextCursor!, ...(type && { type }) })),
-      ).toEqual(left);
-    expect((await walk(company, { type: 'client.created', limit: '4' })).flatMap(idsOf)).toEqual(
-      left.toReversed(),
-    );
-  });
+  test.each([undefined, 'client.created'] as const)(
+    'answers 410 to an ascending cursor whose next events are removed, and to no other (type: %s)',
+    async (type) => {
+      const company = newCompany();
+      const more = type ? { type } : {};
+      const beginning = await list(company, { ...more, order: 'asc' });
+      const events = await makeEvents(
+        db,
+        company,
+        Array.from({ length: 30 }, () => ({})),
+      );
+      const idsFrom = (at: number) => events.slice(at).map(({ event_id }) => event_id);
+      const cursorAfter = async (limit: number, order = 'asc') =>
+        (await list(company, { ...more, order, limit: String(limit) })).nextCursor!;
+      const follow = (cursor: string) =>
+        ask('listEvents', company, { query: { ...more, order: 'asc', cursor } });
+      const [tooOld, inTime, end, down] = [
+        [beginning.nextCursor!, await cursorAfter(5), await cursorAfter(19)],
+        await cursorAfter(20),
+        await cursorAfter(30),
+        await cursorAfter(5, 'desc'),
+      ];
+      const removeTo = (sequence: number) =>
+        database.query(`DELETE FROM ${database.name}.events WHERE company_id = ? AND sequence <= ?`, [
+          company,
+          sequence,
+        ]);
+      await removeTo(20);
+      const { createdUtc } = (await list(company, { order: 'asc' })).events[0]!;
+      for (const cursor of tooOld)
+        expect(await follow(cursor)).toMatchObject({
+          status: 410,
+          body: { error: expect.any(String), reason: 'cursor_expired', oldestUtc: createdUtc },
+        });
+      expect(idsOf((await follow(inTime)).body as never)).toEqual(idsFrom(20));
+      const walked = await walk(company, { ...more, order: 'asc', limit: '4' });
+      expect(walked.flatMap(idsOf)).toEqual(idsFrom(20));
+      // In descending order nothing is skipped: the log ends earlier.
+      const older = await list(company, { ...more, cursor: down, limit: '100' });
+      expect(idsOf(older)).toEqual(idsFrom(20).toReversed().slice(5));
+
+      await removeTo(30);
+      expect((await follow(inTime)).body).toMatchObject({ reason: 'cursor_expired', oldestUtc: null });
+      // Nothing came after these, however old they are.
+      const fresh = await list(company, { ...more, order: 'asc' });
+      for (const cursor of [end, fresh.nextCursor!])
+        expect(await list(company, { ...more, order: 'asc', cursor })).toEqual(fresh);
+      const [added] = await makeEvents(db, company, [{}]);
+      for (const cursor of [end, fresh.nextCursor!])
+        expect(idsOf((await follow(cursor)).body as never)).toEqual([added!.event_id]);
+    },
+  );
 
   test('is returned in shorter pages if payloads are large, and no event is lost', async () => {
     const company = newCompany();
@@ -235,7 +271,9 @@ describe('A cursor', () => {
       letters[at] = letter === 'A' ? 'B' : 'A';
       return letters.join('');
     });
-    const wrong = [foreign, other, ...changed, cursor.slice(1), `${cursor}A`, `${cursor}==`, 'x', '!!', '1'];
+    const upward = await ask('listEvents', mine, { query: { order: 'asc', cursor: other } });
+    expect([upward.status, upward.body.error]).toEqual([400, 'invalid cursor: it belongs to order=desc']);
+    const wrong = [foreign, ...changed, cursor.slice(1), `${cursor}A`, `${cursor}==`, 'x', '!!', 'null'];
     for (const text of wrong) {
       const { status, body } = await ask('listEvents', mine, { query: { order: 'asc', cursor: text } });
       expect([text, status, body.error]).toEqual([text, 400, 'invalid cursor']);
@@ -280,7 +318,10 @@ describe('A test event', () => {
   test.each([
     [{}, 'type is required'],
     [{ type: 'x' }, 'unknown event type: x'],
-    [{ type: 'lead.created', payload: 'x' }, 'payload must be valid JSON'],
+    [
+      { type: 'lead.created', payload: 'x' },
+      'payload must be valid JSON: an object, not a string; send it without quotes',
+    ],
     [
       { type: 'lead.created', payload: { text: 'x'.repeat(262_144) } },
       'payload exceeds 262144 bytes (actual: 262155)',

@@ -1,4 +1,4 @@
-import type { EventType, StoredEvent } from '@causeway/proto';
+import { type EventType, Problem, type StoredEvent } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
@@ -11,7 +11,7 @@ export interface PageWanted {
 }
 
 export interface Page {
-  readonly events: readonly StoredEvent[];
+  readonly events: readonly (StoredEvent & { readonly sequence: number })[];
   /** The last sequence scanned, where the next page continues; 0 if none was. */
   readonly position: number;
   readonly hasMore: boolean;
@@ -28,8 +28,8 @@ export const readPage = async (db: Kysely<Tables>, companyId: number, wanted: Pa
   const { order, type, limit } = wanted;
   const stopMs = performance.now() + maxSearchMs;
   const range = type === undefined ? undefined : await rangeOf(db, companyId);
-  if (range?.last === 0) return { events: [], position: wanted.from ?? 0, hasMore: false };
-  const events: StoredEvent[] = [];
+  if (range && range.first > range.last) return { events: [], position: wanted.from ?? 0, hasMore: false };
+  const events: Page['events'][number][] = [];
   let bytes = 0;
   let at = wanted.from ?? (order === 'asc' ? 0 : range ? range.last + 1 : Number.MAX_SAFE_INTEGER);
   for (;;) {
@@ -63,21 +63,49 @@ const maxPageBytes = 2 * 2 ** 20;
 const stretch = 10_000;
 const maxSearchMs = 1_000;
 
-/** The range of the company's sequences still stored; `last` is 0 if it never had an event. */
+/**
+ * The range of the company's sequences still stored; `first` is greater than `last` if none is. `last` is read first,
+ * so every event up to `last` that is not stored has been removed.
+ */
 const rangeOf = async (
   db: Kysely<Tables>,
   companyId: number,
 ): Promise<{ readonly first: number; readonly last: number }> => {
   const last = await lastSequence(db, companyId);
-  const first = await db
+  const oldest = await oldestEvent(db, companyId);
+  return { first: oldest?.sequence ?? last + 1, last };
+};
+
+const oldestEvent = (db: Kysely<Tables>, companyId: number) =>
+  db
     .selectFrom('events')
-    .select('sequence')
+    .select(['sequence', 'created_utc'])
     .where('company_id', '=', companyId)
     .orderBy('sequence')
     .limit(1)
     .executeTakeFirst();
-  if (!last || !first) return { first: 0, last: 0 };
-  return { first: first.sequence, last };
+
+/** The position before the oldest event still stored, or at the end of the log if none is. */
+export const startOfLog = async (db: Kysely<Tables>, companyId: number): Promise<number> =>
+  (await rangeOf(db, companyId)).first - 1;
+
+/**
+ * Refuses a page that begins at a position behind which retention has removed events. Call it after reading the page,
+ * so that no event is removed in between unnoticed.
+ * @throws Problem `cursor_expired`
+ */
+export const assertNothingRemoved = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  from: number,
+  { events: [first] }: Page,
+): Promise<void> => {
+  if (first?.sequence === from + 1) return;
+  if ((await lastSequence(db, companyId)) <= from) return;
+  const oldest = await oldestEvent(db, companyId);
+  if (oldest && oldest.sequence <= from + 1) return;
+  const extra = { oldestUtc: oldest?.created_utc.toISOString() ?? null };
+  throw new Problem({ code: 'cursor_expired', extra });
 };
 
 /** The sequence of the company's newest event; 0 if it never had one. */
