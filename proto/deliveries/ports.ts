@@ -1,11 +1,17 @@
 /** The ports that deliveries may go to. */
 export type DeliveryPorts = ReadonlySet<number> | 'any';
 
-/** The configured ports. The default is 443, or any port if plain http or private addresses are allowed. */
+/**
+ * Ports of HTTPS: the standard one, and the usual one of a server that cannot have it. Other ports may belong to
+ * services that mistake a request for a command.
+ */
+const httpsPorts = [443, 8443];
+
+/** The configured ports. The default is `httpsPorts`, or any port if plain http or private addresses are allowed. */
 export const deliveryPorts = (
   configured: DeliveryPorts | undefined,
   { allowHttp, allowPrivate }: { readonly allowHttp: boolean; readonly allowPrivate: boolean },
-): DeliveryPorts => configured ?? (allowHttp || allowPrivate ? 'any' : new Set([443]));
+): DeliveryPorts => configured ?? (allowHttp || allowPrivate ? 'any' : new Set(httpsPorts));
 
 /** The port of an http or https URL. */
 export const portOf = ({ port, protocol }: URL): number => {
@@ -20,6 +26,7 @@ export const portOf = ({ port, protocol }: URL): number => {
 export const portProblem = (url: URL, ports: DeliveryPorts): string | undefined => {
   const port = portOf(url);
   if (port !== 0 && (ports === 'any' || ports.has(port))) return undefined;
-  const allowed = ports === 'any' ? '1 to 65535' : [...ports].sort((a, b) => a - b).join(', ');
-  return `${port}; deliveries go to these ports only: ${allowed}`;
+  if (ports === 'any') return `${port}; a port is from 1 to 65535`;
+  const allowed = [...ports].sort((a, b) => a - b).join(', ');
+  return `${port}; deliveries go to these ports only: ${allowed}; an operator allows others with WEBHOOKS_PORTS`;
 };

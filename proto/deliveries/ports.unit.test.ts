@@ -3,8 +3,8 @@ import { deliveryPorts, portOf, portProblem } from './ports.ts';
 
 const strict = { allowHttp: false, allowPrivate: false };
 
-test('without configured ports deliveries go to 443, and in development to any port', () => {
-  expect(deliveryPorts(undefined, strict)).toEqual(new Set([443]));
+test('without configured ports deliveries go to those of HTTPS, and in development to any port', () => {
+  expect(deliveryPorts(undefined, strict)).toEqual(new Set([443, 8443]));
   expect(deliveryPorts(undefined, { ...strict, allowHttp: true })).toBe('any');
   expect(deliveryPorts(undefined, { ...strict, allowPrivate: true })).toBe('any');
   expect(deliveryPorts(new Set([443]), { allowHttp: true, allowPrivate: true })).toEqual(new Set([443]));
@@ -25,10 +25,8 @@ test('a port that is not allowed is refused with the allowed ones', () => {
   expect(portProblem(new URL('https://a.example'), ports)).toBeUndefined();
   expect(portProblem(new URL('https://a.example:8443'), ports)).toBeUndefined();
   expect(portProblem(new URL('https://a.example:6379'), ports)).toBe(
-    '6379; deliveries go to these ports only: 443, 8443',
+    '6379; deliveries go to these ports only: 443, 8443; an operator allows others with WEBHOOKS_PORTS',
   );
   expect(portProblem(new URL('https://a.example:6379'), 'any')).toBeUndefined();
-  expect(portProblem(new URL('https://a.example:0'), 'any')).toBe(
-    '0; deliveries go to these ports only: 1 to 65535',
-  );
+  expect(portProblem(new URL('https://a.example:0'), 'any')).toBe('0; a port is from 1 to 65535');
 });

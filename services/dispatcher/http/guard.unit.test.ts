@@ -143,17 +143,17 @@ test('a port that is not allowed is refused before any look-up', async () => {
   });
   expect(await post(from, url)).toMatchObject({
     errorClass: 'blocked_address',
-    error: `The port of the URL is ${inside.port}; deliveries go to these ports only: 1, 443.`,
+    error: `The port of the URL is ${inside.port}; deliveries go to these ports only: 1, 443; an operator allows others with WEBHOOKS_PORTS.`,
     statusCode: null,
   });
   expect([inside.connections(), server.asked]).toEqual([0, []]);
 });
 
-test('without any setting deliveries go to port 443 only', async () => {
+test('without any setting deliveries go to the ports of HTTPS only', async () => {
   const { inside, from } = await setUp(only4(loopback), { allowHttp: false });
   expect(await post(from, `https://hooks.example.com:${inside.port}/`)).toMatchObject({
     errorClass: 'blocked_address',
-    error: `The port of the URL is ${inside.port}; deliveries go to these ports only: 443.`,
+    error: `The port of the URL is ${inside.port}; deliveries go to these ports only: 443, 8443; an operator allows others with WEBHOOKS_PORTS.`,
   });
 });
 
