@@ -76,7 +76,11 @@ describe.each([
   test('finds by client_id only its own kind', async () => {
     expect((await find(kind, { client_id: String(id()) })).count).toBe(1);
     const otherKind = kind === 'clients' ? lead : client;
-    expect(await find(kind, { client_id: String(otherKind) })).toEqual({ clients: [], count: 0 });
+    expect(await find(kind, { client_id: String(otherKind) })).toEqual({
+      clients: [],
+      count: 0,
+      hasMore: false,
+    });
   });
 
   test.each([
@@ -87,17 +91,22 @@ describe.each([
     ['the external_id in another case', { external_id: externalId.toUpperCase() }],
     ['an unused id', { client_id: '9007199254740991' }],
   ])('finds nothing by %s', async (_, query) => {
-    expect(await find(kind, query)).toEqual({ clients: [], count: 0 });
+    expect(await find(kind, query)).toEqual({ clients: [], count: 0, hasMore: false });
   });
 
   test('does not find another company’s', async () => {
-    expect(await find(kind, { client_id: String(theirs) })).toEqual({ clients: [], count: 0 });
+    expect(await find(kind, { client_id: String(theirs) })).toEqual({
+      clients: [],
+      count: 0,
+      hasMore: false,
+    });
   });
 
   test('combines parameters with "and"', async () => {
     expect(await find(kind, { external_id: externalId, email: 'someone@else.example' })).toEqual({
       clients: [],
       count: 0,
+      hasMore: false,
     });
   });
 
@@ -122,12 +131,12 @@ describe.each([
     [
       'phone=12',
       'phone',
-      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits',
+      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (actual: 2 digits)',
     ],
     [
       'phone=call',
       'phone',
-      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits',
+      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (character 1 is "c", U+0063)',
     ],
     ['name=x&client_id=1', 'name', 'unknown query parameter: name'],
     ['client_id=1&client_id=2', 'client_id', 'client_id must be given only once'],
@@ -138,12 +147,15 @@ describe.each([
   });
 });
 
-test('At most 25 are returned, newest first', async () => {
+test('At most 25 are returned, newest first, and the answer says whether there are others', async () => {
   const email = 'family@example.com';
   const ids: number[] = [];
-  for (let at = 0; at < 28; at++) ids.push(await addPerson(world, { company_id: company.id, email }));
-  const { clients, count } = await find('clients', { email });
-  expect(count).toBe(25);
+  const add = async () => ids.push(await addPerson(world, { company_id: company.id, email }));
+  while (ids.length < 25) await add();
+  expect(await find('clients', { email })).toMatchObject({ count: 25, hasMore: false });
+  await add();
+  const { clients, count, hasMore } = await find('clients', { email });
+  expect([count, hasMore]).toEqual([25, true]);
   expect(clients.map(({ client_id }: { client_id: number }) => client_id)).toEqual(
     ids.toReversed().slice(0, 25),
   );

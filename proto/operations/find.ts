@@ -55,11 +55,12 @@ const find = {
 } as const;
 
 const rules =
-  'Emails are compared case-insensitively, phones by their digits, the rest exactly. A record must match all given parameters. Returns at most 25 records, newest first.';
+  'Emails are compared case-insensitively, phones by their digits, the rest exactly. A record must match all given parameters. Returns at most 25 records, newest first; `hasMore` says whether there are others.';
 
 const answer = z.object({
   clients: z.array(personFound).max(25),
   count,
+  hasMore: z.boolean().meta({ description: 'True if more records match than the answer holds.' }),
 });
 
 export const findClients = defineOperation({
@@ -72,7 +73,11 @@ export const findClients = defineOperation({
     200: {
       description: 'The clients found.',
       schema: answer,
-      example: { clients: [{ ...example, status: 'Client - Active', is_lead: false }], count: 1 },
+      example: {
+        clients: [{ ...example, status: 'Client - Active', is_lead: false }],
+        count: 1,
+        hasMore: false,
+      },
     },
   },
 });
@@ -87,7 +92,7 @@ export const findLeads = defineOperation({
     200: {
       description: 'The leads found, in the field `clients`.',
       schema: answer,
-      example: { clients: [{ ...example, status: 'Lead - New', is_lead: true }], count: 1 },
+      example: { clients: [{ ...example, status: 'Lead - New', is_lead: true }], count: 1, hasMore: false },
     },
   },
 });

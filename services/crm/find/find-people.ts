@@ -11,7 +11,7 @@ const limit = 25;
 export const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
     const rows = await select(db, companyId, query as Wanted, operation.id === 'findLeads');
-    const clients = rows.map(({ is_lead, ...client }) => ({
+    const clients = rows.slice(0, limit).map(({ is_lead, ...client }) => ({
       client_id: client.client_id,
       first_name: client.first_name,
       last_name: client.last_name,
@@ -22,13 +22,13 @@ export const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, op
       external_id: client.external_id,
       created_utc: client.created_utc,
     }));
-    return json(200, { clients, count: clients.length });
+    return json(200, { clients, count: clients.length, hasMore: rows.length > limit });
   });
 
 type FindOperation = Contract['findClients' | 'findLeads'];
 type Wanted = QueryOf<FindOperation>;
 
-/** Every condition has an index that begins with the company. Ids grow with time, so the newest come first. */
+/** One row more than an answer holds. Every condition has an index that begins with the company. Ids grow with time, so the newest come first. */
 const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
   let query = db
     .selectFrom('clients')
@@ -45,5 +45,8 @@ const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: b
   if (wanted.external_id !== undefined) query = query.where('external_id', '=', wanted.external_id);
   if (wanted.email !== undefined) query = query.where('email', '=', wanted.email);
   if (wanted.phone !== undefined) query = query.where('phone_reversed', '=', reversedDigits(wanted.phone));
-  return query.orderBy('client_id', 'desc').limit(limit).execute();
+  return query
+    .orderBy('client_id', 'desc')
+    .limit(limit + 1)
+    .execute();
 };

@@ -42,6 +42,7 @@ test('a client is returned with all of its fields', async () => {
         },
       ],
       count: 1,
+      hasMore: false,
     },
   });
 });
