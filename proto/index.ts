@@ -22,7 +22,7 @@ export * from './keys.ts';
 export * from './operation.ts';
 export * from './operations.ts';
 export * from './operator.ts';
-export { hasReadOnly, readOnlyProblems } from './parse/read-only.ts';
+export { hasReadOnly, updateProblems } from './parse/read-only.ts';
 export * from './parse.ts';
 export { parseCall, readCall } from './parse-call.ts';
 export type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';

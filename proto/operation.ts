@@ -106,6 +106,8 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   /** Descriptions of the path parameters, in the order of the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly bodyExample?: unknown;
+  /** What sets a field that the body may be expected to have and has not, for the error that names the field. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
   readonly answers: Readonly<Record<number, DocumentedAnswer>>;
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }

@@ -113,7 +113,18 @@ describe('a find', () => {
   test.each([
     ['', oneOf],
     ['email=&external_id=+&phone=', oneOf],
-    ['phone=12', 'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits'],
+    [
+      'phone=12',
+      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (actual: 2 digits)',
+    ],
+    [
+      'phone=%2B1%C2%A0555',
+      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (character 3 is U+00A0)',
+    ],
+    [
+      'phone=555%E2%80%930104',
+      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (character 4 is "–", U+2013)',
+    ],
     ['client_id=abc', 'client_id must be a positive integer'],
     ['client_id=0', 'client_id must be a positive integer'],
     ['client_id=-4', 'client_id must be a positive integer'],
@@ -213,6 +224,13 @@ describe('a body', () => {
     },
   );
 
+  test('with a field of another operation is refused with the operation that takes the field', () => {
+    expect(refusedBody(c.createLead, { ...person, employee_id: 1 })).toMatchObject({
+      text: 'unknown field: employee_id; send it with PATCH /integrations/leads/{client_id} after the create',
+      fields: ['employee_id'],
+    });
+  });
+
   test('never repeats more than a part of a name', () => {
     expect(refusedBody(c.createLead, { ['x'.repeat(10_000)]: 1 }).text.length).toBeLessThan(150);
   });
@@ -250,7 +268,8 @@ describe('a body', () => {
       city: null,
       zip: null,
     });
-    expect(refusedBody(c.updateLead, { email: '' }, ['5']).text).toBe('email is required');
+    for (const email of ['', ' ', null])
+      expect(refusedBody(c.updateLead, { email }, ['5']).text).toBe('email is required');
     expect(parseBody(c.updateSubscription, json({ name: '' }), ['5'])).toEqual({ name: null });
   });
 
@@ -286,11 +305,13 @@ describe('a body', () => {
 describe("an update's body", () => {
   test('must set a field', () => {
     for (const body of [{}, { client_id: 5 }])
-      expect(refusedBody(c.updateLead, body, ['5']).text).toBe('at least one field is required');
-    expect(refusedBody(c.updateAffiliate, { employee_id: 5 }, ['5']).text).toBe(
-      'at least one field is required',
-    );
-    expect(refusedBody(c.updateSubscription, {}, ['5']).text).toBe('at least one field is required');
+      expect(refusedBody(c.updateLead, body, ['5']).text).toBe('no field to change');
+    expect(refusedBody(c.updateAffiliate, { employee_id: 5 }, ['5']).text).toBe('no field to change');
+    expect(refusedBody(c.updateSubscription, {}, ['5']).text).toBe('no field to change');
+  });
+
+  test('without a field that is known gets no further problem', () => {
+    expect(refusedBody(c.updateLead, { nickname: 'Kat' }, ['5']).fields).toEqual(['nickname']);
   });
 
   test("may repeat the path's id, which is not part of the result", () => {
@@ -329,7 +350,7 @@ describe("an update's body", () => {
       external_id: null,
     });
     for (const name of ['first_name', 'last_name', 'email'])
-      expect(refusedBody(c.updateClient, { [name]: null }, ['5']).text).toBe(`${name} must not be null`);
+      expect(refusedBody(c.updateClient, { [name]: null }, ['5']).text).toBe(`${name} is required`);
     expect(refusedBody(c.updateAffiliate, { is_active: null }, ['5']).text).toBe(
       'is_active must not be null',
     );

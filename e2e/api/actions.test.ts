@@ -104,7 +104,10 @@ test('A record of another company is 404, an employee of another company 400', a
   ])
     expect([reply.status, reply.json.error]).toEqual([404, expect.stringMatching(/not found$/)]);
   const { status, json } = await post('/clients', { ...person, employee_id: employee });
-  expect([status, json.error]).toEqual([400, 'employee_id must be an active employee of the company']);
+  expect([status, json.error]).toEqual([
+    400,
+    `employee_id must be an active employee of the company: there is no employee ${employee}`,
+  ]);
 });
 
 test('Each create has its event, numbered without gaps, and the outbox empties', async () => {

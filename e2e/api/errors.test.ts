@@ -66,7 +66,18 @@ describe('The interface’s validation messages', () => {
     ['missing type', '/events/test', {}, 'type is required'],
     ['no event types', subscriptions, { url, eventTypes: [] }, 'at least one event type is required'],
     ['event types missing', subscriptions, { url }, 'at least one event type is required'],
-    ['bad URL', subscriptions, { url: 'nonsense', eventTypes: types }, 'invalid URL'],
+    [
+      'bad URL',
+      subscriptions,
+      { url: 'nonsense', eventTypes: types },
+      'invalid URL: it must be absolute, begin with https:// and name a host, as https://example.com/hook does',
+    ],
+    [
+      'payload in quotes',
+      '/events/test',
+      { type: 'client.created', payload: '{"a":1}' },
+      'payload must be valid JSON: an object, not a string; send it without quotes',
+    ],
     [
       'URL too long',
       subscriptions,

@@ -9,7 +9,11 @@ import { maxDetails } from './scan-json.ts';
 export const explain = (issue: z.core.$ZodRawIssue): string => `${fieldName} ${predicate(issue)}`;
 
 /** All issues that zod found, as details of a problem. */
-export const details = (error: z.ZodError, unknown: string): Detail[] =>
+export const details = (
+  error: z.ZodError,
+  unknown: string,
+  elsewhere: Readonly<Record<string, string>> = {},
+): Detail[] =>
   error.issues
     .slice(0, maxDetails)
     .flatMap((issue): Detail[] => {
@@ -17,7 +21,7 @@ export const details = (error: z.ZodError, unknown: string): Detail[] =>
       if (issue.code === 'unrecognized_keys')
         return issue.keys.slice(0, maxDetails).map((key) => ({
           field: echo(key),
-          message: `${unknown}: ${echo(key)}`,
+          message: `${unknown}: ${echo(key)}${Object.hasOwn(elsewhere, key) ? `; ${elsewhere[key]}` : ''}`,
         }));
       const { message } = issue;
       return [

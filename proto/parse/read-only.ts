@@ -4,7 +4,7 @@ import type { Detail } from '../errors.ts';
 /**
  * Fields that answers show and requests cannot set. A body may carry them, so that a record can be read, edited and
  * sent back whole, if they equal what is stored (contract, "Requests and errors"). Only the handler knows what is
- * stored, so it calls `readOnlyProblems`.
+ * stored, so it calls `updateProblems`.
  */
 export const readOnly = <const Name extends string>(...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, field])) as Record<Name, typeof field>;
@@ -30,17 +30,33 @@ export const setAside = (body: Record<string, unknown>, names: ReadonlySet<strin
   if (Object.keys(fields).length > 0) Object.defineProperty(body, carried, { value: fields });
 };
 
-/** Whether a parsed body has read-only fields to check. */
+/** Whether a parsed body needs `updateProblems`. */
 export const hasReadOnly = (body: object): boolean => carried in body;
 
+export const noFieldToChange = 'no field to change';
+
 /**
- * Problems of the read-only fields of a parsed body.
+ * Problems of an update that only the stored record shows: read-only fields with another value, or nothing besides
+ * read-only fields.
  * @param stored the record's fields as its answers show them; times may be dates.
+ * @param elsewhere what changes a read-only field instead, by its name.
  */
-export const readOnlyProblems = (body: object, stored: Readonly<Record<string, unknown>>): Detail[] =>
-  Object.entries((body as { readonly [carried]?: Readonly<Record<string, unknown>> })[carried] ?? {})
+export const updateProblems = (
+  body: object,
+  stored: Readonly<Record<string, unknown>>,
+  elsewhere: Readonly<Record<string, string>> = {},
+): Detail[] => {
+  const problems = Object.entries(
+    (body as { readonly [carried]?: Readonly<Record<string, unknown>> })[carried] ?? {},
+  )
     .filter(([name, value]) => !equals(value, stored[name]))
-    .map(([name]) => ({ field: name, message: `${name} cannot be changed here` }));
+    .map(([name]) => ({
+      field: name,
+      message: `${name} cannot be changed here${elsewhere[name] ? `; use ${elsewhere[name]}` : ''}`,
+    }));
+  const isEmpty = Object.values(body).every((value) => value === undefined);
+  return isEmpty && problems.length === 0 ? [{ field: 'body', message: noFieldToChange }] : problems;
+};
 
 /** Compares times by value, because clients write them in different formats. */
 const equals = (given: unknown, stored: unknown): boolean =>

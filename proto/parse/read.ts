@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { type Detail, Problem } from '../errors.ts';
-import { type BodyOf, type HttpOperation, type Operation, paramsIn, type QueryOf } from '../operation.ts';
+import {
+  type BodyOf,
+  type HttpOperation,
+  type KeyOperation,
+  type Operation,
+  paramsIn,
+  type QueryOf,
+} from '../operation.ts';
 import { echo, isBlank } from '../schemas/text.ts';
 import { fieldKinds } from './field-kinds.ts';
 import { details, explain, extraOf } from './issues.ts';
@@ -38,10 +45,12 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
 };
 
 /** The part of an operation that reading its body needs. Operations of the command line have no method and path. */
-export type WithBody = Pick<Operation, 'body'> & Partial<Pick<HttpOperation, 'method' | 'path'>>;
+export type WithBody = Pick<Operation, 'body'> &
+  Partial<Pick<HttpOperation, 'method' | 'path'>> &
+  Partial<Pick<KeyOperation, 'elsewhere'>>;
 
 export const readBody = <O extends WithBody>(
-  { body: schema, method, path = '' }: O,
+  { body: schema, method, path = '', elsewhere }: O,
   bytes: Uint8Array,
   params: readonly string[],
 ): Read<BodyOf<O>> => {
@@ -69,8 +78,10 @@ export const readBody = <O extends WithBody>(
     for (const name of names) {
       if (blankable.has(name) && typeof given[name] === 'string' && isBlank(given[name])) given[name] = null;
       if (creates && given[name] === null) delete given[name];
+      // A required text that an update clears is refused in the same words, whether blank or null.
+      if (given[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) given[name] = '';
     }
-    const result = read<BodyOf<O>>(schema, given, told, 'unknown field');
+    const result = read<BodyOf<O>>(schema, given, told, 'unknown field', elsewhere);
     if (result.value) setAside(result.value, readOnly);
     return result;
   });
@@ -84,11 +95,12 @@ const read = <Value>(
   given: Fields,
   before: readonly Detail[],
   unknown: string,
+  elsewhere: KeyOperation['elsewhere'] = {},
 ): Read<Value> => {
   const result = (schema ?? nothing).safeParse(given, { error: explain });
   if (result.success && before.length === 0)
     return { value: result.data as Value, problems: [], valid: () => result.data as Value };
-  const problems = once([...before, ...(result.error ? details(result.error, unknown) : [])]);
+  const problems = once([...before, ...(result.error ? details(result.error, unknown, elsewhere) : [])]);
   const extra = result.error && extraOf(result.error);
   return {
     problems: unknownFirst(problems).slice(0, maxDetails),

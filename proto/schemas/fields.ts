@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldName, optionalText, text } from './text.ts';
+import { characterName, fieldName, optionalText, text } from './text.ts';
 
 /**
  * Field rules of leads, clients, notes and affiliates (contract, "Fields"). Plain rules are for required fields;
@@ -38,20 +38,33 @@ export const email = z
   .trim()
   .min(1, { error: `${fieldName} is required` })
   .refine((value) => value === '' || isEmail(value), {
-    error: `${fieldName} must be one valid email address`,
+    error: ({ input }) =>
+      `${fieldName} must be one valid email address${String(input).startsWith('"') ? '; a local part in quotes is not supported' : ''}`,
   })
   .meta({ format: 'email', maxLength: maxAddressBytes });
 
 const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
 
 const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
+/** What a phone number breaks the rule with, as the end of its sentence. */
+const phoneProblem = (value: string): string | undefined => {
+  const characters = [...value];
+  const at = characters.findIndex((character) => !/^[0-9 +()\-./x]$/.test(character));
+  if (at >= 0) return ` (character ${at + 1} is ${characterName(characters[at]!)})`;
+  if (characters.length > 32) return ` (actual: ${characters.length} characters)`;
+  const digits = phoneDigits(value).length;
+  return digits < 3 ? ` (actual: ${digits} digits)` : undefined;
+};
+
 /** Uses only syntax that all regular expression engines share: no look-ahead. */
 const phonePattern = '[ +()./x-]*[0-9][ +()./x-]*[0-9][ +()./x-]*[0-9][0-9 +()./x-]*';
 export const phone = z
   .string()
   .trim()
-  .refine((value) => /^[0-9 +()\-./x]{3,32}$/.test(value) && phoneDigits(value).length >= 3, {
-    error: phoneRule,
+  .check((context) => {
+    const problem = phoneProblem(context.value);
+    if (problem)
+      context.issues.push({ code: 'custom', input: context.value, message: `${phoneRule}${problem}` });
   })
   .meta({
     minLength: 3,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readOnly } from '../parse/read-only.ts';
+import { noFieldToChange, readOnly } from '../parse/read-only.ts';
 import * as f from './fields.ts';
 import { rule } from './rule.ts';
 import { id, instant } from './values.ts';
@@ -12,11 +12,11 @@ export const pathId = f.recordId.optional().meta({ description: 'May be repeated
 export const clientPath = { client_id: 'ID of the lead or client.' } as const;
 export const affiliatePath = { employee_id: "The affiliate's employee ID." } as const;
 
-/** Refuses an update that sets no field. */
-export const setsSomething = rule((body) =>
-  Object.values(body).some((value) => value !== undefined)
+/** Refuses an update without a field, unless a misspelt name explains it. `updateProblems` refuses read-only fields. */
+export const setsSomething = rule((body, issues) =>
+  issues.length > 0 || Object.values(body).some((value) => value !== undefined)
     ? undefined
-    : { message: 'at least one field is required' },
+    : { message: noFieldToChange },
 );
 
 export const updatePerson = z
@@ -139,5 +139,14 @@ export const recordMissing = (what: string) => ({
 
 export const externalIdTaken = {
   description: 'A field breaks a rule, or the external_id belongs to another record.',
-  example: invalid('external_id is already in use', 'external_id'),
+  example: {
+    error: 'external_id is already in use by client_id 1042',
+    details: [
+      {
+        field: 'external_id',
+        message: 'external_id is already in use by client_id 1042',
+        conflicting_client_id: 1042,
+      },
+    ],
+  },
 };

@@ -17,10 +17,10 @@ interface Fault {
  * A rule about several fields of an object. It is checked even if single fields are invalid (they then hold what was
  * sent), so that a caller learns of all problems at once.
  */
-export const rule = (faultOf: (value: Readonly<Record<string, unknown>>) => Fault | undefined) =>
+export const rule = (faultOf: (value: Checked['value'], issues: Checked['issues']) => Fault | undefined) =>
   z.core._check(
     ({ value, issues }: Checked) => {
-      const fault = faultOf(value);
+      const fault = faultOf(value, issues);
       if (!fault) return;
       const { field, message, extra } = fault;
       issues.push({

@@ -54,6 +54,14 @@ export const echo = (name: string): string => {
 };
 const maxEchoed = 100;
 
+/** A character as an error names it: `"–", U+2013`; without the character itself if it is not visible. */
+export const characterName = (character: string): string => {
+  const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) && !isBlank(character)
+    ? `"${character}", ${code}`
+    : code;
+};
+
 /** Whether a text has no visible character; zero-width spaces are not visible. */
 export const isBlank = (value: string): boolean => !visible.test(value);
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;

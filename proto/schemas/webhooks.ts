@@ -13,6 +13,7 @@ export const maxUrlCharacters = 500;
  */
 export const targetUrl = z
   .string()
+  .trim()
   .check((context) => {
     const problem = urlProblem(context.value);
     if (problem) context.issues.push({ code: 'custom', input: context.value, message: problem });
@@ -21,7 +22,7 @@ export const targetUrl = z
     format: 'uri',
     maxLength: maxUrlCharacters,
     description:
-      'Absolute and https (http only where the installation allows it), with a host, and without user info, backslashes or port 0.',
+      'Absolute and https (http only where the installation allows it), with a host, and without user info, spaces or backslashes. The port is 443 or 8443, unless the installation allows others.',
   });
 
 function urlProblem(value: string): string | undefined {
@@ -31,7 +32,10 @@ function urlProblem(value: string): string | undefined {
     return `URL exceeds ${maxUrlCharacters} characters (actual: ${characters})`;
   const [, authority] = urlShape.exec(value) ?? [];
   const url = authority ? URL.parse(value) : null;
-  if (!authority || !url?.hostname) return 'invalid URL';
+  if (/[\\\s\p{Cc}]/u.test(value))
+    return 'invalid URL: it must not contain spaces, control characters or backslashes';
+  if (!authority || !url?.hostname)
+    return 'invalid URL: it must be absolute, begin with https:// and name a host, as https://example.com/hook does';
   if (authority.includes('@'))
     return 'invalid URL: it must not have a user name or password; deliveries are proven by their signature';
   return url.port === '0' ? 'invalid URL: the port must be from 1 to 65535' : undefined;
@@ -83,7 +87,7 @@ export const eventPayload = z
     error: (issue) => {
       if (issue.input === undefined) return undefined;
       return typeof issue.input === 'string'
-        ? 'payload must be valid JSON'
+        ? 'payload must be valid JSON: an object, not a string; send it without quotes'
         : `${fieldName} must be a JSON object`;
     },
   })

@@ -15,6 +15,10 @@ describe("A subscription's URL", () => {
     expect(problemOf(url)).toBeUndefined();
   });
 
+  test('is trimmed', () => {
+    expect(targetUrl.parse(' https://hooks.example.com/\n')).toBe('https://hooks.example.com/');
+  });
+
   test.each([
     'https:///host',
     'https://',
@@ -32,7 +36,11 @@ describe("A subscription's URL", () => {
     'https://host:65536/',
     'ftp://host/',
   ])('is invalid as %j: no host, a backslash, a blank or another scheme', (url) => {
-    expect(problemOf(url)).toBe('invalid URL');
+    expect(problemOf(url)).toMatch(
+      /[\\\s]/.test(url)
+        ? /^invalid URL: it must not contain spaces/
+        : /^invalid URL: it must be absolute, begin with https/,
+    );
   });
 
   test.each(['https://@host', 'https://:@host/', 'https://user@host', 'https://user:pass@host/'])(

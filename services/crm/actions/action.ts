@@ -1,5 +1,6 @@
 import type { Problem, StoredEvent } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
 import type { NewEvent } from '../events/event-log.ts';
 import type { Tables } from '../tables.ts';
 import type { Known, References } from './references.ts';
@@ -26,10 +27,13 @@ interface ActionRules<Body> {
    */
   readonly references?: (body: Partial<Body>) => References;
   /**
-   * The problem to answer when another transaction holds the unique key `key`. Undefined: a retry will find the other
-   * transaction's record.
+   * The problem to answer when another record holds the unique key `key`. Undefined: a retry will find that record.
    */
-  readonly onTaken: (key: string, body: Body) => Problem | undefined;
+  readonly onTaken: (
+    key: string,
+    submission: Submission<Body>,
+    db: Kysely<Tables>,
+  ) => Promise<Problem | undefined>;
 }
 
 /** Handles calls that share no name, in as few statements as possible. */

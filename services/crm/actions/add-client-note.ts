@@ -4,7 +4,7 @@ import type { ActionsContext } from '../context.ts';
 import type { NoteRow, Store } from '../store/store.ts';
 import type { Action, Group, Outcome, Submission } from './action.ts';
 import { handleAction } from './handle.ts';
-import { externalName, recordName } from './person.ts';
+import { differs, externalName, recordName } from './person.ts';
 import { type LockedRecords, lockRecordsLater } from './update-person.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;
@@ -31,7 +31,7 @@ const addNote = (store: Store): Action<Body, Answer> => ({
     );
     return (group, accepted) => writeNotes(store, group, accepted, readRecords(), readNotes());
   },
-  onTaken: () => undefined,
+  onTaken: async () => undefined,
 });
 
 const writeNotes = async (
@@ -64,7 +64,8 @@ const writeNotes = async (
   );
   const met = there.flatMap((one) => {
     const note = noteOf(one);
-    return note ? [{ ...note, ...changed(one.body), client_id: one.recordId, updated_utc: now }] : [];
+    const after = note && { ...note, ...changed(one.body), client_id: one.recordId };
+    return after && differs(note, after) ? [{ ...after, updated_utc: now }] : [];
   });
   await store.notes.update(trx, met);
 

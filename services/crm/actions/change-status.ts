@@ -1,9 +1,9 @@
-import { type BodyOf, type contract, notFound } from '@causeway/proto';
+import { type BodyOf, type contract, notFound, Problem } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ClientRow, Store } from '../store/store.ts';
 import type { Action } from './action.ts';
 import { defaultVisibility } from './add-client-note.ts';
-import { recordName } from './person.ts';
+import { otherKindError, recordName } from './person.ts';
 import { convertedEvent, statusChange } from './status-change.ts';
 import { lockRecords } from './update-person.ts';
 
@@ -27,13 +27,15 @@ export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body
     const changes = submissions.map((one) => {
       const before = records.get(one);
       const from = before && known.statuses.of(before);
-      if (!from || (kind === 'lead' && !from.isLead)) return undefined;
+      if (!from) return notFound(kind);
+      if (kind === 'lead' && !from.isLead) return otherKindError(kind, before.client_id, '/status');
       const to = known.statuses.find(one.companyId, (one.body.new_status ?? one.body.new_status_id)!)!;
       const differs = from.id !== to.id;
       const after = differs ? { ...before, status_id: to.id, updated_utc: now } : before;
       return { reason: one.body, after, from, to, differs };
     });
-    const made = changes.filter((change) => change?.differs).map((change) => change!);
+    const valid = changes.flatMap((change) => (change instanceof Problem ? [] : [change]));
+    const made = valid.filter((change) => change.differs);
     await store.clients.update(
       trx,
       made.map(({ after }) => after),
@@ -45,13 +47,12 @@ export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body
     // Without a status change there is no history row to carry the note.
     await store.notes.insert(
       trx,
-      changes.flatMap((change) => {
-        const text = change?.differs === false ? change.reason.status_note : undefined;
-        return text ? [statusNote(change!.after, text, now)] : [];
-      }),
+      valid.flatMap(({ differs, reason: { status_note }, after }) =>
+        status_note && !differs ? [statusNote(after, status_note, now)] : [],
+      ),
     );
     return changes.map((change) => {
-      if (!change) return { result: notFound(kind) };
+      if (change instanceof Problem) return { result: change };
       const { after, from, to, reason, differs } = change;
       const answer = { previous_status: from.name, new_status: to.name, updated_utc: after.updated_utc };
       return {
@@ -60,7 +61,7 @@ export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body
       };
     });
   },
-  onTaken: () => undefined,
+  onTaken: async () => undefined,
 });
 
 const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Date) => ({

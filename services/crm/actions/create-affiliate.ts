@@ -7,8 +7,7 @@ import { affiliateRoleId } from '../tables.ts';
 import type { Action, Outcome, Submission } from './action.ts';
 import { affiliateCode } from './affiliate-code.ts';
 import { handleAction } from './handle.ts';
-import { applyFields, externalName } from './person.ts';
-import { externalIdTaken } from './update-person.ts';
+import { applyFields, differs, externalIdTakenError, externalName } from './person.ts';
 
 type Body = BodyOf<typeof contract.createAffiliate>;
 
@@ -40,12 +39,12 @@ const makeAffiliate = (store: Store, random: ActionsContext['random']): Action<B
     const met = submissions.flatMap((one) => {
       const row = rowOf(one);
       return row?.role_id === affiliateRoleId
-        ? [{ one, row: { ...applyFields(row, sentFields(one.body)), updated_utc: now } }]
+        ? [{ one, before: row, row: { ...applyFields(row, sentFields(one.body)), updated_utc: now } }]
         : [];
     });
     await store.affiliates.update(
       trx,
-      met.map(({ row }) => row),
+      met.filter(({ before, row }) => differs(before, row)).map(({ row }) => row),
     );
     const outcomes = new Map<Submission<Body>, Outcome<Answer>>([
       ...made.map(
@@ -55,9 +54,11 @@ const makeAffiliate = (store: Store, random: ActionsContext['random']): Action<B
       ...met.map(({ one, row }) => [one, { result: answer(200, row) }] as const),
     ]);
     // The remaining external ids belong to employees who are not affiliates.
-    return submissions.map((one) => outcomes.get(one) ?? { result: externalIdTaken() });
+    return submissions.map(
+      (one) => outcomes.get(one) ?? { result: externalIdTakenError('employee_id', rowOf(one)?.employee_id) },
+    );
   },
-  onTaken: (key, { affiliate_code }) =>
+  onTaken: async (key, { body: { affiliate_code } }) =>
     key === 'affiliate_code' && affiliate_code
       ? invalidField('affiliate_code', 'affiliate_code is already in use')
       : undefined,

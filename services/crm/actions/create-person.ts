@@ -3,7 +3,14 @@ import { type Answer, json } from '@causeway/runtime';
 import { newEvent } from '../events/event-log.ts';
 import type { ClientRow, Store } from '../store/store.ts';
 import type { Action, Group, Outcome, Submission } from './action.ts';
-import { applyFields, blankPerson, clientName, externalName, type PersonReferences } from './person.ts';
+import {
+  applyFields,
+  blankPerson,
+  clientName,
+  differs,
+  externalName,
+  type PersonReferences,
+} from './person.ts';
 import { convertedEvent, statusChange } from './status-change.ts';
 import type { Status } from './statuses.ts';
 
@@ -35,7 +42,7 @@ export const createPerson = <B extends Body>(store: Store, kind: 'lead' | 'clien
       return accepted.map((one) => made.get(one) ?? met.get(one)!);
     };
   },
-  onTaken: () => undefined,
+  onTaken: async () => undefined,
 });
 
 type Submitted = Submission<Body>;
@@ -119,7 +126,7 @@ const updateExisting = async (
   });
   await store.clients.update(
     trx,
-    changes.map(({ after }) => after),
+    changes.filter(({ before, after }) => differs(before, after)).map(({ after }) => after),
   );
   await store.clients.markForSearch(
     trx,

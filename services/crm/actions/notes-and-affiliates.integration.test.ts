@@ -184,7 +184,11 @@ describe('createAffiliate', () => {
     const companyId = newCompany();
     const id = await makeEmployee(crm.db, companyId, { external_id: 'boss' });
     const taken = await crm.act('createAffiliate', companyId, { ...affiliate, external_id: 'boss' });
-    expect([taken.status, taken.body.error]).toEqual([400, 'external_id is already in use']);
+    const error = `external_id is already in use by employee_id ${id}`;
+    expect([taken.status, taken.body.details]).toEqual([
+      400,
+      [{ field: 'external_id', message: error, conflicting_employee_id: id }],
+    ]);
     expect((await row(companyId, id)).first_name).toBe('Grace');
     const rate = await crm.act('createAffiliate', companyId, { ...affiliate, commission_rate: 1.005 });
     expect([rate.status, rate.body.details[0].field]).toEqual([400, 'commission_rate']);
@@ -233,11 +237,31 @@ describe('updateAffiliate', () => {
 
   test('400: nothing sent, the external_id of another', async () => {
     const companyId = newCompany();
-    await makeAffiliate(crm.db, companyId, { external_id: 'taken' });
+    const holder = await makeAffiliate(crm.db, companyId, { external_id: 'taken' });
     const id = await makeAffiliate(crm.db, companyId);
     expect((await crm.act('updateAffiliate', companyId, {}, id)).status).toBe(400);
     const { status, body } = await crm.act('updateAffiliate', companyId, { external_id: 'taken' }, id);
-    expect([status, body.error]).toEqual([400, 'external_id is already in use']);
+    expect([status, body.error]).toEqual([400, `external_id is already in use by employee_id ${holder}`]);
+  });
+
+  test('200: without a change of value, nothing is written; only what cannot be changed: 400', async () => {
+    const companyId = newCompany();
+    const sent = { ...affiliate, commission_rate: 12.5, external_id: 'a' };
+    const { employee_id: id, affiliate_code } = (await crm.act('createAffiliate', companyId, sent)).body;
+    const then = new Date('2026-01-15T09:30:00.123Z');
+    await crm.db
+      .updateTable('employees')
+      .set({ updated_utc: then })
+      .where('company_id', '=', companyId)
+      .where('employee_id', '=', id)
+      .execute();
+    const before = await row(companyId, id);
+    const same = { ...sent, is_active: true, is_approved: false, affiliate_code };
+    expect((await crm.act('updateAffiliate', companyId, same, id)).body.updated_utc).toBe(then.toISOString());
+    expect((await crm.act('createAffiliate', companyId, sent)).status).toBe(200);
+    expect(await row(companyId, id)).toEqual(before);
+    const { status, body } = await crm.act('updateAffiliate', companyId, { affiliate_code }, id);
+    expect([status, body.error]).toEqual([400, 'no field to change']);
   });
 
   test('404: an employee who is not an affiliate, another company’s affiliate, none', async () => {

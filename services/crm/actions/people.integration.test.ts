@@ -122,15 +122,18 @@ describe('createLead', () => {
 
   test('400: an affiliate must be an active one of the company', async () => {
     const [companyId, other] = [newCompany(), newCompany()];
-    const ids = [
-      await makeAffiliate(crm.db, other),
-      await makeAffiliate(crm.db, companyId, { is_active: 0 }),
-      await makeEmployee(crm.db, companyId),
-      999_999,
-    ];
-    for (const affiliate_id of ids) {
+    const foreign = await makeAffiliate(crm.db, other);
+    const inactive = await makeAffiliate(crm.db, companyId, { is_active: 0 });
+    const employee = await makeEmployee(crm.db, companyId);
+    for (const [affiliate_id, fault] of [
+      [foreign, `there is no affiliate ${foreign}`],
+      [inactive, `${inactive} is inactive`],
+      [employee, `${employee} is an employee, not an affiliate`],
+      [999_999, 'there is no affiliate 999999'],
+    ] as const) {
       const { status, body } = await crm.act('createLead', companyId, { ...person, affiliate_id });
-      expect([status, body.error]).toEqual([400, 'affiliate_id must be an active affiliate of the company']);
+      const error = `affiliate_id must be an active affiliate of the company: ${fault}`;
+      expect([status, body.error]).toEqual([400, error]);
       expect(body.details).toEqual([{ field: 'affiliate_id', message: body.error }]);
     }
   });
@@ -185,14 +188,25 @@ describe('createClient', () => {
       .execute();
     const vip = { ...person, status: 'client - vip' };
     expect((await crm.act('createClient', companyId, vip)).body.status).toBe('Client - VIP');
-    for (const [where, status] of [
-      [other, 'Client - VIP'],
-      [companyId, 'Client - Old'],
-      [companyId, 'Client - Nothing'],
-      [companyId, 424_242],
+    const { status_id } = await crm.db
+      .selectFrom('statuses')
+      .select('status_id')
+      .where('company_id', '=', companyId)
+      .where('status_name', '=', 'Client - VIP')
+      .executeTakeFirstOrThrow();
+    for (const [where, status, reason] of [
+      [other, 'Client - VIP', 'none is named "Client - VIP";'],
+      [companyId, 'vip', `none is named "vip"; did you mean "Client - VIP" (${status_id})?`],
+      [other, 'vip', 'none is named "vip";'],
+      [companyId, 'client active', 'none is named "client active"; did you mean "Client - Active" (20)?'],
+      [companyId, 'new', 'none is named "new";'],
+      [companyId, 'Client - Old', 'none is named "Client - Old";'],
+      [companyId, 'Client - Nothing', 'none is named "Client - Nothing";'],
+      [companyId, 424_242, 'none has the ID 424242;'],
     ] as const) {
       const { status: code, body } = await crm.act('createClient', where, { ...person, status });
-      expect([code, body.error]).toEqual([400, 'status must be a valid status of the company']);
+      const error = `status must be a valid status of the company: ${reason} GET /integrations/lookups/client-statuses lists them`;
+      expect([code, body.error]).toEqual([400, error]);
     }
   });
 
@@ -273,10 +287,18 @@ describe.each([
     const companyId = newCompany();
     const foreign = await makeClient(crm.db, newCompany(), { status_id: statusId });
     const wrongKind = await makeClient(crm.db, companyId, { status_id: other });
-    for (const id of [foreign, wrongKind, 987_654_321, 0, -1, 'abc', '9'.repeat(17)]) {
+    for (const id of [foreign, 987_654_321, 0, -1, 'abc', '9'.repeat(17)]) {
       const { status, body } = await crm.act(operation, companyId, { city: 'X' }, id);
       expect([id, status, body]).toEqual([id, 404, { error: `${what} not found` }]);
     }
+    const refused = await crm.act(operation, companyId, { city: 'X' }, wrongKind);
+    const path = '/integrations/clients/';
+    const instead =
+      what === 'lead'
+        ? `client; use PATCH ${path}${wrongKind}`
+        : `lead; use PATCH /integrations/leads/${wrongKind}, or convert it with PATCH ${path}${wrongKind}/status`;
+    const error = `${what} not found: ${wrongKind} is a ${instead}`;
+    expect([refused.status, refused.body]).toEqual([404, { error }]);
     expect((await row(companyId, wrongKind)).city).toBeNull();
   });
 
@@ -284,16 +306,52 @@ describe.each([
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId, { status_id: statusId });
     for (const [sent, message] of [
-      [{}, 'at least one field is required'],
-      [{ client_id: id }, 'at least one field is required'],
+      [{}, 'no field to change'],
+      [{ client_id: id }, 'no field to change'],
+      [{ client_id: id, status: what === 'lead' ? 'Lead - New' : 'Client - Active' }, 'no field to change'],
       [{ city: 'X', client_id: id + 1 }, 'client_id must equal the one in the path'],
-      [{ first_name: null }, 'first_name must not be null'],
-      [{ status: 'Lead - Lost', city: 'X' }, 'status cannot be changed here'],
+      [{ first_name: null }, 'first_name is required'],
+      [
+        { status: 'Lead - Lost', city: 'X' },
+        `status cannot be changed here; use PATCH /integrations/${what}s/${id}/status`,
+      ],
       [{ state: 'X', statu: 'Lead - New' }, 'unknown field: statu'],
     ] as const) {
       const { status, body } = await crm.act(operation, companyId, sent, id);
       expect([status, body.error]).toEqual([400, message]);
     }
+  });
+
+  test('200: without a change of value, nothing is written', async () => {
+    const companyId = newCompany();
+    const then = new Date('2026-01-15T09:30:00.123Z');
+    const own = { status_id: statusId, phone: '555 0101', external_id: 'e', updated_utc: then };
+    const id = await makeClient(crm.db, companyId, own);
+    await crm.db.deleteFrom('client_search_pending').where('company_id', '=', companyId).execute();
+    const before = await row(companyId, id);
+    const { first_name, email } = before;
+    const same = { first_name, email: ` ${email}`, phone: '555 0101', city: null, external_id: 'e' };
+    expect(await crm.act(operation, companyId, same, id)).toEqual({
+      status: 200,
+      body: { success: true, updated_utc: then.toISOString(), client_id: id },
+    });
+    const { last_name } = before;
+    const again = { first_name, last_name, email, external_id: 'e' };
+    const create = what === 'lead' ? 'createLead' : 'createClient';
+    expect((await crm.act(create, companyId, again)).status).toBe(200);
+    expect(await row(companyId, id)).toEqual(before);
+    const pending = await crm.db
+      .selectFrom('client_search_pending')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .execute();
+    expect([pending, await eventsOf(crm.db, companyId)]).toEqual([[], []]);
+    // A call of the same group that changes a value is written.
+    const [unchanged, changed] = await Promise.all(
+      [{ email }, { email: 'new@example.com' }].map((sent) => crm.act(operation, companyId, sent, id)),
+    );
+    expect([unchanged!.status, changed!.status]).toEqual([200, 200]);
+    expect(await row(companyId, id)).toMatchObject({ updated_utc: new Date(changed!.body.updated_utc) });
   });
 
   test('a found record can be edited and sent back whole; fields that cannot be set are reported once', async () => {
@@ -322,17 +380,27 @@ describe.each([
     const { status, body } = await crm.act(operation, companyId, { employee_id, affiliate_id }, 5);
     expect(status).toBe(400);
     expect(body.details).toEqual([
-      { field: 'employee_id', message: 'employee_id must be an active employee of the company' },
-      { field: 'affiliate_id', message: 'affiliate_id must be an active affiliate of the company' },
+      {
+        field: 'employee_id',
+        message: `employee_id must be an active employee of the company: there is no employee ${employee_id}`,
+      },
+      {
+        field: 'affiliate_id',
+        message: `affiliate_id must be an active affiliate of the company: there is no affiliate ${affiliate_id}`,
+      },
     ]);
   });
 
   test('400: the external_id of another record; its own may be set again', async () => {
     const companyId = newCompany();
-    await makeClient(crm.db, companyId, { status_id: statusId, external_id: 'taken' });
+    const holder = await makeClient(crm.db, companyId, { status_id: statusId, external_id: 'taken' });
     const id = await makeClient(crm.db, companyId, { status_id: statusId, external_id: 'mine' });
     const { status, body } = await crm.act(operation, companyId, { external_id: 'taken', city: 'X' }, id);
-    expect([status, body.error]).toEqual([400, 'external_id is already in use']);
+    const error = `external_id is already in use by client_id ${holder}`;
+    expect([status, body]).toEqual([
+      400,
+      { error, details: [{ field: 'external_id', message: error, conflicting_client_id: holder }] },
+    ]);
     expect(await row(companyId, id)).toMatchObject({ external_id: 'mine', city: null });
     expect((await crm.act(operation, companyId, { external_id: 'mine' }, id)).status).toBe(200);
     expect((await crm.act(operation, companyId, { external_id: null }, id)).status).toBe(200);
@@ -432,11 +500,14 @@ describe.each([
     for (const [sent, message] of [
       [{}, 'new_status or new_status_id is required'],
       [{ new_status: foreignName }, `new_status must ${isLead ? 'be' : 'not be'} a lead status`],
-      [{ new_status_id: 424_242 }, 'new_status_id must be a valid status of the company'],
+      [
+        { new_status_id: 424_242 },
+        'new_status_id must be a valid status of the company: none has the ID 424242; GET /integrations/lookups/client-statuses lists them',
+      ],
       [{ new_status: to, new_status_id: fromId }, 'new_status and new_status_id must agree'],
       [
         { new_status: to, changed_by_employee_id: employee },
-        'changed_by_employee_id must be an active employee of the company',
+        `changed_by_employee_id must be an active employee of the company: there is no employee ${employee}`,
       ],
     ] as const) {
       const { status, body } = await crm.act(operation, companyId, sent, id);
@@ -459,7 +530,8 @@ test('updateLeadStatus: a client is not a lead (404)', async () => {
   const companyId = newCompany();
   const id = await makeClient(crm.db, companyId);
   const answer = await crm.act('updateLeadStatus', companyId, { new_status: 'Lead - New' }, id);
-  expect(answer).toEqual({ status: 404, body: { error: 'lead not found' } });
+  const error = `lead not found: ${id} is a client; use PATCH /integrations/clients/${id}/status`;
+  expect(answer).toEqual({ status: 404, body: { error } });
 });
 
 test('updateClientStatus: converts a lead', async () => {

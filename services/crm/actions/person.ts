@@ -1,4 +1,4 @@
-import type { BodyOf, contract } from '@causeway/proto';
+import { type BodyOf, type contract, invalid, notFound, type Problem } from '@causeway/proto';
 import type { ClientRow } from '../store/store.ts';
 
 /** The fields of a lead or client that refer to other records. */
@@ -25,6 +25,28 @@ export const applyFields = <Row extends object>(row: Row, sent: object): Row => 
     if (value !== undefined && field in after) after[field] = value;
   return after as Row;
 };
+
+/** Whether two versions of a row differ in a field, besides `updated_utc`. */
+export const differs = <Row extends object>(before: Row, after: Row): boolean =>
+  Object.keys(after).some(
+    (field) => field !== 'updated_utc' && after[field as keyof Row] !== before[field as keyof Row],
+  );
+
+/** @param id the record of the company that has the external id, if it still has it. */
+export const externalIdTakenError = (name: 'client_id' | 'employee_id', id: number | undefined): Problem => {
+  const by = id === undefined ? '' : ` by ${name} ${id}`;
+  const detail = { field: 'external_id', message: `external_id is already in use${by}` };
+  return invalid([id === undefined ? detail : { ...detail, [`conflicting_${name}`]: id }]);
+};
+
+/** The 404 for a record of the other kind, which names the path that takes it. */
+export const otherKindError = (kind: 'lead' | 'client', id: number, more = ''): Problem =>
+  kind === 'lead'
+    ? notFound(kind, `${id} is a client; use PATCH /integrations/clients/${id}${more}`)
+    : notFound(
+        kind,
+        `${id} is a lead; use PATCH /integrations/leads/${id}, or convert it with PATCH /integrations/clients/${id}/status`,
+      );
 
 /** Names for `Action.turns`. */
 export const externalName = (kind: 'client' | 'affiliate' | 'note', companyId: number, externalId: string) =>

@@ -1,8 +1,8 @@
 import type { Detail } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
-import type { createStatusReader, Statuses, StatusRow } from './statuses.ts';
+import type { createStatusReader, Status, Statuses, StatusRow } from './statuses.ts';
 
 /** The company's rows that a body refers to, by the field that names them. */
 export interface References {
@@ -35,12 +35,12 @@ export const lookUp = async (
   ahead?: readonly StatusRow[],
 ): Promise<Known> => {
   const statuses = await reader.read(db, companiesOf(group), ahead);
-  const roles = await readRoles(db, group);
+  const people = await readPeople(db, group);
   return {
     statuses,
     problems: ({ companyId, references }) => [
-      ...peopleProblems(references, (id) => roles.get(`${companyId}:${id}`)),
-      ...statusProblems(references, (reference) => statuses.find(companyId, reference)),
+      ...peopleProblems(references, (id) => people.get(`${companyId}:${id}`)),
+      ...statusProblems(references, companyId, statuses),
     ],
   };
 };
@@ -49,10 +49,12 @@ export const companiesOf = (group: readonly Pick<Referring, 'companyId'>[]): rea
   ...new Set(group.map(({ companyId }) => companyId)),
 ];
 
-const readRoles = async (
+type Person = Pick<Selectable<Tables['employees']>, 'role_id' | 'is_active'>;
+
+const readPeople = async (
   db: Kysely<Tables>,
   group: readonly Referring[],
-): Promise<ReadonlyMap<string, number>> => {
+): Promise<ReadonlyMap<string, Person>> => {
   const wanted = new Map<string, readonly [number, number]>();
   for (const { companyId, references } of group)
     for (const id of Object.values(references.people ?? {}))
@@ -60,7 +62,7 @@ const readRoles = async (
   if (wanted.size === 0) return new Map();
   const rows = await db
     .selectFrom('employees')
-    .select(['company_id', 'employee_id', 'role_id'])
+    .select(['company_id', 'employee_id', 'role_id', 'is_active'])
     .where(({ eb, refTuple, tuple }) =>
       eb(
         refTuple('company_id', 'employee_id'),
@@ -68,44 +70,53 @@ const readRoles = async (
         [...wanted.values()].map(([companyId, id]) => tuple(companyId, id)),
       ),
     )
-    .where('is_active', '=', 1)
     .execute();
-  return new Map(rows.map((row) => [`${row.company_id}:${row.employee_id}`, row.role_id]));
+  return new Map(rows.map((row) => [`${row.company_id}:${row.employee_id}`, row]));
 };
 
-const peopleProblems = ({ people = {} }: References, roleOf: (id: number) => number | undefined): Detail[] =>
+const peopleProblems = (
+  { people = {} }: References,
+  personOf: (id: number) => Person | undefined,
+): Detail[] =>
   Object.entries(people).flatMap(([field, id]) => {
     if (!id) return [];
-    const role = roleOf(id);
-    if (field === 'affiliate_id')
-      return role === affiliateRoleId
-        ? []
-        : [{ field, message: `${field} must be an active affiliate of the company` }];
-    return role === undefined
-      ? [{ field, message: `${field} must be an active employee of the company` }]
-      : [];
+    const person = personOf(id);
+    const kind = field === 'affiliate_id' ? 'affiliate' : 'employee';
+    const fault = !person
+      ? `there is no ${kind} ${id}`
+      : kind === 'affiliate' && person.role_id !== affiliateRoleId
+        ? `${id} is an employee, not an affiliate`
+        : person.is_active !== 1
+          ? `${id} is inactive`
+          : undefined;
+    return fault ? [{ field, message: `${field} must be an active ${kind} of the company: ${fault}` }] : [];
   });
 
 const statusProblems = (
   { statuses = {}, statusKind }: References,
-  find: Statuses['find'] extends (companyId: number, ...rest: infer Rest) => infer Found
-    ? (...rest: Rest) => Found
-    : never,
+  companyId: number,
+  known: Statuses,
 ): Detail[] => {
   const problems: Detail[] = [];
   const found = new Set<number>();
+  const isLead = statusKind === 'lead';
   for (const [field, reference] of Object.entries(statuses)) {
     if (!reference) continue;
-    const status = find(reference);
-    if (!status) problems.push({ field, message: `${field} must be a valid status of the company` });
-    else if (status.isLead !== (statusKind === 'lead'))
-      problems.push({
-        field,
-        message: `${field} must ${statusKind === 'lead' ? 'be' : 'not be'} a lead status`,
-      });
+    const status = known.find(companyId, reference);
+    if (!status) {
+      const message = `${field} must be a valid status of the company: ${unknownStatus(reference, known.similar(companyId, reference, isLead))}`;
+      problems.push({ field, message });
+    } else if (status.isLead !== isLead)
+      problems.push({ field, message: `${field} must ${isLead ? 'be' : 'not be'} a lead status` });
     else found.add(status.id);
   }
   const fields = Object.keys(statuses);
   if (found.size > 1) problems.push({ field: fields[1]!, message: `${fields.join(' and ')} must agree` });
   return problems;
+};
+
+const unknownStatus = (reference: StatusReference, similar: Status | undefined): string => {
+  const none = 'id' in reference ? `none has the ID ${reference.id}` : `none is named "${reference.name}"`;
+  const guess = similar ? `; did you mean "${similar.name}" (${similar.id})?` : ';';
+  return `${none}${guess} GET /integrations/lookups/client-statuses lists them`;
 };

@@ -141,7 +141,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     } else if (group.length === 1 && only) {
       const wasCarriedOut = isDuplicateRow(error, 'idempotency_keys');
       const taken =
-        key === undefined || wasCarriedOut ? undefined : only.action.onTaken(key, only.submission.body);
+        key === undefined || wasCarriedOut ? undefined : await only.action.onTaken(key, only.submission, own);
       if (taken) only.reject(taken);
       else if (key !== undefined && tries < maxTries) await attempt(group, own, tries + 1);
       else only.reject(isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error);

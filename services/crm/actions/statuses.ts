@@ -14,6 +14,8 @@ export interface Status {
 export interface Statuses {
   /** A status that may be set now (contract, "Lookups"), by its id, or by its name regardless of case. */
   find(companyId: number, reference: StatusReference): Status | undefined;
+  /** A status of the kind whose name contains the text of a name that no status has, or is contained in it. */
+  similar(companyId: number, reference: StatusReference, isLead: boolean): Status | undefined;
   /** The status that a record has, which may be inactive by now. */
   of(record: { readonly company_id: number; readonly status_id: number }): Status;
   /** The status of a new lead. */
@@ -117,6 +119,15 @@ const statusesOf = (rows: readonly StatusRow[], defaultRows: readonly DefaultRow
     // A company's own status wins over a global one of the same name.
     return usable.get(companyId)?.find(fits) ?? usable.get(globalCompanyId)?.find(fits);
   };
+  const similar: Statuses['similar'] = (companyId, reference, isLead) => {
+    const wanted = 'name' in reference ? lettersOf(reference.name) : '';
+    if (wanted.length < 2) return undefined;
+    const fits = (entry: Entry) => {
+      const letters = lettersOf(entry.name);
+      return entry.isLead === isLead && (letters.includes(wanted) || wanted.includes(letters));
+    };
+    return usable.get(companyId)?.find(fits) ?? usable.get(globalCompanyId)?.find(fits);
+  };
   const named = (companyId: number, name: string): Status => {
     const status = find(companyId, { name });
     if (!status) throw new Error(`there is no status ${name}`);
@@ -124,6 +135,7 @@ const statusesOf = (rows: readonly StatusRow[], defaultRows: readonly DefaultRow
   };
   return {
     find,
+    similar,
     of: ({ company_id, status_id }) => {
       const status = byId.get(status_id);
       if (!status) throw new Error(`status ${status_id} of company ${company_id} is not known`);
@@ -138,5 +150,7 @@ interface Entry extends Status {
   readonly companyId: number;
   readonly folded: string;
 }
+
+const lettersOf = (name: string): string => fold(name).replace(/[^\p{L}\p{N}]/gu, '');
 
 const fold = (name: string): string => name.normalize('NFC').toLowerCase();

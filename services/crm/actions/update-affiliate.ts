@@ -1,4 +1,4 @@
-import { type BodyOf, contract, invalid, notFound, Problem, readOnlyProblems } from '@causeway/proto';
+import { type BodyOf, contract, invalid, notFound, Problem, updateProblems } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { Store } from '../store/store.ts';
@@ -6,8 +6,7 @@ import { affiliateRoleId } from '../tables.ts';
 import type { Action } from './action.ts';
 import { rateText } from './create-affiliate.ts';
 import { handleAction } from './handle.ts';
-import { applyFields, externalName, recordName } from './person.ts';
-import { externalIdTaken } from './update-person.ts';
+import { applyFields, differs, externalIdTakenError, externalName, recordName } from './person.ts';
 
 type Body = BodyOf<typeof contract.updateAffiliate>;
 
@@ -33,22 +32,28 @@ const changeAffiliate = (store: Store): Action<Body, Answer> => ({
     const changed = submissions.map(({ companyId, recordId, body }) => {
       const row = affiliates.get(recordName('affiliate', companyId, recordId));
       if (!row) return notFound('affiliate');
-      const problems = readOnlyProblems(body, { ...row });
+      const problems = updateProblems(body, { ...row });
       if (problems.length > 0) return invalid(problems);
-      return { ...applyFields(row, sentFields(body)), updated_utc: now };
+      const after = { ...applyFields(row, sentFields(body)), updated_utc: now };
+      return differs(row, after) ? after : row;
     });
     await store.affiliates.update(
       trx,
-      changed.flatMap((row) => (row instanceof Problem ? [] : [row])),
+      changed.flatMap((row) => (row instanceof Problem || row.updated_utc !== now ? [] : [row])),
     );
     return changed.map((row) => ({
       result:
         row instanceof Problem
           ? row
-          : json(200, { success: true, updated_utc: now, employee_id: row.employee_id }),
+          : json(200, { success: true, updated_utc: row.updated_utc, employee_id: row.employee_id }),
     }));
   },
-  onTaken: () => externalIdTaken(),
+  onTaken: async (_, { companyId, body }, db) => {
+    const [holder] = await store.affiliates
+      .lockByExternalId(db, [{ company_id: companyId, external_id: body.external_id! }])
+      .catch(() => []);
+    return externalIdTakenError('employee_id', holder?.employee_id);
+  },
 });
 
 const sentFields = ({ commission_rate, is_active, is_approved, ...rest }: Body) => ({

@@ -1,17 +1,16 @@
-import {
-  type BodyOf,
-  type contract,
-  invalid,
-  invalidField,
-  notFound,
-  Problem,
-  readOnlyProblems,
-} from '@causeway/proto';
+import { type BodyOf, type contract, invalid, notFound, Problem, updateProblems } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ClientRow, Store } from '../store/store.ts';
 import type { Action, Group, Submission } from './action.ts';
 import { searchedDiffers } from './create-person.ts';
-import { applyFields, externalName, recordName } from './person.ts';
+import {
+  applyFields,
+  differs,
+  externalIdTakenError,
+  externalName,
+  otherKindError,
+  recordName,
+} from './person.ts';
 
 type Body = BodyOf<(typeof contract)['updateLead' | 'updateClient']>;
 
@@ -28,13 +27,19 @@ export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body
     const changes = submissions.map((one) => {
       const before = records.get(one);
       const status = before && known.statuses.of(before);
-      if (!status || status.isLead !== (kind === 'lead')) return notFound(kind);
+      if (!status) return notFound(kind);
+      if (status.isLead !== (kind === 'lead')) return otherKindError(kind, before.client_id);
       const shown = { ...before, status: status.name, is_lead: status.isLead };
-      const problems = readOnlyProblems(one.body, shown);
+      const problems = updateProblems(one.body, shown, {
+        status: `PATCH /integrations/${kind}s/${before.client_id}/status`,
+      });
       if (problems.length > 0) return invalid(problems);
-      return { before, after: { ...applyFields(before, one.body), updated_utc: now } };
+      const after = { ...applyFields(before, one.body), updated_utc: now };
+      return { before, after: differs(before, after) ? after : before };
     });
-    const made = changes.flatMap((change) => (change instanceof Problem ? [] : [change]));
+    const made = changes.flatMap((change) =>
+      change instanceof Problem || change.after === change.before ? [] : [change],
+    );
     await store.clients.update(
       trx,
       made.map(({ after }) => after),
@@ -47,13 +52,20 @@ export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body
       result:
         change instanceof Problem
           ? change
-          : json(200, { success: true, updated_utc: now, client_id: change.after.client_id }),
+          : json(200, {
+              success: true,
+              updated_utc: change.after.updated_utc,
+              client_id: change.after.client_id,
+            }),
     }));
   },
-  onTaken: () => externalIdTaken(),
+  onTaken: async (_, { companyId, body }, db) => {
+    const [holder] = await store.clients
+      .lockByExternalId(db, [{ company_id: companyId, external_id: body.external_id! }])
+      .catch(() => []);
+    return externalIdTakenError('client_id', holder?.client_id);
+  },
 });
-
-export const externalIdTaken = () => invalidField('external_id', 'external_id is already in use');
 
 /** Locks the records of the paths. A record missing from the result does not exist in the call's company. */
 export const lockRecords = async (

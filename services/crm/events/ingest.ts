@@ -134,7 +134,7 @@ const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer> => {
         };
       });
     },
-    onTaken: () => undefined,
+    onTaken: async () => undefined,
   };
 };
 

@@ -15,6 +15,8 @@ let lastCompany = 1000;
 const newCompany = (): number => ++lastCompany;
 
 const wanted = { url: 'https://hooks.example.com/a?b=1', eventTypes: ['client.created', 'lead.created'] };
+const invalidUrl =
+  'invalid URL: it must be absolute, begin with https:// and name a host, as https://example.com/hook does';
 const make = async (company: number, more: object = {}) => {
   const { status, body } = await ask('createSubscription', company, { body: { ...wanted, ...more } });
   expect([status, body.error]).toEqual([201, undefined]);
@@ -112,15 +114,19 @@ describe('A subscription', () => {
 describe('A subscription is refused', () => {
   test.each([
     ['without a URL', { eventTypes: ['lead.created'] }, 'url is required'],
-    ['with an invalid URL', { ...wanted, url: 'nonsense' }, 'invalid URL'],
-    ['with a relative URL', { ...wanted, url: '/hook' }, 'invalid URL'],
-    ['with another scheme', { ...wanted, url: 'ftp://hooks.example.com' }, 'invalid URL'],
+    ['with an invalid URL', { ...wanted, url: 'nonsense' }, invalidUrl],
+    ['with a relative URL', { ...wanted, url: '/hook' }, invalidUrl],
+    ['with another scheme', { ...wanted, url: 'ftp://hooks.example.com' }, invalidUrl],
     [
       'with user info',
       { ...wanted, url: 'https://me:pw@hooks.example.com' },
       'invalid URL: it must not have a user name or password; deliveries are proven by their signature',
     ],
-    ['with a blank in the URL', { ...wanted, url: 'https://hooks.example.com/a b' }, 'invalid URL'],
+    [
+      'with a blank in the URL',
+      { ...wanted, url: 'https://hooks.example.com/a b' },
+      'invalid URL: it must not contain spaces, control characters or backslashes',
+    ],
     [
       'with plain http',
       { ...wanted, url: 'http://hooks.example.com' },
@@ -176,7 +182,8 @@ describe('A subscription is refused', () => {
   test('with a port that is not allowed, when created and when changed', async () => {
     const company = newCompany();
     const url = 'https://hooks.example.com:6379/hook';
-    const error = 'invalid URL: the port is 6379; deliveries go to these ports only: 443';
+    const error =
+      'invalid URL: the port is 6379; deliveries go to these ports only: 443, 8443; an operator allows others with WEBHOOKS_PORTS';
     const made = await ask('createSubscription', company, { body: { ...wanted, url } });
     expect([made.status, made.body.error]).toEqual([400, error]);
     const { id } = await make(company);
@@ -254,7 +261,8 @@ describe('Changing a subscription', () => {
     expect(Date.parse(body.updatedUtc)).toBeGreaterThan(Date.parse(made.updatedUtc));
     expect(body.createdUtc).toBe(made.createdUtc);
     for (const [wrong, error] of [
-      [{}, /at least one field/],
+      [{}, /^no field to change$/],
+      [{ id: made.id, createdUtc: made.createdUtc }, /^no field to change$/],
       [{ url: null }, /url/],
       [{ enabled: null }, /enabled/],
       [{ managedBy: 'zapier' }, /managedBy cannot be changed here/],
@@ -263,6 +271,18 @@ describe('Changing a subscription', () => {
       const reply = await patch(wrong);
       expect([reply.status, reply.body.error]).toEqual([400, expect.stringMatching(error)]);
     }
+  });
+
+  test('without a change of value leaves updatedUtc as it was', async () => {
+    const company = newCompany();
+    const { id, ...made } = await make(company, { name: 'Billing' });
+    const { url, eventTypes, name, enabled } = made;
+    const patch = (body: unknown) => ask('updateSubscription', company, { params: [id], body });
+    for (const same of [{ url: ` ${url}` }, { eventTypes }, { name, description: null }, { enabled }])
+      expect((await patch(same)).body.updatedUtc).toBe(made.updatedUtc);
+    const { body } = await patch({ name, enabled: !enabled });
+    expect(Date.parse(body.updatedUtc)).toBeGreaterThan(Date.parse(made.updatedUtc));
+    expect((await patch({ enabled: !enabled })).body.updatedUtc).toBe(body.updatedUtc);
   });
 
   test('twice concurrently applies both changes', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type BodyOf,
   contract,
@@ -5,10 +6,10 @@ import {
   hasReadOnly,
   invalid,
   type Operation,
-  readOnlyProblems,
   type SubscriptionRow,
   stateConflict,
   unverifiedReason,
+  updateProblems,
 } from '@causeway/proto';
 import {
   type Answer,
@@ -101,15 +102,20 @@ export const changeSubscription = async (
     if (changes.enabled === true && before.verification !== null && !isMoved(before, changes))
       throw stateConflict('the subscription was changed while its receiver was being verified; try again');
     const switches = switched(before, changes, { editor, now, isUnverified });
+    const fields = {
+      ...(changes.url !== undefined && { url: changes.url }),
+      ...(changes.eventTypes !== undefined && { event_types: JSON.stringify(changes.eventTypes) }),
+      ...(changes.name !== undefined && { name: changes.name }),
+      ...(changes.description !== undefined && { description: changes.description }),
+      ...switches,
+    };
+    const stored = { ...before, event_types: JSON.stringify(before.event_types) };
+    const isChange = !isDeepStrictEqual({ ...stored, ...fields }, stored);
     await trx
       .updateTable('subscriptions')
       .set({
-        ...(changes.url !== undefined && { url: changes.url }),
-        ...(changes.eventTypes !== undefined && { event_types: JSON.stringify(changes.eventTypes) }),
-        ...(changes.name !== undefined && { name: changes.name }),
-        ...(changes.description !== undefined && { description: changes.description }),
-        ...switches,
-        updated_utc: now,
+        ...fields,
+        updated_utc: isChange ? now : before.updated_utc,
       })
       .where('company_id', '=', companyId)
       .where('subscription_id', '=', subscriptionId)
@@ -166,11 +172,11 @@ interface Enabling {
   readonly deadlineMs: number;
 }
 
-/** @throws Problem `tool_managed`, or `invalid_request` for a read-only field that differs from what is stored. */
+/** @throws Problem `tool_managed`, or `invalid_request` (`updateProblems`). */
 const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Changes): void => {
   assertEditable(before, editor, Object.keys(changes));
   if (!hasReadOnly(changes)) return;
-  const problems = readOnlyProblems(changes, subscriptionAnswer(before));
+  const problems = updateProblems(changes, subscriptionAnswer(before));
   if (problems.length > 0) throw invalid(problems);
 };
 
