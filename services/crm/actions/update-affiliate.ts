@@ -49,10 +49,8 @@ const changeAffiliate = (store: Store): Action<Body, Answer> => ({
     }));
   },
   onTaken: async (_, { companyId, body }, db) => {
-    const [holder] = await store.affiliates
-      .lockByExternalId(db, [{ company_id: companyId, external_id: body.external_id! }])
-      .catch(() => []);
-    return externalIdTakenError('employee_id', holder?.employee_id);
+    const holder = await store.affiliates.holderOf(db, companyId, body.external_id!).catch(() => undefined);
+    return externalIdTakenError('employee_id', holder);
   },
 });
 

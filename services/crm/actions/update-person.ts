@@ -60,10 +60,8 @@ export const updatePerson = (store: Store, kind: 'lead' | 'client'): Action<Body
     }));
   },
   onTaken: async (_, { companyId, body }, db) => {
-    const [holder] = await store.clients
-      .lockByExternalId(db, [{ company_id: companyId, external_id: body.external_id! }])
-      .catch(() => []);
-    return externalIdTakenError('client_id', holder?.client_id);
+    const holder = await store.clients.holderOf(db, companyId, body.external_id!).catch(() => undefined);
+    return externalIdTakenError('client_id', holder);
   },
 });
 

@@ -43,6 +43,12 @@ export const createStore = () => ({
     insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc']),
     lockById: lockRows('clients', clientColumns, ['company_id', 'client_id']),
     lockByExternalId: lockRows('clients', clientColumns, ['company_id', 'external_id']),
+    /** The client that has an external id, without a lock. */
+    holderOf: async (db: Kysely<Tables>, companyId: number, externalId: string) => {
+      const holders = db.selectFrom('clients').select('client_id').where('company_id', '=', companyId);
+      const row = await holders.where('external_id', '=', externalId).executeTakeFirst();
+      return row?.client_id;
+    },
     update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
     /** Like `markForSearch`, for the clients that the latest `insert` creates. */
     markNewForSearch: markNewForSearch(),
@@ -68,6 +74,12 @@ export const createStore = () => ({
     ]),
     lockById: lockRows('employees', affiliateColumns, ['company_id', 'employee_id']),
     lockByExternalId: lockRows('employees', affiliateColumns, ['company_id', 'external_id']),
+    /** The affiliate or other employee that has an external id, without a lock. */
+    holderOf: async (db: Kysely<Tables>, companyId: number, externalId: string) => {
+      const holders = db.selectFrom('employees').select('employee_id').where('company_id', '=', companyId);
+      const row = await holders.where('external_id', '=', externalId).executeTakeFirst();
+      return row?.employee_id;
+    },
     update: updateRows(
       'employees',
       ['role_id', ...affiliateFields, 'updated_utc'],
