@@ -19,8 +19,12 @@ export const retryScheduleMs: readonly number[] = [
 /** Time limit for a whole attempt. */
 export const attemptTimeoutMs = 10 * second;
 
-/** Minimum time between two attempts to a failing subscription. */
+/** The wait before the first probe of a failing subscription. Each failed probe doubles it, up to `longestProbeWait`. */
 export const probeIntervalMs = second;
+/** The longest wait between two probes, in probe intervals. */
+export const longestProbeWait = 60;
+/** The longest `Retry-After` that the next probe waits for. */
+export const longestProbeRetryAfterMs = hour;
 
 /**
  * A replay makes more deliveries only while fewer than this many of the subscription's deliveries are due and not

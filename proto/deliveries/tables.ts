@@ -39,6 +39,8 @@ export interface DeliveryQueueRow {
   readonly company_id: number;
   readonly subscription_id: number;
   readonly next_due_utc: Date | null;
+  /** No probe of a failing subscription begins earlier: the end of its back-off, or of the lease of a probe under way. */
+  readonly probe_due_utc: Date | null;
   readonly consecutive_failures: number;
   /** Failed attempts since the last success, including those that do not count as consecutive failures. */
   readonly failed_attempts: number;

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { challengeType } from '../deliveries/challenge.ts';
-import { attemptTimeoutMs, probeIntervalMs, retentionDays, retryScheduleMs } from '../deliveries/defaults.ts';
+import {
+  attemptTimeoutMs,
+  longestProbeRetryAfterMs,
+  longestProbeWait,
+  probeIntervalMs,
+  retentionDays,
+  retryScheduleMs,
+} from '../deliveries/defaults.ts';
 import { failuresUntilDisabled, failuresUntilProbing } from '../deliveries/states.ts';
 import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes, samplePayload } from '../events.ts';
 import { envelope } from '../schemas/webhooks.ts';
@@ -171,7 +178,7 @@ A POST of the event to the URL of every enabled subscription of its company that
 
 **Retries.** A failed delivery is retried up to ${retryScheduleMs.length} times, after ${retryScheduleMs.map(durationText).join(', ')}, each ±10 %, unless the installation has another schedule. \`Retry-After\` of a 429 or 503 is honoured up to 8 h. Each attempt sends the same body with a new timestamp and signature.
 
-**Auto-disable.** ${failuresUntilDisabled} counted failures in a row disable the subscription. From the ${failuresUntilProbing}th on, it gets one attempt at a time, at least ${seconds(probeIntervalMs)} apart; attempts that were already under way are then not counted. The waiting deliveries of a disabled subscription are held until they are released or discarded.
+**Auto-disable.** ${failuresUntilDisabled} counted failures in a row disable the subscription. From the ${failuresUntilProbing}th on, it gets one attempt at a time: the next after ${seconds(probeIntervalMs)}, doubling with each failure up to ${seconds(longestProbeWait * probeIntervalMs)}, and not before a \`Retry-After\` of at most ${durationText(longestProbeRetryAfterMs)}. A successful test delivery ends the wait. Attempts that were already under way are not counted. The waiting deliveries of a disabled subscription are held until they are released or discarded.
 
 **Retention.** Events and attempts are kept for ${retentionDays} days, unless the installation has another number. A payload is at most ${maxPayloadBytes} bytes.
 `.trim();

@@ -40,7 +40,16 @@ export const delivery = z.object({
   lastErrorClass: z.enum(errorClasses).nullable(),
   updatedUtc: instant,
   /** Its current state; null if it was deleted. */
-  subscription: z.object({ name: z.string().nullable(), url: z.string(), enabled: z.boolean() }).nullable(),
+  subscription: z
+    .object({
+      name: z.string().nullable(),
+      url: z.string(),
+      enabled: z.boolean(),
+      nextProbeUtc: instant.nullable().meta({
+        description: 'While it is failing: no delivery that is due is attempted before this time.',
+      }),
+    })
+    .nullable(),
 });
 
 const attemptSummary = z.object({

@@ -30,7 +30,7 @@ export const dispatcherConfig = {
   WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * hour).default([...retryScheduleMs]),
   /** Time limit for a whole attempt, from DNS to the last byte of the answer. */
   WEBHOOKS_TIMEOUT: duration(10, 15 * second).default(attemptTimeoutMs),
-  /** Minimum time between two attempts for a failing subscription. */
+  /** Wait before the first probe of a failing subscription (`longestProbeWait`). */
   WEBHOOKS_PROBE_INTERVAL: duration(10, hour).default(probeIntervalMs),
   /** Maximum attempts in flight. */
   DISPATCHER_SLOTS: integer(4, 16_384).default(512),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { retryScheduleMs } from '@causeway/proto';
+import { retryScheduleMs, type TestDelivery, testDeliverySubject } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
@@ -157,8 +157,9 @@ describe('a subscription is disabled', () => {
   });
 
   test('by twenty failures in a row: five of any burst, then fifteen probes, never two at a time', async () => {
-    const { drain } = await world.start({ scheduleMs: Array(10).fill(50) });
-    const other = await world.start({ scheduleMs: Array(10).fill(50) });
+    const options = { probeIntervalMs: 10, scheduleMs: Array(10).fill(50) };
+    const { drain } = await world.start(options);
+    const other = await world.start(options);
     const receiver = await testReceiver();
     receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 30);
     const subscription = await world.subscribe(receiver.url);
@@ -190,7 +191,7 @@ describe('a subscription is disabled', () => {
     expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 20 });
     const probes = receiver.received.slice(before).map(({ atMs }) => atMs);
     for (const [at, atMs] of probes.slice(1).entries())
-      expect(atMs - probes[at]!).toBeGreaterThanOrEqual(100);
+      expect(atMs - probes[at]!).toBeGreaterThanOrEqual(10 * Math.min(2 ** (at + 1), 60));
     // In chunks, until all are held.
     await eventually(() => states(subscription)).toEqual({ held: 2_000 });
     await eventually(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
@@ -265,8 +266,8 @@ describe('auto-disable counts', () => {
     for (const { drain } of dispatchers) await drain();
   });
 
-  test('each probe of a receiver that refuses connections, a probe interval apart', async () => {
-    const { drain } = await world.start({ probeIntervalMs: 50, scheduleMs: Array(10).fill(20) });
+  test('each probe of a receiver that refuses connections, after waits that double up to sixty intervals', async () => {
+    const { drain } = await world.start({ probeIntervalMs: 10, scheduleMs: Array(10).fill(20) });
     const receiver = await testReceiver();
     await receiver.down();
     const subscription = await world.subscribe(receiver.url);
@@ -277,13 +278,13 @@ describe('auto-disable counts', () => {
     expect(all.length).toBeGreaterThanOrEqual(20);
     const probes = all.slice(-15);
     for (const [at, { beganMs }] of probes.slice(1).entries())
-      expect(beganMs - probes[at]!.endedMs).toBeGreaterThanOrEqual(50);
+      expect(beganMs - probes[at]!.endedMs).toBeGreaterThanOrEqual(10 * Math.min(2 ** (at + 1), 60));
     await drain();
   });
 
   test('each probe of a receiver that hangs: fifteen of the timeout, one after the other', async () => {
     const timeoutMs = 150;
-    const { drain } = await world.start({ timeoutMs, probeIntervalMs: 20, scheduleMs: Array(10).fill(20) });
+    const { drain } = await world.start({ timeoutMs, probeIntervalMs: 10, scheduleMs: Array(10).fill(20) });
     const receiver = await testReceiver();
     receiver.answer = () => {};
     const subscription = await world.subscribe(receiver.url);
@@ -300,6 +301,153 @@ describe('auto-disable counts', () => {
       if (at > 0) expect(beganMs).toBeGreaterThanOrEqual(probes[at - 1]!.endedMs);
     }
     await drain();
+  });
+});
+
+describe('a failing subscription backs off', () => {
+  /** Dispatchers whose clock stands still, and a subscription whose first answers ask for ten minutes without requests. */
+  const backOff = async (more: { readonly retryAfter?: string } = {}) => {
+    let clockMs = Date.now();
+    const start = () =>
+      world.start({
+        now: () => new Date(clockMs),
+        probeIntervalMs: 1_000,
+        timeoutMs: 30_000,
+        leaseMs: 60_000,
+      });
+    const receiver = await testReceiver();
+    const fail = (response: ServerResponse): void => {
+      response.writeHead(503, more.retryAfter ? { 'retry-after': more.retryAfter } : {}).end();
+    };
+    receiver.answer = fail;
+    const subscription = await world.subscribe(receiver.url);
+    const first = await start();
+    await world.deliver(subscription, 5);
+    await eventually(async () => (await world.attempts(subscription)).length).toBe(5);
+    const queue = async () => (await world.queue(subscription))!;
+    await eventually(async () => (await queue()).consecutive_failures).toBe(5);
+    return {
+      subscription,
+      receiver,
+      fail,
+      start,
+      drain: first.drain,
+      queue,
+      waitMs: async () => (await queue()).next_due_utc!.getTime() - clockMs,
+      pass: (ms: number) => {
+        clockMs += ms;
+      },
+      /** Nothing more arrives, though dispatchers look many times. */
+      rests: async () => {
+        const before = receiver.received.length;
+        await sleep(500);
+        expect(receiver.received).toHaveLength(before);
+      },
+      ask: (more: Partial<TestDelivery> = {}) =>
+        world.bus.nc.request(
+          testDeliverySubject,
+          JSON.stringify({
+            companyId: subscription.company_id,
+            subscriptionId: subscription.subscription_id,
+            eventId: 1,
+            eventType: 'client.created',
+            body: '{"metadata":{"test":true}}',
+            ...more,
+          }),
+          { timeout: 20_000 },
+        ),
+    };
+  };
+
+  test('and honours Retry-After; what comes meanwhile waits with its attempts, and is delivered by the next probe', async () => {
+    const { subscription, receiver, queue, waitMs, pass, rests, drain } = await backOff({
+      retryAfter: '600',
+    });
+    expect(await waitMs()).toBe(600_000);
+    // New events do not make the probe come earlier, on their way through either the message or the outbox.
+    await world.deliver(subscription, 20);
+    await eventually(() => states(subscription)).toEqual({ waiting: 25 });
+    await world.deliver(subscription, 5, { by: 'queue' });
+    expect(await waitMs()).toBe(600_000);
+    pass(599_999);
+    await rests();
+    pass(1);
+    await eventually(() => receiver.received.length).toBe(6);
+    await eventually(async () => (await queue()).consecutive_failures).toBe(6);
+    expect(await waitMs()).toBe(600_000);
+    receiver.answer = undefined;
+    pass(600_000);
+    await eventually(() => states(subscription)).toEqual({ succeeded: 30 });
+    expect(await queue()).toMatchObject({ consecutive_failures: 0 });
+    const attempts = (await world.deliveries(subscription)).map((one) => one.attempts);
+    expect(attempts.reduce((sum, count) => sum + count)).toBe(6 + 30);
+    await drain();
+  });
+
+  test('also over a restart and several dispatchers, with one probe after each wait', async () => {
+    const { subscription, receiver, start, queue, waitMs, pass, rests, drain } = await backOff();
+    await drain();
+    const dispatchers = [await start(), await start()];
+    await world.deliver(subscription, 10);
+    await eventually(() => states(subscription)).toEqual({ waiting: 15 });
+    await rests();
+    const waits: number[] = [];
+    for (let failures = 6; failures <= 20; failures++) {
+      const wait = await waitMs();
+      waits.push(wait);
+      pass(wait - 1);
+      if (failures % 5 === 0) await rests();
+      pass(1);
+      await eventually(async () => (await queue()).consecutive_failures).toBe(failures);
+      expect(receiver.received).toHaveLength(failures);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, ...Array(9).fill(60)].map((seconds) => seconds * 1_000));
+    expect(await world.subscription(subscription)).toMatchObject({ enabled: 0 });
+    for (const { drain } of dispatchers) await drain();
+  });
+
+  test('until a test delivery succeeds: then it is probed at once, and the test counts as nothing', async () => {
+    const { receiver, subscription, fail, queue, waitMs, rests, ask, drain } = await backOff({
+      retryAfter: '3600',
+    });
+    await world.deliver(subscription, 10);
+    await eventually(() => states(subscription)).toEqual({ waiting: 15 });
+    await ask();
+    await rests();
+    expect(await waitMs()).toBe(3_600_000);
+    // The receiver accepts tests and nothing else.
+    receiver.answer = (response, { body }) =>
+      String(body).includes('test') ? response.end() : fail(response);
+    await ask();
+    await eventually(async () => (await queue()).consecutive_failures).toBe(6);
+    expect(await waitMs()).toBe(3_600_000);
+    await rests();
+    receiver.answer = undefined;
+    await ask();
+    // The others were attempted, and wait for their retries.
+    await eventually(() => states(subscription)).toEqual({ succeeded: 9, waiting: 6 });
+    expect(await queue()).toMatchObject({ consecutive_failures: 0 });
+    await drain();
+  });
+
+  test('and a test delivery starts no second attempt beside a probe', async () => {
+    const { receiver, subscription, queue, start, pass, rests, ask, drain } = await backOff();
+    const other = await start();
+    await world.deliver(subscription, 10);
+    await eventually(() => states(subscription)).toEqual({ waiting: 15 });
+    const probes: ServerResponse[] = [];
+    receiver.answer = (response, { body }) =>
+      String(body).includes('test') ? response.end() : void probes.push(response);
+    pass(1_000);
+    await eventually(() => probes.length).toBe(1);
+    for (let asked = 0; asked < 5; asked++) await ask();
+    await rests();
+    expect(probes).toHaveLength(1);
+    receiver.answer = undefined;
+    probes[0]!.end();
+    await eventually(async () => (await queue()).consecutive_failures).toBe(0);
+    await drain();
+    await other.drain();
   });
 });
 

@@ -67,7 +67,7 @@ export interface DispatcherOptions {
   readonly scheduleMs?: readonly number[];
   /** How long a receiver has for its whole answer. */
   readonly timeoutMs?: number;
-  /** The least time between two attempts to a subscription that is failing. */
+  /** Wait before the first probe of a failing subscription. */
   readonly probeIntervalMs?: number;
   /** The lease of a delivery that is being attempted. */
   readonly leaseMs?: number;

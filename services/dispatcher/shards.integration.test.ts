@@ -177,7 +177,7 @@ test('results are recorded and counted in their shards, and their events leave t
         retryAfter: null,
       } as never,
       decision: retried
-        ? { outcome: 'retry', dueMs: Date.now() + 60_000, gone: false }
+        ? { outcome: 'retry', dueMs: Date.now() + 60_000, gone: false, notBeforeMs: 0 }
         : { outcome: 'succeeded' },
     });
     minutes.add(delivery, Date.now(), 5, !retried);

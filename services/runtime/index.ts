@@ -42,7 +42,7 @@ export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export { type Admission, type AdmitOptions, admitWaiting } from './deliveries/admit-waiting.ts';
 export { countWaiting } from './deliveries/count-waiting.ts';
 export { hasRoomForWaiting } from './deliveries/has-room.ts';
-export { nextDueMs, nextDueSql } from './deliveries/next-due.ts';
+export { nextDueMs, nextDueSql, type QueueDue } from './deliveries/next-due.ts';
 export {
   createMissedReport,
   noteMissed,

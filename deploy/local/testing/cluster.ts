@@ -23,7 +23,7 @@ declare module 'vitest' {
 /** The real schedule takes sixteen hours; a unit test walks it on an injected clock. */
 const settings = {
   WEBHOOKS_RETRY_SCHEDULE: '200ms,400ms,800ms,1s,1s,1s,1s,1s,1s,1s',
-  WEBHOOKS_PROBE_INTERVAL: '100ms',
+  WEBHOOKS_PROBE_INTERVAL: '10ms',
   // Each file's browsers come from an address of their own, as failed sign-ins are counted by address.
   TRUSTED_PROXIES: '1',
   // A starved client may take seconds to use a connection that it keeps.

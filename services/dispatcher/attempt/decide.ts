@@ -1,11 +1,18 @@
+import { longestProbeRetryAfterMs } from '@causeway/proto';
 import { retryAfterMs } from './retry-after.ts';
 
 /** What happens to a delivery after an attempt. */
 export type Decision =
   | { readonly outcome: 'succeeded' }
-  /** Retry at `dueMs`. `gone`: the receiver answered 410, so the dispatcher disables the subscription. */
-  | { readonly outcome: 'retry'; readonly dueMs: number; readonly gone: boolean }
-  | { readonly outcome: 'failed'; readonly gone: boolean };
+  | (Failure & { readonly outcome: 'retry'; readonly dueMs: number })
+  | (Failure & { readonly outcome: 'failed' });
+
+interface Failure {
+  /** The receiver answered 410, so the dispatcher disables the subscription. */
+  readonly gone: boolean;
+  /** A failing subscription is not probed earlier, because the receiver asked for it. */
+  readonly notBeforeMs: number;
+}
 
 export interface Attempted {
   readonly statusCode: number | null;
@@ -25,11 +32,13 @@ export const decide = (
 ): Decision => {
   if (errorClass === null) return { outcome: 'succeeded' };
   const gone = statusCode === 410;
-  const plannedMs = scheduleMs[attempt - 1];
-  if (plannedMs === undefined) return { outcome: 'failed', gone };
-  const variedMs = Math.round(plannedMs * (1 + jitter * (2 * random - 1)));
   const askedMs = statusCode === 429 || statusCode === 503 ? (retryAfterMs(retryAfter, nowMs) ?? 0) : 0;
-  return { outcome: 'retry', dueMs: nowMs + Math.max(variedMs, Math.min(askedMs, maxAskedMs)), gone };
+  const notBeforeMs = nowMs + Math.min(askedMs, longestProbeRetryAfterMs);
+  const plannedMs = scheduleMs[attempt - 1];
+  if (plannedMs === undefined) return { outcome: 'failed', gone, notBeforeMs };
+  const variedMs = Math.round(plannedMs * (1 + jitter * (2 * random - 1)));
+  const dueMs = nowMs + Math.max(variedMs, Math.min(askedMs, maxAskedMs));
+  return { outcome: 'retry', dueMs, gone, notBeforeMs };
 };
 
 const jitter = 0.1;

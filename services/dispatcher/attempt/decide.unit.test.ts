@@ -11,7 +11,12 @@ const answered = (statusCode: number | null, retryAfter: string | null = null): 
 });
 const after = (attempted: Attempted, attempt = 1, random = 0.5) =>
   decide(attempted, { attempt, scheduleMs: retryScheduleMs, nowMs, random });
-const retryIn = (waitMs: number, gone = false) => ({ outcome: 'retry', dueMs: nowMs + waitMs, gone });
+const retryIn = (waitMs: number, gone = false) => ({
+  outcome: 'retry',
+  dueMs: nowMs + waitMs,
+  gone,
+  notBeforeMs: nowMs,
+});
 
 test('a 2xx ends the delivery, whichever attempt it was', () => {
   for (const [status, attempt] of [
@@ -28,7 +33,7 @@ test('the waits are those of the contract: 5 s, 15 s, 45 s, 2 m, 6 m, 20 m, 1 h,
   expect(seconds.map((_, at) => after(answered(500), at + 1))).toEqual(
     seconds.map((wait) => retryIn(wait * 1000)),
   );
-  expect(after(answered(500), 11)).toEqual({ outcome: 'failed', gone: false });
+  expect(after(answered(500), 11)).toEqual({ outcome: 'failed', gone: false, notBeforeMs: nowMs });
 });
 
 test('each wait is varied by up to a tenth either way', () => {
@@ -38,7 +43,7 @@ test('each wait is varied by up to a tenth either way', () => {
 
 test('a 410 disables the subscription, even at the last attempt', () => {
   expect(after(answered(410))).toEqual(retryIn(5000, true));
-  expect(after(answered(410), 11)).toEqual({ outcome: 'failed', gone: true });
+  expect(after(answered(410), 11)).toEqual({ outcome: 'failed', gone: true, notBeforeMs: nowMs });
 });
 
 describe('Retry-After', () => {
@@ -71,10 +76,22 @@ describe('Retry-After', () => {
     [404, '60', 5000],
     [301, '60', 5000],
   ] as const)('of a %s with %j', (status, header, waitMs) => {
-    expect(after(answered(status, header))).toEqual(retryIn(waitMs));
+    expect(after(answered(status, header))).toMatchObject({ outcome: 'retry', dueMs: nowMs + waitMs });
+  });
+
+  test.each([
+    [429, '1', 1000],
+    [503, '600', 600_000],
+    [503, '3601', hourMs],
+    [503, 'Fri, 01 May 2099 12:01:00 GMT', hourMs],
+    [503, null, 0],
+    [500, '60', 0],
+  ] as const)('of a %s with %j delays the next probe, by an hour at most', (status, header, waitMs) => {
+    for (const attempt of [1, 11])
+      expect(after(answered(status, header), attempt)).toMatchObject({ notBeforeMs: nowMs + waitMs });
   });
 
   test('does not add a retry to a delivery that has used all', () => {
-    expect(after(answered(503, '60'), 11)).toEqual({ outcome: 'failed', gone: false });
+    expect(after(answered(503, '60'), 11)).toMatchObject({ outcome: 'failed', gone: false });
   });
 });

@@ -4,11 +4,12 @@ import type { Kysely } from 'kysely';
 import type { QueueKey } from '../job.ts';
 import { ensureQueues } from '../queues/ensure-queues.ts';
 import { holdOrDrop } from '../queues/hold-or-drop.ts';
+import { endBackOff } from '../queues/schedule-queues.ts';
 import type { Tables } from '../tables.ts';
 
 /**
  * Applies a change of a subscription, whose row is locked, to its queue and deliveries: makes its queue, holds what
- * waits, sets its failures to zero. A long backlog is held chunk by chunk: then the row stays for the rest. Of a
+ * waits, sets its failures to zero, or ends the back-off that the receiver at its former URL has caused. A long backlog is held chunk by chunk: then the row stays for the rest. Of a
  * deleted subscription, the dispatcher that takes its queue drops the deliveries.
  */
 export const applyChange = async (
@@ -34,6 +35,7 @@ export const applyChange = async (
       .where('company_id', '=', company_id)
       .where('subscription_id', '=', subscription_id)
       .execute();
+  else await endBackOff(trx, key, now);
   // If it was enabled again since, deliveries of later events stay waiting.
   const until = subscription?.enabled === 1 ? hold_utc : null;
   const allHeld = !subscription || !hold_utc || (await holdOrDrop(trx, key, 'held', now, until));

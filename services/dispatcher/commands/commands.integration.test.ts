@@ -102,6 +102,28 @@ test('Failures from before the enabling do not disable a subscription again', as
   expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
 });
 
+test('A failing subscription that gets another URL is probed at once', async () => {
+  const { drain } = await world.start({ probeIntervalMs: 600_000 });
+  const [broken, working] = [await testReceiver(), await testReceiver()];
+  broken.answer = (response) => response.writeHead(500).end();
+  const subscription = await world.subscribe(broken.url);
+  await world.deliver(subscription, 12);
+  await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBe(5);
+  await world.deliver(subscription, 3, { by: 'queue' });
+  const ids = [subscription.company_id, subscription.subscription_id];
+  await world.database.query(
+    'UPDATE subscriptions SET url = ? WHERE company_id = ? AND subscription_id = ?',
+    [working.url, ...ids],
+  );
+  await world.database.query(
+    'INSERT INTO subscription_changes (company_id, subscription_id, changed_utc) VALUES (?, ?, NOW(3))',
+    ids,
+  );
+  await eventually(() => working.received.length).toBeGreaterThanOrEqual(3);
+  expect(broken.received.length).toBeLessThanOrEqual(12);
+  await drain();
+});
+
 test('A subscription whose queue was not made yet loses no retry', async () => {
   await world.start({ scheduleMs: [50] });
   const receiver = await testReceiver();

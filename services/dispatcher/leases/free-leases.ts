@@ -1,5 +1,5 @@
-import { type DeliveryKey, failuresUntilProbing, leaseMs } from '@causeway/proto';
-import { acrossTenants, byShard, type Database, rowList, transaction } from '@causeway/runtime';
+import { type DeliveryKey, leaseMs } from '@causeway/proto';
+import { acrossTenants, byShard, type Database, nextDueSql, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey, queueName } from '../job.ts';
 import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store/keys.ts';
@@ -113,13 +113,12 @@ const free = (
     const freed = new Set(rows.map(queueName));
     const queues = keys.filter((one) => freed.has(queueName(one)));
     const leases = rowList(queues.map((one) => [one.company_id, one.subscription_id, one.due_utc]));
-    // A failing queue may be guarded by the probe of a dispatcher that lives.
+    // A failing queue is due now if its probe was lost; otherwise its back-off, or the probe of another, goes on.
     await sql`
       UPDATE delivery_queues FORCE INDEX (PRIMARY)
       SET next_due_utc = IF(
-        next_due_utc <= ${now} OR (consecutive_failures >= ${failuresUntilProbing}
-          AND (company_id, subscription_id, next_due_utc) NOT IN (${leases})),
-        next_due_utc, ${now})
+        next_due_utc > ${now} AND (company_id, subscription_id, probe_due_utc) IN (${leases}),
+        ${now}, ${nextDueSql(now)})
       WHERE ${isOneOfQueues(queues)}`.execute(all);
     return rows.length;
   });

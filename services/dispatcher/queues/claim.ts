@@ -39,7 +39,7 @@ export interface ClaimOptions {
  * The replica that locks a queue's row takes from it. Other replicas skip locked rows, so they never wait for each
  * other here. They also skip locked deliveries: a transaction that locks one has locked its queue before, or is about
  * to set the queue's due time. A queue is due at the earliest due time of its waiting deliveries, leases included.
- * While its subscription fails, it is due only after the one attempt taken must have ended.
+ * While its subscription fails, it is due only after the one attempt taken must have ended: a probe.
  */
 export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) => Promise<Claimed>) => {
   const lockDue = perCount<Take, WaitingDelivery, Date>(
@@ -100,7 +100,7 @@ export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) =>
         ...claims
           .filter((claim) => !guarded.includes(claim) && claim.more)
           .map(({ target }) => ({ queue: target, dueMs: now.getTime() })),
-        ...guarded.map(({ target }) => ({ queue: target, dueMs: leaseMs })),
+        ...guarded.map(({ target }) => ({ queue: target, dueMs: leaseMs, probeMs: leaseMs })),
         ...read.map((target) => ({ queue: target, dueMs: nextMs.get(queueName(target)) ?? null })),
       ]);
       const full = takes.filter(({ take }) => take === 0);
@@ -159,18 +159,26 @@ const lease = async (
 
 const setNextDue = async (
   db: Kysely<Tables>,
-  next: readonly { readonly queue: QueueKey; readonly dueMs: number | null }[],
+  next: readonly {
+    readonly queue: QueueKey;
+    readonly dueMs: number | null;
+    readonly probeMs?: number;
+  }[],
 ): Promise<void> => {
   if (next.length === 0) return;
-  const rows = next.map(({ queue, dueMs }) => [
+  const rows = next.map(({ queue, dueMs, probeMs }) => [
     queue.company_id,
     queue.subscription_id,
     dueMs === null ? null : new Date(dueMs),
+    probeMs === undefined ? null : new Date(probeMs),
   ]);
   // They exist and are locked, so nothing is inserted.
   await sql`
-    INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc) VALUES ${rowList(rows)}
-    ON DUPLICATE KEY UPDATE next_due_utc = VALUES(next_due_utc)`.execute(db);
+    INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc, probe_due_utc)
+    VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE next_due_utc = VALUES(next_due_utc), probe_due_utc = VALUES(probe_due_utc)`.execute(
+    db,
+  );
 };
 
 const deleteQueue = async (db: Kysely<Tables>, { company_id, subscription_id }: QueueKey): Promise<void> => {

@@ -1,4 +1,5 @@
-import { acrossTenants, nextDueSql } from '@causeway/runtime';
+import { failuresUntilProbing } from '@causeway/proto';
+import { acrossTenants, nextDueSql, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
 import { isOneOfQueues } from '../store/keys.ts';
@@ -25,4 +26,39 @@ export const scheduleQueues = async (
     SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (PRIMARY)
     WHERE ${isOneOfQueues(keys)}`.execute(all);
   return new Set(rows.map(queueName));
+};
+
+/** Makes the next probe of a failing subscription due now. A probe under way goes on alone. */
+export const endBackOff = async (
+  trx: Trx<Tables>,
+  { company_id, subscription_id }: QueueKey,
+  now: Date,
+): Promise<void> => {
+  const queue = await trx
+    .selectFrom('delivery_queues')
+    .select('probe_due_utc')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .where('consecutive_failures', '>=', failuresUntilProbing)
+    .where('probe_due_utc', '>', now)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!queue) return;
+  const probe = await trx
+    .selectFrom('deliveries')
+    .select('event_id')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .where('state', '=', 'waiting')
+    .where('due_utc', '=', queue.probe_due_utc)
+    .where('leased_by', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (probe) return;
+  await trx
+    .updateTable('delivery_queues')
+    .set({ next_due_utc: now, probe_due_utc: now })
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .execute();
 };

@@ -19,13 +19,19 @@ const result: fc.Arbitrary<CountedResult> = fc
       { arbitrary: fc.constant(false), weight: 1 },
     ),
     waitMs: fc.nat(8 * 3_600_000),
+    askedMs: fc.oneof(fc.constant(0), fc.nat(3_600_000)),
   })
-  .map(({ waitMs, ...rest }) => ({ ...rest, retryMs: rest.succeeded ? null : nowMs + waitMs }));
+  .map(({ waitMs, askedMs, ...rest }) => ({
+    ...rest,
+    retryMs: rest.succeeded ? null : nowMs + waitMs,
+    notBeforeMs: rest.succeeded ? 0 : nowMs + askedMs,
+  }));
 const results = fc.array(result, { maxLength: 40 });
 const before = fc.record({
   failures: fc.nat(failuresUntilDisabled - 1),
   failedAttempts: fc.nat(1_000),
   nextMs: fc.option(fc.integer({ min: nowMs - 60_000, max: nowMs + 3_600_000 })),
+  probeMs: fc.option(fc.integer({ min: nowMs - 60_000, max: nowMs + 3_600_000 })),
 });
 
 test('failures are counted since the last success, beyond the fifth only for probes', () => {
@@ -76,7 +82,7 @@ test('a queue with a retry is due no later than the earliest retry, or a probe i
       const earliest = Math.min(...ended.flatMap(({ retryMs }) => retryMs ?? []));
       if (earliest === Number.POSITIVE_INFINITY) return;
       expect(counted.nextMs).not.toBeNull();
-      // While it fails, the lease of a probe may delay the earliest retry, but by no more than a lease.
+      // While it fails, the earliest retry waits for the next probe.
       if (counted.failures < failuresUntilProbing)
         expect(counted.nextMs!).toBeLessThanOrEqual(Math.max(earliest, nowMs));
     }),
@@ -84,13 +90,16 @@ test('a queue with a retry is due no later than the earliest retry, or a probe i
   );
 });
 
-test('a failing subscription is probed no sooner than the interval after its last probe', () => {
+test('a failing subscription is probed when its back-off and every Retry-After have ended, and no later', () => {
   const failing = before.map((row) => ({ ...row, failures: failuresUntilProbing + (row.failures % 15) }));
   fc.assert(
     fc.property(failing, results, (row, ended) => {
       const counted = countFailures(row, ended, clock);
       if (counted.failures < failuresUntilProbing || !ended.some(({ probe }) => probe)) return;
-      expect(counted.nextMs).toBe(nowMs + probeIntervalMs);
+      const waitMs = Math.min(probeIntervalMs * 2 ** (counted.failures - failuresUntilProbing), 60_000);
+      const asked = ended.map(({ notBeforeMs }) => notBeforeMs);
+      expect(counted.nextMs).toBe(Math.max(nowMs + waitMs, ...asked));
+      expect(counted.probeMs).toBe(counted.nextMs);
     }),
     { numRuns: 500 },
   );

@@ -1,5 +1,5 @@
-import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto';
-import { nextDueMs } from '@causeway/runtime';
+import { failuresUntilDisabled, failuresUntilProbing, longestProbeWait } from '@causeway/proto';
+import { nextDueMs, type QueueDue } from '@causeway/runtime';
 
 /** The result of an attempt, for the failure count of its subscription. */
 export interface CountedResult {
@@ -10,13 +10,13 @@ export interface CountedResult {
   readonly counts: boolean;
   /** When its delivery is due for a retry. */
   readonly retryMs: number | null;
+  /** The receiver asked for no probe before. */
+  readonly notBeforeMs: number;
 }
 
-export interface FailureCount {
-  readonly failures: number;
+export interface FailureCount extends QueueDue {
   /** All failed attempts since the last success, including those that do not count as consecutive. */
   readonly failedAttempts: number;
-  readonly nextMs: number | null;
   readonly isDisabling: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface FailureCount {
  * Counts results into a queue's row, in the order in which they ended.
  *
  * Any success resets the count. From the fifth consecutive failure on only probes count, so all attempts under way
- * when the receiver went down count as five at most. A restart of seconds then costs a few of the fifteen further
- * probes that it takes to disable a subscription.
+ * when the receiver went down count as five at most. The wait before the next probe doubles with each failure, so the
+ * fifteen further probes that disable a subscription take ten minutes, and its receiver's restart costs a few of them.
  */
 export const countFailures = (
-  before: { readonly failures: number; readonly failedAttempts: number; readonly nextMs: number | null },
+  before: QueueDue & { readonly failedAttempts: number },
   results: readonly CountedResult[],
   { nowMs, probeIntervalMs }: { readonly nowMs: number; readonly probeIntervalMs: number },
 ): FailureCount => {
@@ -45,18 +45,21 @@ export const countFailures = (
   const failed = before.failures >= failuresUntilProbing;
   const fails = failures >= failuresUntilProbing;
   const probed = results.some(({ probe }) => probe);
-  if (failed && !fails) return { failures, failedAttempts, nextMs: nowMs, isDisabling: false };
-  if (fails && (probed || !failed))
-    return {
-      failures,
-      failedAttempts,
-      nextMs: nowMs + probeIntervalMs,
-      isDisabling: failures >= failuresUntilDisabled,
-    };
+  const counted = { failures, failedAttempts, isDisabling: false };
+  if (failed && !fails) return { ...counted, nextMs: nowMs, probeMs: null };
+  const askedMs = Math.max(nowMs, ...results.map(({ notBeforeMs }) => notBeforeMs));
+  if (fails && (probed || !failed)) {
+    const probeMs = Math.max(nowMs + probeWaitMs(failures, probeIntervalMs), askedMs);
+    return { ...counted, nextMs: probeMs, probeMs, isDisabling: failures >= failuresUntilDisabled };
+  }
+  const probeMs = fails ? Math.max(before.probeMs ?? nowMs, askedMs) : null;
   const retries = results.flatMap(({ retryMs }) => retryMs ?? []);
   const nextMs = retries.reduce<number | null>(
-    (next, retryMs) => nextDueMs(next, retryMs, failures),
+    (next, retryMs) => nextDueMs({ nextMs: next, probeMs, failures }, retryMs),
     before.nextMs,
   );
-  return { failures, failedAttempts, nextMs, isDisabling: false };
+  return { ...counted, nextMs: nextMs === null ? null : Math.max(nextMs, probeMs ?? nextMs), probeMs };
 };
+
+const probeWaitMs = (failures: number, probeIntervalMs: number): number =>
+  probeIntervalMs * Math.min(2 ** (failures - failuresUntilProbing), longestProbeWait);

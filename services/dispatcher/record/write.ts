@@ -116,7 +116,8 @@ const admitRetries = async (
   const finished = ended.map((one): Finished => {
     const { job, decision } = one;
     if (!failed.has(job) || decision.outcome !== 'retry') return one;
-    return { ...one, decision: { outcome: 'failed', gone: decision.gone } };
+    const { gone, notBeforeMs } = decision;
+    return { ...one, decision: { outcome: 'failed', gone, notBeforeMs } };
   });
   return { finished, missed: dropped };
 };
@@ -135,7 +136,7 @@ const lockQueues = async (
   if (keys.size === 0) return new Map();
   const lock = async (): Promise<readonly Queue[]> => {
     const { rows } = await sql<Queue>`
-      SELECT company_id, subscription_id, next_due_utc, consecutive_failures, failed_attempts
+      SELECT company_id, subscription_id, next_due_utc, probe_due_utc, consecutive_failures, failed_attempts
       FROM delivery_queues FORCE INDEX (PRIMARY)
       WHERE ${isOneOfQueues([...keys.values()])} FOR UPDATE`.execute(db);
     return rows;
@@ -250,12 +251,14 @@ const updateQueues = async (
         probe: job.probe,
         counts: job.replay_id === 0 && (succeeded || to?.isOurs === true),
         retryMs: to?.dueMs ?? null,
+        notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,
       };
     });
     const before = {
       failures: queue.consecutive_failures,
       failedAttempts: queue.failed_attempts,
       nextMs: queue.next_due_utc?.getTime() ?? null,
+      probeMs: queue.probe_due_utc?.getTime() ?? null,
     };
     const count = countFailures(before, results, { nowMs: now.getTime(), probeIntervalMs });
     const gone = finished.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
@@ -264,20 +267,22 @@ const updateQueues = async (
     return [{ ...queue, ...count, before: before.failures, reason, nextMs, url: gone?.job.target.url }];
   });
   if (updates.length === 0) return [];
-  const rows = updates.map(({ company_id, subscription_id, failures, failedAttempts, nextMs }) => [
-    company_id,
-    subscription_id,
-    failures,
-    failedAttempts,
-    nextMs === null ? null : new Date(nextMs),
+  const rows = updates.map((queue) => [
+    queue.company_id,
+    queue.subscription_id,
+    queue.failures,
+    queue.failedAttempts,
+    queue.nextMs === null ? null : new Date(queue.nextMs),
+    queue.probeMs === null ? null : new Date(queue.probeMs),
   ]);
   // They exist and are locked, so nothing is inserted.
   await sql`
     INSERT INTO delivery_queues
-      (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc)
+      (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc, probe_due_utc)
     VALUES ${rowList(rows)}
     ON DUPLICATE KEY UPDATE consecutive_failures = VALUES(consecutive_failures),
-      failed_attempts = VALUES(failed_attempts), next_due_utc = VALUES(next_due_utc)`.execute(db);
+      failed_attempts = VALUES(failed_attempts), next_due_utc = VALUES(next_due_utc),
+      probe_due_utc = VALUES(probe_due_utc)`.execute(db);
   const disabled: number[] = [];
   for (const { reason, ...queue } of updates)
     if (reason && (await disable(db, queue, reason, now))) disabled.push(queue.company_id);

@@ -1,4 +1,9 @@
-import { type TestDelivery, type TestDeliveryAnswer, testDeliverySubject } from '@causeway/proto';
+import {
+  failuresUntilProbing,
+  type TestDelivery,
+  type TestDeliveryAnswer,
+  testDeliverySubject,
+} from '@causeway/proto';
 import {
   acrossTenants,
   type Bus,
@@ -7,10 +12,12 @@ import {
   type Log,
   type Tracer,
   tracedAnswer,
+  transaction,
 } from '@causeway/runtime';
 import { tracedPost } from '../attempt/tracing.ts';
 import type { Poster } from '../http/post.ts';
 import { queueName } from '../job.ts';
+import { endBackOff } from '../queues/schedule-queues.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { readTargets } from '../store/read.ts';
 import type { Tables } from '../tables.ts';
@@ -22,7 +29,8 @@ export interface TestDeliveries {
 
 /**
  * Answers requests for test deliveries and verification challenges as one replica of a queue group. Each is one
- * attempt, signed and sent like any other, limited separately, and not recorded. Resolves when requests can arrive.
+ * attempt, signed and sent like any other, limited separately, and not recorded. After a success, a failing subscription
+ * is probed at once. Resolves when requests can arrive.
  */
 export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
   const { bus, log, tracer } = options;
@@ -70,7 +78,7 @@ export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise
 const maxInFlight = 32;
 
 const deliver = async (
-  { db, signer, poster, tracer, now }: TestDeliveryOptions,
+  { db, signer, poster, tracer, now, log }: TestDeliveryOptions,
   { companyId, subscriptionId, eventId, eventType, body }: TestDelivery,
 ): Promise<TestDeliveryAnswer> => {
   const key = { company_id: companyId, subscription_id: subscriptionId };
@@ -92,6 +100,10 @@ const deliver = async (
   const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
     poster.post({ url, headers, body: bytes }),
   );
+  if (result.errorClass === null && target.consecutive_failures >= failuresUntilProbing)
+    await transaction(db, (trx) => endBackOff(trx, key, now())).catch((error: unknown) =>
+      log.warn({ error, companyId, subscriptionId }, 'the next probe keeps its time'),
+    );
   return {
     attempt: {
       started_utc: startedUtc,

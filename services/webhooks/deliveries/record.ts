@@ -1,5 +1,5 @@
-import { type DeliveryRow, deliveryColumns, notFound, parseId } from '@causeway/proto';
-import type { Kysely } from 'kysely';
+import { type DeliveryRow, deliveryColumns, failuresUntilProbing, notFound, parseId } from '@causeway/proto';
+import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 /** A delivery's id in a path. */
@@ -21,6 +21,7 @@ export type DeliveryRecord = DeliveryRow & {
   /** Null if the subscription was deleted. */
   readonly url: string | null;
   readonly enabled: number | null;
+  readonly next_probe_utc: Date | null;
 };
 
 /** Deliveries with the present fields of their subscriptions. */
@@ -31,7 +32,14 @@ export const selectDeliveries = (db: Kysely<Tables>, companyId: number) =>
       join.onRef('s.subscription_id', '=', 'd.subscription_id').on('s.company_id', '=', companyId),
     )
     .select(deliveryColumns.map((column) => `d.${column}` as const))
+    .leftJoin('delivery_queues as q', (join) =>
+      join
+        .onRef('q.subscription_id', '=', 'd.subscription_id')
+        .on('q.company_id', '=', companyId)
+        .on('q.consecutive_failures', '>=', failuresUntilProbing),
+    )
     .select(['s.name', 's.url', 's.enabled'])
+    .select(sql<Date | null>`IF(s.enabled, q.probe_due_utc, NULL)`.as('next_probe_utc'))
     .where('d.company_id', '=', companyId);
 
 /** All deliveries of an event to a subscription: the original, then those of replays. */
@@ -68,7 +76,15 @@ export const deliveryAnswer = (row: DeliveryRecord) => ({
   lastStatusCode: row.last_status,
   lastErrorClass: row.last_error,
   updatedUtc: row.updated_utc,
-  subscription: row.url === null ? null : { name: row.name, url: row.url, enabled: row.enabled === 1 },
+  subscription:
+    row.url === null
+      ? null
+      : {
+          name: row.name,
+          url: row.url,
+          enabled: row.enabled === 1,
+          nextProbeUtc: row.next_probe_utc,
+        },
 });
 
 const maxSiblings = 100;

@@ -88,6 +88,7 @@ const pendingDelivery = (
   name,
   url,
   enabled,
+  next_probe_utc: null,
 });
 
 /** @throws Problem `conflict` if a delivery of the event to the subscription is already pending. */

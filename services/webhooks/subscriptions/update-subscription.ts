@@ -121,10 +121,12 @@ export const changeSubscription = async (
       .where('subscription_id', '=', subscriptionId)
       .execute();
     const isSwitched = (switches.enabled ?? before.enabled) !== before.enabled;
-    if (isSwitched) await noteChange(trx, before, switches.enabled === 1 ? 'enabled' : 'disabled', now);
+    const isNoted = isSwitched || isMoved(before, changes);
+    const enabling = switches.enabled === 1 ? 'enabled' : 'disabled';
+    if (isNoted) await noteChange(trx, before, isSwitched ? enabling : 'moved', now);
     const after = await readSubscription(trx, companyId, subscriptionId);
     await note(trx, editor, before, after, now);
-    changed = { after, isUnverified, isSwitched, answer: await answerOf(after, trx) };
+    changed = { after, isUnverified, isNoted, answer: await answerOf(after, trx) };
     await raiseSubscriptionsVersion(trx, [companyId]);
     return changed.answer;
   });
@@ -132,7 +134,7 @@ export const changeSubscription = async (
   if (changed?.answer !== answer) return answer;
   if (changed.isUnverified && changed.after.verification === 'pending')
     context.challenges.send(editor, changed.after);
-  if (!changed.isSwitched) return answer;
+  if (!changed.isNoted) return answer;
   await askDispatcher(context, { companyId, subscriptionId });
   // The record as this change left it, since an echo may have enabled it meanwhile, with what the dispatcher has held.
   const now = await findSubscription(context.db, companyId, subscriptionId);
@@ -143,7 +145,8 @@ export const changeSubscription = async (
 interface Changed {
   readonly after: SubscriptionRecord;
   readonly isUnverified: boolean;
-  readonly isSwitched: boolean;
+  /** A dispatcher has to apply it. */
+  readonly isNoted: boolean;
   readonly answer: Answer;
 }
 

@@ -1,3 +1,4 @@
+import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
@@ -23,7 +24,7 @@ export function DeliveriesPage() {
   return (
     <Page
       title="Deliveries"
-      description={`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}.`}
+      description={`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled} its subscription is disabled and its deliveries are held.`}
       actions={
         <Button
           icon={<RotateCcw />}

@@ -2,12 +2,13 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
+import { absolute } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { TimeAgo, useNow } from '../../ui/time-ago.tsx';
 import { nameOf } from '../subscriptions/state.ts';
 import { classLabels } from './attempt/attempt-view.tsx';
-import { type Delivery, pathOf, stateOf } from './states.ts';
+import { type Delivery, nextProbeOf, pathOf, stateOf } from './states.ts';
 
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[] | undefined;
@@ -115,15 +116,26 @@ const columnsOfEvent: readonly Column<Delivery>[] = [
 
 function State({ delivery }: { readonly delivery: Delivery }) {
   const { tone, label } = stateOf(delivery);
+  const now = useNow();
+  const probeUtc = nextProbeOf(delivery);
+  const isRetry = delivery.state === 'waiting' && delivery.attempts > 0;
+  const nextUtc =
+    isRetry && delivery.dueUtc !== null && new Date(delivery.dueUtc).getTime() > now ? delivery.dueUtc : null;
   return (
     <Row gap="s" nowrap>
       <Badge tone={tone} dot>
         {label}
       </Badge>
-      {delivery.state === 'waiting' && delivery.attempts > 0 && delivery.dueUtc !== null && (
+      {probeUtc !== null ? (
         <Quiet small>
-          <TimeAgo time={delivery.dueUtc} />
+          <span title={`Next attempt to the endpoint: ${absolute(probeUtc)}`}>waits for the endpoint</span>
         </Quiet>
+      ) : (
+        nextUtc !== null && (
+          <Quiet small>
+            <TimeAgo time={nextUtc} />
+          </Quiet>
+        )
       )}
     </Row>
   );

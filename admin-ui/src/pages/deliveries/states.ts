@@ -27,6 +27,17 @@ export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone:
   return { tone: tones[delivery.state], label: known?.label ?? delivery.state };
 };
 
+/** A due delivery is not attempted before the next probe of its failing subscription. @returns when that is. */
+export const nextProbeOf = ({
+  state,
+  dueUtc,
+  subscription,
+}: Pick<Delivery, 'state' | 'dueUtc' | 'subscription'>): string | null => {
+  const probeUtc = subscription?.nextProbeUtc ?? null;
+  if (state !== 'waiting' || dueUtc === null || probeUtc === null) return null;
+  return new Date(dueUtc) < new Date(probeUtc) ? probeUtc : null;
+};
+
 export const pathOf = (delivery: Pick<Delivery, 'eventId' | 'subscriptionId' | 'replayId'>) => ({
   event: delivery.eventId,
   subscription: delivery.subscriptionId,

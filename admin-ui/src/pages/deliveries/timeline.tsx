@@ -3,9 +3,10 @@ import clsx from 'clsx';
 import type { Answer } from '../../api/types.ts';
 import { milliseconds } from '../../ui/format.ts';
 import { Quiet } from '../../ui/layout.tsx';
-import { ClockTime, Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { ClockTime, Moment, TimeAgo, useNow } from '../../ui/time-ago.tsx';
 import { StatusBadge } from './attempt/attempt-view.tsx';
 import { causeOf } from './attempt/causes.ts';
+import { nextProbeOf } from './states.ts';
 import s from './timeline.module.css';
 
 type Delivery = Answer<'getDelivery'>;
@@ -51,17 +52,25 @@ export function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
 
 function Next({ delivery }: { readonly delivery: Delivery }) {
   const { state, dueUtc, attempts } = delivery;
+  const now = useNow();
   if (state === 'succeeded') return null;
+  const probeUtc = nextProbeOf(delivery);
+  const nextUtc = probeUtc ?? dueUtc;
   return (
     <li className={clsx(s.item, s.next)}>
       {state === 'waiting' &&
-        (dueUtc === null || attempts === 0 ? (
+        (nextUtc === null || (probeUtc === null && attempts === 0) ? (
           'The first attempt is about to start.'
+        ) : new Date(nextUtc).getTime() <= now ? (
+          'Waits for its turn.'
         ) : (
           <>
-            Next attempt <TimeAgo time={dueUtc} />{' '}
+            {probeUtc === null
+              ? 'Next attempt '
+              : 'Waits for the endpoint, which is failing and gets one attempt at a time: the next '}
+            <TimeAgo time={nextUtc} />{' '}
             <Quiet small>
-              (<Moment time={dueUtc} />)
+              (<Moment time={nextUtc} />)
             </Quiet>
           </>
         ))}
