@@ -116,8 +116,7 @@ const admitRetries = async (
   const finished = ended.map((one): Finished => {
     const { job, decision } = one;
     if (!failed.has(job) || decision.outcome !== 'retry') return one;
-    const { gone, notBeforeMs } = decision;
-    return { ...one, decision: { outcome: 'failed', gone, notBeforeMs } };
+    return { ...one, decision: { ...decision, outcome: 'failed' } };
   });
   return { finished, missed: dropped };
 };
