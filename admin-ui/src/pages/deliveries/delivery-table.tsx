@@ -128,7 +128,9 @@ function State({ delivery }: { readonly delivery: Delivery }) {
       </Badge>
       {probeUtc !== null ? (
         <Quiet small>
-          <span title={`Next attempt to the endpoint: ${absolute(probeUtc)}`}>waits for the endpoint</span>
+          <span title={`Waits for the endpoint. Its next attempt: ${absolute(probeUtc)}`}>
+            endpoint fails
+          </span>
         </Quiet>
       ) : (
         nextUtc !== null && (
