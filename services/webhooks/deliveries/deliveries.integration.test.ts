@@ -129,12 +129,30 @@ describe('deliveries are listed', () => {
       lastStatusCode: 503,
       lastErrorClass: 'status',
       updatedUtc: at.toISOString(),
-      subscription: { name: 'Billing', url: 'https://hooks.example.com/causeway', enabled: true },
+      subscription: {
+        name: 'Billing',
+        url: 'https://hooks.example.com/causeway',
+        enabled: true,
+        nextProbeUtc: null,
+      },
     });
     expect(body.deliveries[0].eventId).toBe(second.event_id);
     expect(body).toMatchObject({ nextCursor: null, hasMore: false });
     await webhooks.database.query('DELETE FROM subscriptions WHERE subscription_id = ?', [subscription]);
     expect((await list()).body.deliveries[0].subscription).toBeNull();
+  });
+
+  test('with the next probe of their subscription while it is failing', async () => {
+    await makeOne();
+    const probeUtc = '2026-01-15T10:30:00.000Z';
+    for (const failures of [4, 5]) {
+      await webhooks.database.query(
+        'UPDATE delivery_queues SET probe_due_utc = ?, consecutive_failures = ? WHERE subscription_id = ?',
+        [new Date(probeUtc), failures, subscription],
+      );
+      const expected = failures === 5 ? probeUtc : null;
+      expect((await list()).body.deliveries[0].subscription.nextProbeUtc).toBe(expected);
+    }
   });
 
   test('with a summary of the event, which shows a viewer no personal data', async () => {
