@@ -113,7 +113,7 @@ export const invalid = (details: readonly Detail[], extra?: Readonly<Record<stri
 export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);
 
 /** The quotas of a company (contract, "Quotas"), as the error's `quota` names them. */
-export type QuotaName = 'subscriptions' | 'keys';
+type QuotaName = 'subscriptions' | 'keys';
 
 /** 400 `{error, quota, limit}`: the company has reached a quota. */
 export const quotaExceeded = (quota: QuotaName, limit: number, publicMessage: string): Problem =>

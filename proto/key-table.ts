@@ -29,7 +29,7 @@ export interface MetaEntry {
 }
 
 /** Requests per minute. `lookup` gives lookups a bucket of their own, even if they have none by default. */
-export interface LimitOverrides {
+interface LimitOverrides {
   readonly read?: number;
   readonly write?: number;
   readonly admin?: number;

@@ -85,7 +85,7 @@ export interface NewKey {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-export interface MaskedKey {
+interface MaskedKey {
   readonly prefix: string;
   readonly companyId: number;
   readonly last4: string;

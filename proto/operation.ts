@@ -2,7 +2,7 @@ import type { input, output, ZodType } from 'zod';
 import { portalBasePath, portalBodyBytes, type Role } from './portal.ts';
 import type { LaneName, ServiceName } from './subjects.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** The five scopes of an API key (contract, "Identifiers, keys, scopes"). No scope implies another. */
 export const scopes = [
@@ -22,18 +22,18 @@ export type Bucket = (typeof buckets)[number];
 export type ErrorShape = 'general' | 'lookup';
 
 /** One success answer of an operation. `schema` is null where there is no body (204). */
-export interface SuccessAnswer {
+interface SuccessAnswer {
   readonly schema: ZodType | null;
 }
 
 /** A success answer as the OpenAPI document shows it. */
-export interface DocumentedAnswer extends SuccessAnswer {
+interface DocumentedAnswer extends SuccessAnswer {
   readonly description: string;
   readonly example?: unknown;
 }
 
 /** A 4xx or 5xx answer of the operation itself, besides those that all operations share. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly description: string;
   readonly example: unknown;
 }
@@ -81,7 +81,7 @@ interface AnyOperation<Id extends string> {
   readonly answers: Readonly<Record<number, SuccessAnswer>>;
 }
 
-export type Repeat = 'harmless' | 'once';
+type Repeat = 'harmless' | 'once';
 
 export interface HttpOperation<Id extends string = string> extends AnyOperation<Id> {
   readonly audience: 'key' | 'member';

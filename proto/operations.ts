@@ -82,7 +82,7 @@ export type OperationIdOf<Service extends ServiceName, Of extends Audience = Aud
     : never;
 }[OperationId];
 
-export type KeyOperationId = OperationIdOf<ServiceName, 'key'>;
+type KeyOperationId = OperationIdOf<ServiceName, 'key'>;
 export type MemberOperationId = OperationIdOf<ServiceName, 'member'>;
 export type OperatorOperationId = OperationIdOf<ServiceName, 'operator'>;
 

@@ -12,7 +12,7 @@ export interface Sent {
 }
 
 /** The valid parts of a call; `problems` explains what is absent. */
-export interface CallRead<O extends Parsable> {
+interface CallRead<O extends Parsable> {
   readonly query: QueryOf<O> | undefined;
   readonly body: BodyOf<O> | undefined;
   /** The valid fields of the body, for further checks before the call is refused. */

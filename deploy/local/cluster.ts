@@ -20,7 +20,7 @@ import { removeStack, type Stack, writeStack } from './stack.ts';
 import { type KeepOptions, type Kept, keep } from './supervisor.ts';
 import type { Toolchain } from './toolchain.ts';
 
-export interface ClusterContext {
+interface ClusterContext {
   /** The repository. */
   readonly root: string;
   readonly home: string;

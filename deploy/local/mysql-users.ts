@@ -5,7 +5,7 @@ import type { MysqlService } from '../mysql/privileges.ts';
 import type { Secrets } from './secrets.ts';
 
 /** Each service has its own MySQL user here too, with the same privileges as in production. */
-export interface MysqlUsers {
+interface MysqlUsers {
   /** Creates the users. Call it after the migrations, with an administrator's URL. */
   make(adminUrl: string): Promise<void>;
   urlFor(service: MysqlService, adminUrl: string): string;

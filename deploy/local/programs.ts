@@ -29,7 +29,7 @@ export const serviceSpecs: readonly ServiceSpec[] = [
 ];
 
 /** A server of ours that the supervisor keeps running: it restarts on the same ports. */
-export interface ServerLauncher<Server> {
+interface ServerLauncher<Server> {
   launch(): Promise<Run>;
   /** The server of the current run. @throws before the first */
   server(): Server;
@@ -80,7 +80,7 @@ const natsLauncher = (
   }),
 });
 
-export interface NatsLauncher extends ServerLauncher<NatsServer> {
+interface NatsLauncher extends ServerLauncher<NatsServer> {
   readonly name: string;
 }
 

@@ -5,7 +5,7 @@ import { runService } from './service-run.ts';
 import type { Run } from './supervisor.ts';
 
 /** A webhook receiver beside the cluster, as a target for a first subscription. */
-export interface OfferedReceiver {
+interface OfferedReceiver {
   readonly url: string;
   launch(): Promise<Run>;
 }

@@ -7,7 +7,7 @@ export const mysqlServices = ['access', 'crm', 'webhooks', 'dispatcher'] as cons
 export type MysqlService = (typeof mysqlServices)[number];
 
 /** What a user may do with one table. */
-export type Privilege = (typeof everyPrivilege)[number];
+type Privilege = (typeof everyPrivilege)[number];
 /** Every privilege that MySQL has for tables. */
 export const everyPrivilege = [
   ...(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'ALTER', 'INDEX'] as const),

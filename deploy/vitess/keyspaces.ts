@@ -8,7 +8,7 @@ export interface Keyspace {
   readonly tables: Readonly<Record<string, Table>>;
 }
 
-export interface Vindex {
+interface Vindex {
   readonly type: string;
   /** Of a lookup vindex: its table as `keyspace.table`, and the table's columns. */
   readonly params?: { readonly table: string; readonly from: string; readonly to: string };

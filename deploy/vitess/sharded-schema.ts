@@ -3,7 +3,7 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { type KeyspaceName, type Lookup, lookupsOf, readKeyspace } from './keyspaces.ts';
 
 /** A migrated schema on plain MySQL. */
-export interface PlainSchema {
+interface PlainSchema {
   /** What SHOW CREATE TABLE prints, by table. */
   readonly tables: ReadonlyMap<string, string>;
   /** Statements that insert the rows of the tables of `directory`, which the migrations have written. */

@@ -32,7 +32,7 @@ export interface Traffic {
   stop(): Promise<number>;
 }
 
-export interface TrafficOptions {
+interface TrafficOptions {
   readonly creators: readonly Creator[];
   readonly limited: readonly Limited[];
   /** Creates started per second, regardless of earlier ones. */

@@ -6,7 +6,7 @@ import type { Endpoint } from './surface.ts';
 export type Standing = 'known' | 'unknown' | 'unscoped';
 
 /** @returns what is wrong with an answer; undefined where it is as described. */
-export type Judge = (made: Made, standing: Standing, reply: Reply) => string | undefined;
+type Judge = (made: Made, standing: Standing, reply: Reply) => string | undefined;
 
 /** What holds of all operations together. */
 export interface Bounds {

@@ -5,7 +5,7 @@ export const defineEventType = <const Type extends `${string}.${string}`, Payloa
   definition: EventDefinition<Type, Payload>,
 ): EventDefinition<Type, Payload> => definition;
 
-export interface EventDefinition<Type extends string, Payload extends z.ZodObject> {
+interface EventDefinition<Type extends string, Payload extends z.ZodObject> {
   readonly type: Type;
   /** What the portal calls it. */
   readonly title: string;

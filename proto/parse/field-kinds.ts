@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isReadOnly } from './read-only.ts';
 
 /** The names of a schema's fields, by the kinds that parsing treats differently. */
-export interface FieldKinds {
+interface FieldKinds {
   readonly names: readonly string[];
   /** Text fields that may be absent, and text fields that may be null. */
   readonly optionalTexts: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import { type Detail, invalid, invalidField, type Problem } from '../errors.ts';
 import { scanJson } from './scan-json.ts';
 
-export interface JsonBody {
+interface JsonBody {
   readonly value: Readonly<Record<string, unknown>>;
   /** Problems of the text itself, independent of its operation. */
   readonly problems: readonly Detail[];

@@ -1,7 +1,7 @@
 import type { Detail } from '../errors.ts';
 import { invalidField } from '../errors.ts';
 
-export interface QueryString {
+interface QueryString {
   readonly values: Readonly<Record<string, string>>;
   readonly problems: readonly Detail[];
 }

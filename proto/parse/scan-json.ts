@@ -12,7 +12,7 @@ export const maxKeys = 20_000;
 export const maxDetails = 100;
 
 /** What `JSON.parse` does not report about a text. */
-export interface JsonScan {
+interface JsonScan {
   readonly problems: readonly Detail[];
   /** The text exceeds a bound, and must not be parsed at all. */
   readonly stopped: boolean;

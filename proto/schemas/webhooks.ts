@@ -5,7 +5,7 @@ import { id, instant } from './values.ts';
 
 /** Fields of subscriptions and events (contract, "Subscriptions", "Deliveries"). */
 
-export const maxUrlCharacters = 500;
+const maxUrlCharacters = 500;
 
 /**
  * An absolute http or https URL without user info. The service itself checks whether plain http and private hosts are

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeadlock, isLockWaitTimeout, parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 
-export interface BackfillOptions {
+interface BackfillOptions {
   readonly table: string;
   /** SQL, as after SET. */
   readonly set: string;

@@ -1,7 +1,7 @@
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 
-export interface Moved {
+interface Moved {
   /** The next id of each table with AUTO_INCREMENT. */
   readonly nextIds: Readonly<Record<string, number>>;
   /** Companies whose event sequences were moved ahead. */

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 export const leadNew = 1;
 export const clientActive = 20;
 
-export interface PersonFixture {
+interface PersonFixture {
   readonly company_id: number;
   readonly first_name?: string;
   readonly last_name?: string;
@@ -30,7 +30,7 @@ export const addPerson = async (world: World, person: PersonFixture): Promise<nu
   return id;
 };
 
-export interface EmployeeFixture {
+interface EmployeeFixture {
   readonly company_id: number;
   readonly first_name: string;
   readonly last_name: string;

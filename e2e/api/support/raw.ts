@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The bytes that a raw connection received. */
-export interface RawAnswer {
+interface RawAnswer {
   /** All bytes received, one character for each byte. */
   readonly text: string;
   readonly closed: boolean;
@@ -51,7 +51,7 @@ export const rawSocket = (baseUrl: string): Socket => {
 };
 
 /** A connection that reads nothing until its socket is resumed. */
-export interface DeafConnection {
+interface DeafConnection {
   readonly socket: Socket;
   closed(): boolean;
   /** Writes until everything is sent, the server accepts nothing for half a second, or the connection is closed. */

@@ -19,7 +19,7 @@ export interface AttackResult extends FaultResult {
   readonly callers: readonly CallerResult[];
 }
 
-export interface ProcessResult extends Memory {
+interface ProcessResult extends Memory {
   readonly name: string;
   readonly growthMiB: number;
   /** CPU time used, as a share of one processor. */
@@ -27,7 +27,7 @@ export interface ProcessResult extends Memory {
   readonly cpuAttacked: number;
 }
 
-export interface CallerResult {
+interface CallerResult {
   readonly caller: string;
   readonly undisturbedMs: Percentiles;
   readonly attackedMs: Percentiles;

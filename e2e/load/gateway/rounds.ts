@@ -201,7 +201,7 @@ export interface Traffic {
 }
 
 /** Reads the counts from the metrics of the gateways and of the NATS server. */
-export const readTraffic = async ({ gatewayMetrics, natsMonitor }: TrafficSources): Promise<Traffic> => {
+const readTraffic = async ({ gatewayMetrics, natsMonitor }: TrafficSources): Promise<Traffic> => {
   const texts = await Promise.all(gatewayMetrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
   const varz = (await (await fetch(`${natsMonitor}/varz`)).json()) as { in_msgs: number; out_msgs: number };
   const total = (name: string): number =>
