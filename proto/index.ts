@@ -30,7 +30,7 @@ export { eventCatalog } from './portal/catalog.ts';
 export { type Range, rangeMinutes } from './portal/fields.ts';
 export * from './portal/gateway.ts';
 export * from './portal/mask.ts';
-export { networkOf } from './portal/network.ts';
+export { networkOf, siteOf } from './portal/network.ts';
 export { maxReplayDeliveries, type ReplayKind } from './portal/replays.ts';
 export * from './portal/tail.ts';
 export * from './portal.ts';

@@ -32,7 +32,7 @@ export interface Actor {
    * The session claims signed by `access` (`SessionClaims`), in calls to the other services. They trust nothing else.
    */
   readonly proof?: string;
-  /** The known-device cookie, in calls to `access` without a session. It grants no access. */
+  /** The known-device cookie, in calls to `access`. It grants no access. */
   readonly device?: string;
 }
 

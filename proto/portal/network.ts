@@ -14,3 +14,7 @@ export const networkOf = (address: string): string => {
   }
   return groups.slice(0, 4).join(':');
 };
+
+/** The customer of a provider: an IPv4 address itself, or the /48 of an IPv6 address, the most that one customer gets. */
+export const siteOf = (address: string): string =>
+  address.includes(':') ? networkOf(address).split(':').slice(0, 3).join(':') : address;

@@ -2,7 +2,7 @@ import { acrossTenants, type Database, deleteSome, type Log } from '@causeway/ru
 import { sql } from 'kysely';
 import type { PortalSettings } from './context.ts';
 import type { AccessTables } from './schema.ts';
-import { forgottenAfterMs } from './sessions/delays.ts';
+import { keptForMs } from './sessions/delays.ts';
 
 const everyMs = 10 * 60_000;
 /** Few enough that their locks are held only briefly. */
@@ -33,7 +33,7 @@ export const startCleanup = ({ db, log, now, portal }: CleanupOptions): Cleanup 
       {
         table: 'sign_in_delays',
         key: ['subject'],
-        where: sql<boolean>`last_attempt_utc < ${before(forgottenAfterMs)}`,
+        where: sql<boolean>`last_attempt_utc < ${before(keptForMs)}`,
       },
       {
         table: 'request_minutes',

@@ -69,6 +69,7 @@ interface PortalUserTable {
   totp_secret: Generated<Buffer | null>;
   totp_enabled: Generated<number>;
   totp_step: Generated<number>;
+  device_epoch: Generated<number>;
   last_sign_in_utc: Generated<Date | null>;
   created_utc: Date;
 }

@@ -1,8 +1,8 @@
-import { type Actor, networkOf } from '@causeway/proto';
+import type { ActorUser } from '@causeway/proto';
 import type { Access } from '../context.ts';
-import { type Attempt, countAttempt, refuseKnown } from './delays.ts';
+import { type Attempt, countAttempt, noteAttempt, refuseKnown } from './delays.ts';
 import type { Gate } from './gate.ts';
-import { deviceSubjects, type Subject, sessionSubjects, strangersSubjects } from './subjects.ts';
+import { choiceSubject, type Subject, sessionSubject, strangersSubjects } from './subjects.ts';
 
 /** Somebody who tries to prove their identity: the subjects that a failure counts for, and the gate to pass. */
 export interface Prover {
@@ -11,27 +11,20 @@ export interface Prover {
   readonly key: string;
 }
 
-/**
- * Somebody without a session. From a known device they count as a member, so strangers neither delay them nor crowd
- * them out.
- */
-export const signingIn = (
-  { devices, gates, now }: Access,
-  email: string,
-  { address, device }: Actor,
-): Prover => {
-  const id = devices.recognise(device, email);
-  return id === undefined
-    ? { subjects: strangersSubjects(email, address, now()), gate: gates.strangers, key: networkOf(address) }
-    : { subjects: deviceSubjects(email, id), gate: gates.members, key: `device ${id}` };
-};
-
 /** A member with an open session who is asked for the password or a code again. */
-export const atSession = ({ gates }: Access, sessionId: number): Prover => ({
-  subjects: sessionSubjects(sessionId),
+export const atSession = (
+  { gates, now }: Access,
+  companyId: number,
+  user: ActorUser,
+  proof: 'password' | 'factor',
+): Prover => ({
+  subjects: [sessionSubject(proof, { companyId, userId: user.id }, now())],
   gate: gates.members,
-  key: `session ${sessionId}`,
+  key: memberKey(user.id),
 });
+
+/** Callers of the members' gate are told apart by their membership: anybody can have many devices and sessions. */
+export const memberKey = (userId: number): string => `member ${userId}`;
 
 /**
  * Makes one attempt. An attempt that has to wait costs no query, no hash and no place in the queue.
@@ -49,4 +42,21 @@ export const attempt = async <Result>(
     refuseKnown(access, subjects);
     return work(await countAttempt(access, subjects));
   });
+};
+
+/**
+ * Counts a password that is chosen for an address in a company. At the next sign-in it reveals whether the address has
+ * the same one elsewhere, so each choice is a guess (README.md). Only the company's own choices delay the next one:
+ * members who are guessed at can still change their password.
+ * @throws Problem `too_many_attempts`
+ */
+export const countChosenPassword = async (
+  access: Access,
+  companyId: number,
+  email: string,
+  address: string,
+): Promise<void> => {
+  const at = access.now();
+  await countAttempt(access, [choiceSubject(companyId, email, at)]);
+  await noteAttempt(access, strangersSubjects(email, address, at));
 };

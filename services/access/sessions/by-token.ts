@@ -23,7 +23,8 @@ export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
       );
       throw problem('signed_out');
     }
-    const { address, userAgent } = actor;
-    const [answer] = handler([{ ...call, actor: { user, address, userAgent } }]);
+    const { address, userAgent, device } = actor;
+    const from = { user, address, userAgent, ...(device !== undefined && { device }) };
+    const [answer] = handler([{ ...call, actor: from }]);
     return answer!;
   });

@@ -3,11 +3,10 @@ import { handler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { endPasswordReset } from '../passwords/password-reset.ts';
+import { countChosenPassword } from './attempt.ts';
 import { changeSecurity } from './change-security.ts';
 import { confirmPassword } from './confirm-password.ts';
-import { noteAttempt } from './delays.ts';
 import { hashForAddress } from './memberships.ts';
-import { strangersSubjects } from './subjects.ts';
 
 export const changePassword = (access: Access) =>
   handler(contract.changePassword, async (call) => {
@@ -19,7 +18,7 @@ export const changePassword = (access: Access) =>
       .where('company_id', '=', companyId)
       .executeTakeFirstOrThrow();
     requireGoodPassword('newPassword', body.newPassword, [company.name, user.email, user.name]);
-    await noteAttempt(access, strangersSubjects(user.email, call.actor.address, access.now()));
+    await countChosenPassword(access, companyId, user.email, call.actor.address);
     const password_hash = await hashForAddress(access, user.email, body.newPassword);
     await changeSecurity(access, call, 'password.changed', async (trx) => {
       await trx

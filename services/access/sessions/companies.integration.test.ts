@@ -7,14 +7,21 @@ import { totpCode } from './totp.ts';
 // One address in several companies (README.md): a person signs in once, and no company learns of another's members.
 
 const world = await testWorld();
-await world.startAccess();
+/** The clock of both replicas, at the beginning of a day (UTC), by which attempts are counted. */
+let clockMs = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
+const now = () => new Date(clockMs);
+await world.startAccess({ now });
+await world.startAccess({ now });
 const operator = operatorOf(await world.openBus('operator'));
 const gateway = await world.openBus('gateway');
 const { leave } = await joinAsGateway(gateway, 'gateway-1');
 cleanUp(leave);
 const send = portalLaneOf(gateway);
 const newBrowser = () => browserOf(send);
-beforeEach(() => world.database.query('DELETE FROM sign_in_delays'));
+beforeEach(async () => {
+  await world.database.query('DELETE FROM sign_in_delays');
+  clockMs += 60_000; // Nothing that is remembered is trusted that long.
+});
 
 const theirs = 'seven otters juggle lanterns';
 const ours = 'eight badgers paint bridges';
@@ -54,6 +61,16 @@ const resetPassword = async (company: Company, memberId: number, password: strin
   const { link } = await company.browser.ask('offerPasswordReset', undefined, [String(memberId)]);
   const token = String(link).split('#')[1];
   return newBrowser().ask('resetPassword', { token, password });
+};
+const stepNow = (): number => Math.floor(clockMs / 30_000);
+/** Turns the second factor on. @returns its secret and recovery codes */
+const guard = async (browser: ReturnType<typeof newBrowser>, password: string) => {
+  const { secret } = await browser.ask('startTotp', { password });
+  const { status, recoveryCodes } = await browser.ask('confirmTotp', {
+    code: totpCode(secret, stepNow() - 1),
+  });
+  expect(status).toBe(200);
+  return { secret: secret as string, recoveryCodes: recoveryCodes as string[] };
 };
 /** The current counts, without their subjects. */
 const counts = async (): Promise<number[]> => {
@@ -121,9 +138,8 @@ describe('An admin who claims the address of a member of another company', () =>
       current = next;
       expect(companiesOf((await signIn(b.email, next)).answer)).toEqual([a.id]);
     }
-    // Counts for the network, and for the account on this day; the account's own count from this network is
-    // forgotten.
-    expect(await counts()).toEqual([3, 3]);
+    // For the network, the account, both, and the choices that the company has made for this address.
+    expect(await counts()).toEqual([3, 3, 3, 3]);
   });
 
   test('cannot reset the other counts by signing in to their own company', async () => {
@@ -133,9 +149,80 @@ describe('An admin who claims the address of a member of another company', () =>
     await world.database.query('DELETE FROM sign_in_delays');
     for (let guess = 0; guess < 3; guess++) await signIn(b.email, `guess ${guess}`);
     expect((await signIn(b.email, ours)).answer.status).toBe(200);
-    expect(await counts()).toEqual([3, 3]);
+    expect(await counts()).toEqual([3, 3, 3]);
     expect((await resetPassword(a, id, 'nine walruses weigh anchors')).status).toBe(204);
-    expect(await counts()).toEqual([4, 4]);
+    expect(await counts()).toEqual([1, 4, 4, 4]);
+  });
+
+  test('guesses no better at a device that is known for their own membership', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const a = await newCompany();
+    const thief = (await join(a, b.email, ours)).browser;
+    await world.database.query('DELETE FROM sign_in_delays');
+    for (let round = 0; round < 10; round++) {
+      for (let guess = 0; guess < 4; guess++)
+        expect(
+          (await thief.ask('signIn', { email: b.email, password: `guess ${round}.${guess}` })).status,
+        ).toBe(401);
+      expect(companiesOf(await thief.ask('signIn', { email: b.email, password: ours }))).toEqual([a.id]);
+    }
+    // Of 40 guesses in one moment, five were compared with the other password. The right one is not.
+    expect(await counts()).toEqual([5, 5, 5]);
+    expect((await thief.ask('signIn', { email: b.email, password: theirs })).status).toBe(401);
+    // The victim's own device is not delayed, and neither is another network.
+    expect((await b.browser.ask('signIn', { email: b.email, password: theirs })).status).toBe(200);
+    const elsewhere = browserOf(send, '198.51.100.20');
+    expect((await elsewhere.ask('signIn', { email: b.email, password: theirs })).status).toBe(200);
+  });
+
+  test('cannot guess the second factor of the other membership, whose password they know', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const { secret } = await guard(b.browser, theirs);
+    const a = await newCompany();
+    const thief = (await join(a, b.email, ours)).browser;
+    await world.database.query('DELETE FROM sign_in_delays');
+    const signInWith = (totp: string) => thief.ask('signIn', { email: b.email, password: theirs, totp });
+    for (let round = 0; round < 10; round++) {
+      for (let guess = 0; guess < 4; guess++) expect((await signInWith('000000')).status).not.toBe(200);
+      expect((await thief.ask('signIn', { email: b.email, password: ours })).status).toBe(200);
+    }
+    expect((await signInWith(totpCode(secret, stepNow()))).status).toBe(401);
+  });
+
+  test('cannot guess it by switching companies either, in however many sessions', async () => {
+    const b = await newCompany(newAddress(), theirs);
+    const { secret } = await guard(b.browser, theirs);
+    const a = await newCompany();
+    await join(a, b.email, theirs);
+    await world.database.query('DELETE FROM sign_in_delays');
+    const statuses: number[] = [];
+    const enter = async (totp: string) => {
+      const { browser, answer } = await signIn(b.email, theirs);
+      expect(companiesOf(answer)).toEqual([a.id, b.id].toSorted((one, other) => one - other));
+      return (await browser.ask('switchCompany', { companyId: b.id, totp })).status as number;
+    };
+    for (let guess = 0; guess < 10; guess++) statuses.push(await enter('000000'));
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 429, 429, 429, 429, 429]);
+    expect(await enter(totpCode(secret, stepNow()))).toBe(429);
+    // On the device that has entered the company before, its member is not delayed.
+    const own = await b.browser.ask('signIn', { email: b.email, password: theirs });
+    expect(companiesOf(own)).toContain(b.id);
+    const answer = await b.browser.ask('switchCompany', {
+      companyId: b.id,
+      totp: totpCode(secret, stepNow()),
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  test('cannot guess it in a session, by giving the right password each time', async () => {
+    const { browser, email } = await newCompany(newAddress(), theirs);
+    const { secret } = await guard(browser, theirs);
+    await world.database.query('DELETE FROM sign_in_delays');
+    const statuses: number[] = [];
+    for (let guess = 0; guess < 6; guess++)
+      statuses.push((await browser.ask('disableTotp', { password: theirs, totp: '000000' })).status);
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
+    expect((await signIn(email, theirs, { totp: totpCode(secret, stepNow()) })).answer.status).toBe(200);
   });
 
   test('learns nothing from timing: the memberships of an address share a salt, however a password is set', async () => {
@@ -202,7 +289,7 @@ describe('A person of several companies', () => {
   test('enters a company that has a second factor with its code only', async () => {
     const { email, one, two } = await inTwo();
     const { secret } = await two.browser.ask('startTotp', { password: ours });
-    const step = Math.floor(Date.now() / 30_000);
+    const step = stepNow();
     await two.browser.ask('confirmTotp', { code: totpCode(secret, step - 1) });
     const { browser, answer } = await signIn(email, ours);
     expect(answer).toMatchObject({
@@ -222,6 +309,18 @@ describe('A person of several companies', () => {
     const started = await browser.ask('startTotp', { password: ours });
     await browser.ask('confirmTotp', { code: totpCode(started.secret, step) });
     expect((await signIn(email, ours)).answer).toEqual({ status: 200, mfaRequired: true });
+  });
+
+  test('enters with a code once, over all replicas, sign-ins and sessions', async () => {
+    const { email, two } = await inTwo();
+    const { secret } = await guard(two.browser, ours);
+    const totp = totpCode(secret, stepNow());
+    const inside = [await signIn(email, ours), await signIn(email, ours)];
+    const answers = await Promise.all([
+      ...inside.map(({ browser }) => browser.ask('switchCompany', { companyId: two.id, totp })),
+      ...[1, 2].map(async () => (await signIn(email, ours, { totp })).answer),
+    ]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   test('loses one company when it removes them or their password changes there, and keeps the other', async () => {

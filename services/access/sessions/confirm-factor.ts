@@ -1,6 +1,6 @@
-import { type ActorUser, conflict, invalidField } from '@causeway/proto';
+import { conflict, invalidField } from '@causeway/proto';
 import type { Access } from '../context.ts';
-import { atSession, attempt } from './attempt.ts';
+import { atSession, attempt, type Prover } from './attempt.ts';
 import { confirmPassword } from './confirm-password.ts';
 import type { PersonRow } from './person.ts';
 import { type GivenFactor, takeFactor } from './second-factor.ts';
@@ -16,21 +16,23 @@ export const confirmFactor = async (
 ): Promise<void> => {
   const person = await confirmPassword(access, call, 'password', given.password);
   if (person.totp_enabled === 0) throw conflict('two-factor sign-in is off');
-  await requireFactor(access, call, person, given);
+  const prover = atSession(access, call.companyId, call.user, 'factor');
+  await requireFactor(access, prover, call.deadlineMs, person, given);
 };
 
 /** @throws Problem `invalid_request` naming the field, or as `attempt` */
 export const requireFactor = (
   access: Access,
-  { user, deadlineMs }: { readonly user: ActorUser; readonly deadlineMs: number },
+  prover: Prover,
+  deadlineMs: number,
   person: PersonRow,
   given: GivenFactor,
 ): Promise<void> => {
   if (given.totp === undefined && given.recoveryCode === undefined)
     throw invalidField('totp', 'totp is required');
   const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
-  return attempt(access, atSession(access, user.sessionId), deadlineMs, async ({ succeeded }) => {
+  return attempt(access, prover, deadlineMs, async ({ succeeded }) => {
     if (!(await takeFactor(access, person, given))) throw invalidField(field, 'the code is wrong');
-    await succeeded();
+    await succeeded([person.id]);
   });
 };

@@ -13,10 +13,15 @@ export const confirmTotp = (access: Access) =>
     const person = await readPerson(access.db, companyId, user);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already');
     if (person.totp_secret === null) throw conflict('ask for a new secret first');
-    await attempt(access, atSession(access, user.sessionId), call.deadlineMs, async ({ succeeded }) => {
-      if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is wrong');
-      await succeeded();
-    });
+    await attempt(
+      access,
+      atSession(access, companyId, user, 'factor'),
+      call.deadlineMs,
+      async ({ succeeded }) => {
+        if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is wrong');
+        await succeeded([]);
+      },
+    );
     const recoveryCodes = await changeSecurity(access, call, 'totp.enabled', async (trx) => {
       await trx
         .updateTable('portal_users')

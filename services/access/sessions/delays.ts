@@ -12,16 +12,16 @@ import type { Subject } from './subjects.ts';
  * Accounts that do not exist are treated alike; otherwise the delays would reveal which addresses are members.
  */
 export interface Attempt {
-  /** It succeeded: forgets the counts of the member's own subjects and takes this attempt back from the others. */
-  succeeded(): Promise<void>;
+  /** It succeeded: forgets the counts of these members alone and takes this attempt back from the others. */
+  succeeded(userIds: readonly number[]): Promise<void>;
   /** It neither succeeded nor failed, so it does not count. */
   undecided(): Promise<void>;
 }
 
 const firstDelayMs = 1000;
 const longestDelayMs = 15 * 60_000;
-/** A count is forgotten after this long without an attempt. */
-export const forgottenAfterMs = 24 * 3_600_000;
+/** Counts are of one day, and their rows are deleted after this long without an attempt. */
+export const keptForMs = 24 * 3_600_000;
 
 type Counting = Pick<Access, 'db' | 'now' | 'refusals'>;
 
@@ -42,10 +42,7 @@ export const refuseKnown = ({ now, refusals }: Counting, subjects: readonly Subj
 export const countAttempt = (access: Counting, subjects: readonly Subject[]): Promise<Attempt> =>
   count(access, subjects, refuseWaiting);
 
-/**
- * Counts an attempt without refusing it. Choosing a password for one membership of an address reveals, at the next
- * sign-in, whether another membership has the same one, so each choice is a guess (README.md).
- */
+/** Counts an attempt without refusing it. */
 export const noteAttempt = async (access: Counting, subjects: readonly Subject[]): Promise<void> => {
   await count(access, subjects, () => {});
 };
@@ -60,7 +57,7 @@ const count = async (
   // Every transaction locks them in the same order, to avoid deadlocks.
   const subjects = unsorted.toSorted((a, b) => Buffer.compare(a.digest, b.digest));
   const digests = subjects.map(({ digest }) => digest);
-  const columns = ['subject', 'failures', 'last_attempt_utc', 'next_attempt_utc'] as const;
+  const columns = ['subject', 'failures', 'next_attempt_utc'] as const;
 
   check(
     access,
@@ -84,8 +81,7 @@ const count = async (
     check(access, at, rows);
     const counts = subjects.map(({ digest, free }) => {
       const row = rows.find(({ subject }) => subject.equals(digest))!;
-      const forgotten = at.getTime() - row.last_attempt_utc.getTime() > forgottenAfterMs;
-      const failures = (forgotten ? 0 : row.failures) + 1;
+      const failures = row.failures + 1;
       const next_attempt_utc = new Date(at.getTime() + delayMs(failures, free));
       return { subject: digest, failures, last_attempt_utc: at, next_attempt_utc };
     });
@@ -105,25 +101,16 @@ const count = async (
 
   return {
     undecided: () => giveBack(access, digests),
-    succeeded: async () => {
-      await giveBack(
-        access,
-        subjects.filter(({ forgotten }) => !forgotten).map(({ digest }) => digest),
-      );
-      await forgetAttempts(
-        access,
-        subjects.filter(({ forgotten }) => forgotten),
-      );
+    succeeded: async (userIds) => {
+      const isForgotten = ({ userId }: Subject) => userId !== undefined && userIds.includes(userId);
+      const digestsOf = (some: readonly Subject[]) => some.map(({ digest }) => digest);
+      await giveBack(access, digestsOf(subjects.filter((subject) => !isForgotten(subject))));
+      await forget(access, digestsOf(subjects.filter(isForgotten)));
     },
   };
 };
 
-/** Forgets the counts of a member who has proven their identity in another way. */
-export const forgetAttempts = async (
-  { db, refusals }: Counting,
-  subjects: readonly Subject[],
-): Promise<void> => {
-  const digests = subjects.map(({ digest }) => digest);
+const forget = async ({ db, refusals }: Counting, digests: readonly Buffer[]): Promise<void> => {
   if (digests.length > 0) await db.deleteFrom('sign_in_delays').where('subject', 'in', digests).execute();
   for (const digest of digests) refusals.forget(digest);
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyRing } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { createDevices } from './devices.ts';
+import { createDevices, knownDeviceOf } from './devices.ts';
 import { createTokenSigner } from './signer.ts';
 
 const ring = (...names: string[]) => names.map((name) => `${name}:${randomBytes(32).toString('base64')}`);
@@ -15,50 +15,65 @@ const devicesWith = (keys: readonly string[]) =>
 const [old, next] = [ring('old'), ring('next')];
 const devices = devicesWith(old);
 
-test('a device is known only to the member who signed in with it, in any case', () => {
-  const cookie = devices.remember(undefined, 'ada@example.com');
-  expect(devices.recognise(cookie, 'ADA@example.com')).toMatch(/^[\w-]{12}$/);
-  expect(devices.recognise(cookie, 'grace@example.com')).toBeUndefined();
-  expect(devices.recognise(undefined, 'ada@example.com')).toBeUndefined();
+const ada = { companyId: 1001, userId: 1, epoch: 0 };
+/** The members for whom the device is known. */
+const knownIn = (cookie: string | undefined, email: string, { recognise } = devices): number[] =>
+  recognise(cookie, email).map(({ userId }) => userId);
+
+test('a device is known only for the memberships that signed in with it, in any case', () => {
+  const cookie = devices.remember(undefined, 'ada@example.com', [ada]);
+  expect(devices.recognise(cookie, 'ADA@example.com')).toMatchObject([ada]);
+  expect(knownIn(cookie, 'grace@example.com')).toEqual([]);
+  expect(knownIn(undefined, 'ada@example.com')).toEqual([]);
+  const both = devices.remember(cookie, 'ada@example.com', [{ companyId: 1002, userId: 2, epoch: 0 }]);
+  expect(knownIn(both, 'ada@example.com')).toEqual([2, 1]);
+});
+
+test('a device is unknown once the epoch of its member has changed, until they sign in again', () => {
+  const cookie = devices.remember(undefined, 'ada@example.com', [ada]);
+  const row = (device_epoch: number) => ({ company_id: 1001, id: 1, device_epoch });
+  const isKnown = (text: string, epoch: number) =>
+    knownDeviceOf(devices.recognise(text, 'ada@example.com'), row(epoch)) !== undefined;
+  expect([isKnown(cookie, 0), isKnown(cookie, 1)]).toEqual([true, false]);
+  const renewed = devices.remember(cookie, 'ada@example.com', [{ ...ada, epoch: 1 }]);
+  expect([isKnown(renewed, 0), isKnown(renewed, 1)]).toEqual([false, true]);
 });
 
 test('a changed or forged cookie is not a known device', () => {
-  const cookie = devices.remember(undefined, 'ada@example.com');
-  for (let place = 0; place < cookie.length - 1; place++) {
+  const cookie = devices.remember(undefined, 'ada@example.com', [ada]);
+  for (let place = 0; place < cookie.length; place++) {
     const changed = cookie.slice(0, place) + (cookie[place] === 'a' ? 'b' : 'a') + cookie.slice(place + 1);
-    expect(devices.recognise(changed, 'ada@example.com'), changed).toBeUndefined();
+    expect(knownIn(changed, 'ada@example.com'), changed).toEqual([]);
   }
-  for (const made of ['', '.', 'x'.repeat(38), `${cookie}x`, cookie.slice(1)])
-    expect(devices.recognise(made, 'ada@example.com')).toBeUndefined();
+  for (const made of ['', '.', 'x'.repeat(38), `${'x'.repeat(38)}1-1-0`, `${cookie}x`, cookie.slice(1)])
+    expect(knownIn(made, 'ada@example.com')).toEqual([]);
 });
 
 test('five people who share a browser are remembered, each with one id over all sign-ins', () => {
-  const emails = Array.from({ length: 6 }, (_, which) => `p${which}@example.com`);
+  const people = Array.from({ length: 6 }, (_, which) => ({
+    email: `p${which}@example.com`,
+    of: { companyId: 2 ** 31, userId: 2 ** 31 + which, epoch: 9 },
+  }));
   let cookie: string | undefined;
-  for (const email of emails) cookie = devices.remember(cookie, email);
-  expect(emails.map((email) => devices.recognise(cookie, email) !== undefined)).toEqual([
-    false,
-    true,
-    true,
-    true,
-    true,
-    true,
-  ]);
-  const id = devices.recognise(cookie, 'p3@example.com');
-  cookie = devices.remember(cookie, 'p3@example.com');
-  expect(devices.recognise(cookie, 'p3@example.com')).toBe(id);
+  for (const { email, of } of people) cookie = devices.remember(cookie, email, [of]);
+  expect(people.map(({ email }) => knownIn(cookie, email).length)).toEqual([0, 1, 1, 1, 1, 1]);
+  const { email, of } = people[3]!;
+  const [before] = devices.recognise(cookie, email);
+  cookie = devices.remember(cookie, email, [of]);
+  expect(devices.recognise(cookie, email)[0]?.deviceId).toBe(before?.deviceId);
   expect(cookie.split('.')).toHaveLength(5);
-  expect(cookie.length).toBeLessThanOrEqual(200);
+  // What the gateway takes.
+  expect(cookie.length).toBeLessThanOrEqual(300);
 });
 
 test('a device is forgotten after 400 days, and when its key leaves the ring', () => {
-  const cookie = devices.remember(undefined, 'ada@example.com');
-  expect(devicesWith([...next, ...old]).recognise(cookie, 'ada@example.com')).toBeDefined();
-  expect(devicesWith(next).recognise(cookie, 'ada@example.com')).toBeUndefined();
+  const cookie = devices.remember(undefined, 'ada@example.com', [ada]);
+  expect(knownIn(cookie, 'ada@example.com', devicesWith([...next, ...old]))).toEqual([1]);
+  expect(knownIn(cookie, 'ada@example.com', devicesWith(next))).toEqual([]);
   const signedIn = at;
   at = new Date(signedIn.getTime() + 400 * 86_400_000);
-  expect(devices.recognise(cookie, 'ada@example.com')).toBeDefined();
+  expect(knownIn(cookie, 'ada@example.com')).toEqual([1]);
   at = new Date(signedIn.getTime() + 401 * 86_400_000);
-  expect(devices.recognise(cookie, 'ada@example.com')).toBeUndefined();
+  expect(knownIn(cookie, 'ada@example.com')).toEqual([]);
   at = signedIn;
 });

@@ -13,6 +13,7 @@ export const personColumns = [
   'totp_secret',
   'totp_enabled',
   'totp_step',
+  'device_epoch',
 ] as const;
 
 /** A signed-in member's own row. @throws Problem `signed_out` if they have just been removed */

@@ -4,10 +4,9 @@ import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { findPasswordReset } from '../passwords/password-reset.ts';
-import { forgetAttempts, noteAttempt } from './delays.ts';
+import { countChosenPassword } from './attempt.ts';
 import { endSessions } from './end.ts';
 import { hashForAddress } from './memberships.ts';
-import { strangersSubjects } from './subjects.ts';
 
 /**
  * Changes the password, uses the link up and ends every session. It signs nobody in and leaves the second factor on,
@@ -19,8 +18,7 @@ export const resetPassword = (access: Access) =>
     const row = await findPasswordReset(access, body.token);
     const { company_id, user_id, email, name, company_name } = row;
     requireGoodPassword('password', body.password, [company_name, email, name]);
-    const subjects = strangersSubjects(email, actor.address, now());
-    await noteAttempt(access, subjects);
+    await countChosenPassword(access, company_id, email, actor.address);
     const password_hash = await hashForAddress(access, email, body.password);
     await transaction(db, async (trx) => {
       // If two requests use the link at once, or it was replaced meanwhile, only one succeeds.
@@ -46,9 +44,5 @@ export const resetPassword = (access: Access) =>
         at: now(),
       });
     });
-    await forgetAttempts(
-      access,
-      subjects.filter(({ forgotten }) => forgotten),
-    );
     return { status: 204, body: null };
   });

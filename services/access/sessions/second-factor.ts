@@ -1,8 +1,11 @@
-import { openSecret } from '@causeway/proto';
+import { type Actor, openSecret } from '@causeway/proto';
 import { transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { countAttempt } from './delays.ts';
+import { knownDeviceOf } from './devices.ts';
 import type { PersonRow } from './person.ts';
 import { takeRecoveryCode } from './recovery-codes.ts';
+import { factorSubject } from './subjects.ts';
 import { totpStep } from './totp.ts';
 
 /** The proof of a second factor: a code of the app or a recovery code. Neither: not sent yet. */
@@ -10,6 +13,25 @@ export interface GivenFactor {
   readonly totp?: string | undefined;
   readonly recoveryCode?: string | undefined;
 }
+
+/**
+ * Checks a code at a sign-in. The sign-in itself counts for a known device of the member; all others share a count.
+ * @throws Problem `too_many_attempts`
+ */
+export const proveFactor = async (
+  access: Access,
+  person: PersonRow,
+  given: GivenFactor,
+  { device }: Actor,
+): Promise<boolean> => {
+  if (knownDeviceOf(access.devices.recognise(device, person.email), person))
+    return takeFactor(access, person, given);
+  const whose = { companyId: person.company_id, userId: person.id };
+  const { succeeded } = await countAttempt(access, [factorSubject(whose, access.now())]);
+  const taken = await takeFactor(access, person, given);
+  if (taken) await succeeded([]);
+  return taken;
+};
 
 /** Uses up a code of a membership's second factor. @returns whether it was valid */
 export const takeFactor = async (

@@ -1,33 +1,60 @@
-import { contract, problem } from '@causeway/proto';
+import { contract, networkOf, Problem, problem } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { attempt, signingIn } from './attempt.ts';
-import type { Attempt } from './delays.ts';
+import { attempt, memberKey } from './attempt.ts';
+import { type Attempt, countAttempt } from './delays.ts';
+import { knownDeviceOf } from './devices.ts';
 import { membershipsOf } from './memberships.ts';
 import type { PersonRow } from './person.ts';
-import { takeFactor } from './second-factor.ts';
+import { proveFactor } from './second-factor.ts';
 import { startSession } from './start.ts';
+import { deviceSubject, strangersSubjects } from './subjects.ts';
 
 /**
  * Checks the password, then the second factor if there is one. The page sends everything again with the code, so no
  * half-done sign-in is stored. It opens each membership of the address that has this password (README.md); an unknown
  * address gets the same answer after the same work.
+ *
+ * Strangers neither delay nor crowd out a known device, and a known device guesses no better than a stranger at the
+ * memberships for which it is not known: while strangers have to wait, it can open only those for which it is.
  */
 export const signIn = (access: Access) =>
-  handler(contract.signIn, (call) =>
-    attempt(access, signingIn(access, call.body.email, call.actor), call.deadlineMs, (counted) =>
-      admit(access, call, counted),
-    ),
-  );
+  handler(contract.signIn, (call) => {
+    const { devices, gates, now } = access;
+    const { address, device } = call.actor;
+    const { email } = call.body;
+    const known = devices.recognise(device, email);
+    const [first] = known;
+    if (!first) {
+      const subjects = strangersSubjects(email, address, now());
+      const stranger = { subjects, gate: gates.strangers, key: networkOf(address) };
+      return attempt(access, stranger, call.deadlineMs, async (counted) =>
+        admit(access, call, await membershipsOf(access, email), [counted]),
+      );
+    }
+    const subjects = known.map((one) => deviceSubject(one, now()));
+    const member = { subjects, gate: gates.members, key: memberKey(first.userId) };
+    return attempt(access, member, call.deadlineMs, async (counted) => {
+      const asStranger = await countAttempt(
+        access,
+        strangersSubjects(email, address, now(), 'known device'),
+      ).catch(waiting);
+      const memberships = await membershipsOf(access, email);
+      if (!(asStranger instanceof Problem)) return admit(access, call, memberships, [counted, asStranger]);
+      const own = memberships.filter((person) => knownDeviceOf(known, person));
+      if (own.length === 0) throw asStranger;
+      return admit(access, call, own, [counted]);
+    });
+  });
 
 const admit = async (
   access: Access,
   { body, actor, requestId }: OperationCall<typeof contract.signIn>,
-  { succeeded, undecided }: Attempt,
+  memberships: readonly PersonRow[],
+  attempts: readonly Attempt[],
 ): Promise<Answer> => {
   const { log, passwords } = access;
   const { email, password, totp, recoveryCode } = body;
-  const memberships = await membershipsOf(access, email);
   const right = await passwords.matches(
     password,
     memberships.map((one) => one.password_hash),
@@ -41,23 +68,28 @@ const admit = async (
   const codeGiven = totp !== undefined || recoveryCode !== undefined;
   const open: PersonRow[] = [];
   const closed: PersonRow[] = [];
+  const refusals: Problem[] = [];
   let codeTaken = false;
   for (const person of accepted) {
-    const taken = person.totp_enabled === 1 && codeGiven && (await takeFactor(access, person, body));
-    codeTaken ||= taken;
-    (taken || person.totp_enabled === 0 ? open : closed).push(person);
+    const taken =
+      person.totp_enabled === 1 &&
+      codeGiven &&
+      (await proveFactor(access, person, body, actor).catch(waiting));
+    if (taken instanceof Problem) refusals.push(taken);
+    codeTaken ||= taken === true;
+    (taken === true || person.totp_enabled === 0 ? open : closed).push(person);
   }
   if (codeGiven && closed.length > 0 && !codeTaken) {
     const userIds = closed.map(({ id }) => id);
     log.warn({ requestId, address: actor.address, userIds }, 'second factor refused');
-    throw problem('wrong_code');
+    throw refusals[0] ?? problem('wrong_code');
   }
   const [first, ...others] = open;
   if (!first) {
-    await undecided();
+    for (const { undecided } of attempts) await undecided();
     return json(200, { mfaRequired: true });
   }
-  await succeeded();
+  for (const { succeeded } of attempts) await succeeded(open.map(({ id }) => id));
   return startSession(
     access,
     200,
@@ -76,4 +108,14 @@ const admit = async (
   );
 };
 
-const memberOf = ({ company_id, id }: PersonRow) => ({ companyId: company_id, userId: id });
+/** Turns the refusal of an attempt that has to wait into a value. */
+const waiting = (error: unknown): Problem => {
+  if (error instanceof Problem && error.code === 'too_many_attempts') return error;
+  throw error;
+};
+
+const memberOf = ({ company_id, id, device_epoch }: PersonRow) => ({
+  companyId: company_id,
+  userId: id,
+  epoch: device_epoch,
+});

@@ -3,15 +3,14 @@ import { type Answer, json, type Trx, transaction } from '@causeway/runtime';
 import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
+import type { DeviceMembership } from './devices.ts';
 import { type SessionFacts, sessionFacts } from './facts.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
 /** More than anyone needs; a further sign-in ends the oldest session. */
 const maxSessionsPerMember = 50;
 
-export interface NewSession {
-  readonly companyId: number;
-  readonly userId: number;
+export interface NewSession extends DeviceMembership {
   readonly name: string;
   readonly email: string;
   readonly actor: Actor;
@@ -20,20 +19,19 @@ export interface NewSession {
   readonly others?: readonly OtherMembership[];
 }
 
-interface OtherMembership {
-  readonly companyId: number;
-  readonly userId: number;
+interface OtherMembership extends DeviceMembership {
   readonly state: SessionState;
 }
 
 /**
  * Opens a session and answers with what its page needs to know. The token is always random and new, and goes to the
- * gateway in a header of the lane. The browser becomes a known device of the member.
+ * gateway in a header of the lane. The browser becomes a known device of the memberships
+ * that are open or ready.
  */
 export const startSession = async (
   access: Access,
   status: number,
-  { companyId, userId, name, email, actor, requestId, others = [] }: NewSession,
+  { companyId, userId, epoch, name, email, actor, requestId, others = [] }: NewSession,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> => {
   const { db, now, random } = access;
@@ -57,7 +55,21 @@ export const startSession = async (
   });
   const facts = await sessionFacts(access, companyId, sessionId);
   const answer = withToken(status, { ...facts, ...more }, token);
-  const device = access.devices.remember(actor.device, email);
+  return withDevice(access, answer, actor, email, [
+    { companyId, userId, epoch },
+    ...others.filter(({ state }) => state === 'ready'),
+  ]);
+};
+
+/** An answer that makes the browser a known device of these memberships. */
+export const withDevice = (
+  { devices }: Pick<Access, 'devices'>,
+  answer: Answer,
+  actor: Actor,
+  email: string,
+  memberships: readonly DeviceMembership[],
+): Answer => {
+  const device = devices.remember(actor.device, email, memberships);
   return { ...answer, headers: { ...answer.headers, [deviceHeader]: device } };
 };
 
@@ -88,7 +100,7 @@ export const noteEntry = async (
   });
 };
 
-interface Entry extends Omit<NewSession, 'others' | 'email'> {
+interface Entry extends Omit<NewSession, 'others' | 'email' | 'epoch'> {
   readonly sessionId: number;
   readonly at: Date;
 }

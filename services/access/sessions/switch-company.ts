@@ -1,10 +1,13 @@
 import { contract, notFound, sessionsEndedSubject } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { memberKey } from './attempt.ts';
 import { requireFactor } from './confirm-factor.ts';
+import { knownDeviceOf } from './devices.ts';
 import { sessionFacts } from './facts.ts';
 import { personColumns } from './person.ts';
-import { noteEntry, withToken } from './start.ts';
+import { noteEntry, withDevice, withToken } from './start.ts';
+import { deviceSubject, factorSubject } from './subjects.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
 /**
@@ -24,7 +27,14 @@ export const switchCompany = (access: Access) =>
       .executeTakeFirst();
     const other = own?.sign_in && (await findOther(access, body.companyId, own.sign_in));
     if (!other) throw notFound('company');
-    if (other.state === 'code') await requireFactor(access, call, other, body);
+    if (other.state === 'code') {
+      const at = now();
+      const whose = { companyId: other.company_id, userId: other.user_id };
+      const known = knownDeviceOf(access.devices.recognise(actor.device, other.email), other);
+      const subjects = [known ? deviceSubject(known, at) : factorSubject(whose, at)];
+      const prover = { subjects, gate: access.gates.members, key: memberKey(user.id) };
+      await requireFactor(access, prover, call.deadlineMs, other, body);
+    }
     const token = newSessionToken(random, access.sessionTokens);
     const at = now();
     await transaction(db, async (trx) => {
@@ -55,7 +65,10 @@ export const switchCompany = (access: Access) =>
         .execute();
       trx.onCommit(() => bus.nc.publish(sessionsEndedSubject, JSON.stringify([user.sessionId])));
     });
-    return withToken(200, await sessionFacts(access, other.company_id, other.session_id), token);
+    const answer = withToken(200, await sessionFacts(access, other.company_id, other.session_id), token);
+    return withDevice(access, answer, actor, other.email, [
+      { companyId: other.company_id, userId: other.user_id, epoch: other.device_epoch },
+    ]);
   });
 
 const findOther = async ({ db }: Access, companyId: number, signIn: Buffer) => {

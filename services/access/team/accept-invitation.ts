@@ -3,10 +3,9 @@ import { duplicateKey, handler, transaction } from '@causeway/runtime';
 import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
-import { noteAttempt } from '../sessions/delays.ts';
+import { countChosenPassword } from '../sessions/attempt.ts';
 import { hashForAddress } from '../sessions/memberships.ts';
 import { startSession } from '../sessions/start.ts';
-import { strangersSubjects } from '../sessions/subjects.ts';
 import { findInvitation } from './invitation.ts';
 
 /** Creates the member, uses the invitation up, and signs in. */
@@ -15,7 +14,7 @@ export const acceptInvitation = (access: Access) =>
     const { db, now } = access;
     const { company_id, invitation_id, email, role, company_name } = await findInvitation(access, body.token);
     requireGoodPassword('password', body.password, [company_name, email, body.name]);
-    await noteAttempt(access, strangersSubjects(email, actor.address, now()));
+    await countChosenPassword(access, company_id, email, actor.address);
     const password_hash = await hashForAddress(access, email, body.password);
     const at = now();
     const userId = await transaction(db, async (trx) => {
@@ -46,5 +45,13 @@ export const acceptInvitation = (access: Access) =>
       throw error;
     });
     const { name } = body;
-    return startSession(access, 201, { companyId: company_id, userId, name, email, actor, requestId });
+    return startSession(access, 201, {
+      companyId: company_id,
+      userId,
+      epoch: 0,
+      name,
+      email,
+      actor,
+      requestId,
+    });
   });

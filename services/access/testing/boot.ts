@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
   type Actor,
+  deviceHeader,
   type GatewayAnswer,
   type KeyTableChange,
   keyBucket,
@@ -114,10 +115,10 @@ interface PortalRequest {
   readonly query?: string;
 }
 
-/** A browser behind a gateway: it keeps the session token and calls as that session's member. */
+/** A browser behind a gateway: it keeps its cookies and calls as the member of its session. */
 export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.0.113.7') => {
   let token = '';
-  const from = { address, userAgent: 'test' };
+  let device = '';
   const browser = {
     token: () => token,
     setToken: (value: string) => {
@@ -134,9 +135,11 @@ export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.
         token === '' ? null : await send(resolveSessionOperation, { body: { token, passive: true } });
       const session =
         resolved?.status === 200 ? (JSON.parse(resolved.body.toString()) as ResolvedSession) : undefined;
+      const from = { address, userAgent: 'test', ...(device !== '' && { device }) };
       const actor: Actor = session ? { user: session.user, token, ...from } : { user: null, ...from };
       const answer = await send(operation, { tenant: session?.companyId ?? 0, actor, body, params, query });
       token = answer.headers?.[sessionTokenHeader] ?? token;
+      device = answer.headers?.[deviceHeader] ?? device;
       const text = answer.body.toString();
       return { status: answer.status, ...(text !== '' && JSON.parse(text)) };
     },

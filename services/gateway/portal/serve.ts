@@ -162,7 +162,7 @@ const actorOf = (
   const { userAgent, cookie } = visit.head;
   const from = { user: asker?.user ?? null, address: exchange.address, userAgent };
   if (match.operation.service !== 'access') return asker?.proof ? { ...from, proof: asker.proof } : from;
-  if (asker) return { ...from, token: asker.token, passive: isPassive(exchange, visit, match) };
   const device = readDevice(cookie, visit.client);
-  return device ? { ...from, device } : from;
+  const known = device ? { ...from, device } : from;
+  return asker ? { ...known, token: asker.token, passive: isPassive(exchange, visit, match) } : known;
 };
