@@ -124,10 +124,18 @@ export const createPortalOwner = defineOperation({
 export const resetPortalOwner = defineOperation({
   ...operator,
   id: 'resetPortalOwner',
-  body: z.strictObject({ company_id: recordId, email }),
+  /** `two_factor`: also turn off the second factor of an owner who lost the app and the recovery codes. */
+  body: z.strictObject({ company_id: recordId, email, two_factor: z.boolean().default(false) }),
   answers: {
     200: {
-      schema: z.object({ id, company_id: id, email: z.string(), link: z.string(), expires_utc: instant }),
+      schema: z.object({
+        id,
+        company_id: id,
+        email: z.string(),
+        two_factor_reset: z.boolean(),
+        link: z.string(),
+        expires_utc: instant,
+      }),
     },
   },
 });

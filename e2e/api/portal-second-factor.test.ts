@@ -1,6 +1,14 @@
+import type { Role } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../services/access/sessions/totp.ts';
-import { goodPassword, type Member, moveElsewhere, openBrowser, openTeam } from './support/portal.ts';
+import {
+  goodPassword,
+  type Member,
+  moveElsewhere,
+  openBrowser,
+  openTeam,
+  type Team,
+} from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
@@ -156,4 +164,70 @@ test('The password alone neither turns it off nor creates recovery codes', async
     ]);
   }
   expect((await openBrowser(world).signIn(member)).json).toEqual({ mfaRequired: true });
+});
+
+describe('Without the app and the recovery codes', () => {
+  /** A member of this role with the second factor on. */
+  const joinGuarded = async (team: Team, role: Role): Promise<Member> => {
+    const member = await team.join(role);
+    const { json } = await member.browser.ask('POST', '/profile/totp', { password: goodPassword });
+    const code = totpCode(json.secret, stepNow());
+    expect((await member.browser.ask('POST', '/profile/totp/confirm', { code })).status).toBe(200);
+    return member;
+  };
+
+  test('a member asks an owner, who turns it off; sessions, known devices and reset links end', async () => {
+    const team = await openTeam(world);
+    const member = await joinGuarded(team, 'admin');
+    const path = `/team/members/${member.id}`;
+    const { json } = await team.owner.browser.ask('POST', `${path}/password-reset`);
+    const device = member.browser.device();
+    expect((await team.owner.browser.ask('POST', `${path}/two-factor-reset`)).status).toBe(204);
+    expect((await member.browser.ask('GET', '/session')).status).toBe(401);
+    const token = String(json.link).split('#')[1];
+    expect((await openBrowser(world).ask('POST', '/password-reset', { token })).status).toBe(410);
+    const signedIn = await member.browser.signIn(member);
+    expect([signedIn.status, signedIn.json.user?.totpEnabled]).toEqual([200, false]);
+    const [, was] = /-(\d+)$/.exec(device ?? '') ?? [];
+    expect([was, member.browser.device()?.endsWith('-1')]).toEqual(['0', true]);
+    const log = await team.owner.browser.ask('GET', '/audit?action=totp.reset');
+    expect(log.json.entries).toMatchObject([
+      { actor: { id: team.owner.id }, target: { kind: 'member', name: member.email } },
+    ]);
+    const again = await team.owner.browser.ask('POST', `${path}/two-factor-reset`);
+    expect([again.status, again.json.error]).toEqual([409, 'two-factor sign-in is off']);
+  });
+
+  test('nobody but an owner turns it off, not for themselves and not in another company', async () => {
+    const team = await openTeam(world);
+    const admin = await team.join('admin');
+    const member = await joinGuarded(team, 'viewer');
+    const other = await openTeam(world);
+    const reset = async (by: Member, id: number) =>
+      (await by.browser.ask('POST', `/team/members/${id}/two-factor-reset`)).status;
+    expect(await reset(admin, member.id)).toBe(403);
+    expect(await reset(member, member.id)).toBe(403);
+    expect(await reset(other.owner, member.id)).toBe(404);
+    expect(await reset(team.owner, team.owner.id)).toBe(409);
+    expect((await openBrowser(world).signIn(member)).json).toEqual({ mfaRequired: true });
+  });
+
+  test('a sole owner asks the operator', async () => {
+    const member = await openGuarded();
+    const { link, two_factor_reset } = await world.operator.ask('resetPortalOwner', {
+      company_id: member.companyId,
+      email: member.email,
+      two_factor: true,
+    });
+    expect(two_factor_reset).toBe(true);
+    expect((await member.browser.ask('GET', '/session')).status).toBe(401);
+    const password = 'eight badgers paint bridges';
+    const token = String(link).split('#')[1];
+    const body = { token, password };
+    expect((await openBrowser(world).ask('POST', '/password-reset/complete', body)).status).toBe(204);
+    const browser = openBrowser(world);
+    expect((await browser.signIn({ ...member, password })).json.user.totpEnabled).toBe(false);
+    const { json } = await browser.ask('GET', '/audit?action=totp.reset');
+    expect(json.entries).toMatchObject([{ actor: { kind: 'operator' }, target: { name: member.email } }]);
+  });
 });

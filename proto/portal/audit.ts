@@ -16,6 +16,7 @@ const auditActions = [
   'password.reset',
   'totp.enabled',
   'totp.disabled',
+  'totp.reset',
   'recovery_codes.renewed',
   'profile.changed',
   'member.invited',

@@ -128,6 +128,21 @@ export const offerPasswordReset = defineOperation({
   errors: [409],
 });
 
+/**
+ * Turns off the second factor of a member who lost the app and the recovery codes. Their sessions end, and with them
+ * their known devices and an open password reset link.
+ */
+export const resetSecondFactor = defineOperation({
+  ...team,
+  id: 'resetSecondFactor',
+  method: 'POST',
+  path: '/team/members/{id}/two-factor-reset',
+  role: 'owner',
+  answers: { 204: { schema: null } },
+  // Their own, which takes the password and a code; or it is off.
+  errors: [409],
+});
+
 /** Removes a member. Their sessions end, and with them the invitations, reset links and keys that they created. */
 export const removeMember = defineOperation({
   ...team,

@@ -20,8 +20,11 @@ export interface Access {
   readonly portal: PortalSettings;
   readonly passwords: Hasher;
   readonly refusals: Refusals;
-  /** Separate gates, so that neither signed-in members nor strangers can use up the other's capacity. */
-  readonly gates: { readonly strangers: Gate; readonly members: Gate };
+  /**
+   * Separate gates, so that neither signed-in members nor strangers can use up the other's capacity. The reserve is for
+   * strangers whom a flood has crowded out.
+   */
+  readonly gates: { readonly strangers: Gate; readonly members: Gate; readonly reserve: Gate };
   readonly sessionTokens: Signer;
   /** Signs proofs of a session, which other services check. */
   readonly sessionProofs: SessionSigner;

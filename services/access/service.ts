@@ -55,6 +55,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     gates: {
       strangers: createGate({ atOnce: 1, maxPerKey: 8, maxWaiting: 64 }),
       members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
+      reserve: createGate({ atOnce: 1, maxPerKey: 2, maxWaiting: 256 }),
     },
     sessionTokens: createTokenSigner(portal.keyRing, 'session tokens'),
     sessionProofs,

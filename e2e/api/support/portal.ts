@@ -18,6 +18,8 @@ export interface Browser {
   /** The cookie's value. */
   cookie(): string | undefined;
   setCookie(value: string | undefined): void;
+  /** The cookie that makes the browser a known device. */
+  device(): string | undefined;
 }
 
 export interface Credentials {
@@ -45,25 +47,31 @@ export const moveElsewhere = (): void => {
 
 export const openBrowser = (world: World): Browser => {
   let cookie: string | undefined;
+  let device: string | undefined;
   const ask: Browser['ask'] = async (method, path, body, headers = sameOrigin) => {
     const reply = await world.ask(`//portal/api/v1${path}`, {
       method,
       headers: {
         'x-forwarded-for': address,
         ...headers,
-        ...(cookie !== undefined && { cookie: `causeway=${cookie}` }),
+        ...((cookie ?? device) !== undefined && { cookie: cookies() }),
         ...(body !== undefined && !('content-type' in headers) && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const [, value] = /^causeway=([^;]*)/.exec(String(reply.headers['set-cookie'] ?? '')) ?? [];
+    const set = String(reply.headers['set-cookie'] ?? '');
+    const [, value] = /^causeway=([^;]*)/.exec(set) ?? [];
     if (value !== undefined) cookie = value === '' ? undefined : value;
+    device = /causeway-device=([^;]*)/.exec(set)?.[1] ?? device;
     return reply;
   };
+  const cookies = (): string =>
+    [cookie && `causeway=${cookie}`, device && `causeway-device=${device}`].filter(Boolean).join('; ');
   return {
     ask,
     signIn: ({ email, password }, more) => ask('POST', '/session', { email, password, ...more }),
     cookie: () => cookie,
+    device: () => device,
     setCookie: (value) => {
       cookie = value;
     },

@@ -42,6 +42,11 @@ test.each([
     'resetPortalOwner',
     { company_id: 1001, email: 'ada@example.com' },
   ],
+  [
+    'portal-owner reset --company 1001 --email ada@example.com --two-factor',
+    'resetPortalOwner',
+    { company_id: 1001, email: 'ada@example.com', two_factor: true },
+  ],
   ['secrets reencrypt', 'reencryptSecrets', {}],
   ['factors reencrypt', 'reencryptFactors', {}],
   ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],

@@ -169,14 +169,23 @@ export const commands: readonly Command[] = [
   {
     words: ['portal-owner', 'reset'],
     about: 'Create a link with which an owner who lost the password chooses a new one',
-    options: { company, email: { value: 'EMAIL', about: 'with which the owner signs in', required: true } },
+    options: {
+      company,
+      email: { value: 'EMAIL', about: 'with which the owner signs in', required: true },
+      'two-factor': { about: 'also turn off two-factor sign-in, for a lost phone without recovery codes' },
+    },
     notes: [
       'Hand the link over in private: whoever opens it chooses the password. It works once, and for an hour. All',
-      "sessions of the owner in this company end when it is used; two-factor sign-in stays as it is. The owner's",
-      'memberships in other companies do not change.',
+      'sessions of the owner in this company end when it is used; two-factor sign-in stays as it is without',
+      "--two-factor, which ends the sessions at once. The company's audit log shows both. The owner's memberships in",
+      'other companies do not change.',
     ],
     operation: 'resetPortalOwner',
-    body: ({ company, email }) => ({ company_id: wholeNumber('company', company), email }),
+    body: ({ company, email, 'two-factor': two_factor }) => ({
+      company_id: wholeNumber('company', company),
+      email,
+      ...(two_factor === true && { two_factor }),
+    }),
   },
   {
     words: ['secrets', 'reencrypt'],

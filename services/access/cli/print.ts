@@ -72,11 +72,11 @@ ${columns([
 
 Copy the password now: this is the only time it is shown.`,
 
-  resetPortalOwner: ({ company_id, email, link, expires_utc }: ResetAnswer) =>
+  resetPortalOwner: ({ company_id, email, two_factor_reset, link, expires_utc }: ResetAnswer) =>
     `A link for the owner of company ${strong(company_id)} · ${email}
 
   ${strong(link)}
-
+${two_factor_reset ? '\nTwo-factor sign-in is off, and all sessions of the owner have ended.' : ''}
 It is to be opened below the portal's own origin, works once, and until ${moment(expires_utc)} UTC.
 Copy it now: this is the only time it is shown.`,
 
@@ -96,6 +96,7 @@ ${
 interface ResetAnswer {
   readonly company_id: number;
   readonly email: string;
+  readonly two_factor_reset: boolean;
   readonly link: string;
   readonly expires_utc: string;
 }

@@ -62,6 +62,7 @@ export const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>,
       'reset.expires_utc',
       'person.email',
       'person.name',
+      'person.device_epoch',
       'company.name as company_name',
     ])
     .where('reset.token_hash', '=', hashToken(token))

@@ -9,6 +9,7 @@ export interface Prover {
   readonly subjects: readonly Subject[];
   readonly gate: Gate;
   readonly key: string;
+  readonly group?: string;
 }
 
 /** A member with an open session who is asked for the password or a code again. */
@@ -32,16 +33,17 @@ export const memberKey = (userId: number): string => `member ${userId}`;
  */
 export const attempt = async <Result>(
   access: Access,
-  { subjects, gate, key }: Prover,
+  { subjects, gate, key, group }: Prover,
   deadlineMs: number,
   work: (attempt: Attempt) => Promise<Result>,
 ): Promise<Result> => {
   refuseKnown(access, subjects);
-  return gate.run(key, deadlineMs, async () => {
+  const run = async (): Promise<Result> => {
     // Others may have failed while this one waited.
     refuseKnown(access, subjects);
     return work(await countAttempt(access, subjects));
-  });
+  };
+  return gate.run(key, deadlineMs, run, group);
 };
 
 /**

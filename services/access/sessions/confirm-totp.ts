@@ -23,12 +23,15 @@ export const confirmTotp = (access: Access) =>
       },
     );
     const recoveryCodes = await changeSecurity(access, call, 'totp.enabled', async (trx) => {
-      await trx
+      const { numUpdatedRows } = await trx
         .updateTable('portal_users')
         .set({ totp_enabled: 1 })
         .where('company_id', '=', companyId)
         .where('id', '=', user.id)
-        .execute();
+        // Unless the secret was replaced or removed meanwhile.
+        .where('totp_secret', '=', person.totp_secret)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw conflict('ask for a new secret first');
       return replaceRecoveryCodes(trx, { companyId, userId: user.id }, access.random);
     });
     return json(200, { recoveryCodes });

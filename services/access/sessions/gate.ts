@@ -3,15 +3,19 @@ import { problem } from '@causeway/proto';
 /**
  * Limits how many callers work at a time; the others wait in a bounded queue. So the work behind a gate never takes
  * more database connections and hashes than the gate admits.
+ *
+ * The queue is ordered by how often a caller's key has come lately, those that came least first; a full queue drops
+ * the one that came most. So a flood from thousands of networks waits behind a network that has not tried before.
  */
 export interface Gate {
   /**
    * @param key callers with the same key may take only a part of the queue.
    * @param deadlineMs `performance.now()` at which the caller gives up: its work is not started after that.
+   * @param group a larger group that the key belongs to, whose calls beyond a bound count for each of its keys.
    * @throws Problem `too_many_requests` when too many of this key are inside or wait, `service_unavailable` when the
    * queue is full, `timeout` when the turn came too late
    */
-  run<Result>(key: string, deadlineMs: number, work: () => Promise<Result>): Promise<Result>;
+  run<Result>(key: string, deadlineMs: number, work: () => Promise<Result>, group?: string): Promise<Result>;
 }
 
 export interface GateOptions {
@@ -22,33 +26,49 @@ export interface GateOptions {
   readonly maxWaiting: number;
 }
 
-export const createGate = ({ atOnce, maxPerKey, maxWaiting }: GateOptions): Gate => {
+/** Calls of a group that do not count for the keys of the group. */
+const freeOfGroup = 16;
+
+export const createGate = (
+  { atOnce, maxPerKey, maxWaiting }: GateOptions,
+  recent = createRecentCounts(),
+): Gate => {
   const present = new Map<string, number>();
-  const waiting: (() => void)[] = [];
+  /** In the order of their turns. */
+  const queue: WaitingCaller[] = [];
   let inside = 0;
 
-  const enter = async (): Promise<void> => {
+  const enter = async (rank: number): Promise<void> => {
     if (inside < atOnce) {
       inside++;
       return;
     }
-    if (waiting.length >= maxWaiting) throw problem('service_unavailable');
+    if (queue.length >= maxWaiting) {
+      if (maxWaiting === 0 || queue.at(-1)!.rank <= rank) throw problem('service_unavailable');
+      queue.pop()!.drop();
+    }
     // A leaving caller hands its place to the next.
-    await new Promise<void>((go) => waiting.push(go));
+    await new Promise<void>((go, refuse) => {
+      const next = queue.findIndex((other) => other.rank > rank);
+      const caller = { rank, go, drop: () => refuse(problem('service_unavailable')) };
+      queue.splice(next === -1 ? queue.length : next, 0, caller);
+    });
   };
   const leave = (): void => {
-    const next = waiting.shift();
-    if (next) next();
+    const next = queue.shift();
+    if (next) next.go();
     else inside--;
   };
 
   return {
-    run: async (key, deadlineMs, work) => {
+    run: async (key, deadlineMs, work, group = key) => {
       const count = present.get(key) ?? 0;
       if (count >= maxPerKey) throw problem('too_many_requests');
+      const own = recent.add(`key ${key}`);
+      const rank = group === key ? own : Math.max(own, recent.add(`group ${group}`) - freeOfGroup);
       present.set(key, count + 1);
       try {
-        await enter();
+        await enter(rank);
         try {
           if (performance.now() >= deadlineMs) throw problem('timeout');
           return await work();
@@ -60,6 +80,41 @@ export const createGate = ({ atOnce, maxPerKey, maxWaiting }: GateOptions): Gate
         if (left > 0) present.set(key, left);
         else present.delete(key);
       }
+    },
+  };
+};
+
+interface WaitingCaller {
+  readonly rank: number;
+  go(): void;
+  drop(): void;
+}
+
+export interface RecentCounts {
+  /** @returns how often this name has been added within the last ten to twenty minutes, before this time. */
+  add(name: string): number;
+}
+
+const periodMs = 10 * 60_000;
+/** About 10 MB for both periods. Beyond it the oldest names are forgotten. */
+const maxNames = 50_000;
+
+export const createRecentCounts = (nowMs = () => performance.now()): RecentCounts => {
+  let current = new Map<string, number>();
+  let former = new Map<string, number>();
+  let endsMs = nowMs() + periodMs;
+  return {
+    add: (name) => {
+      if (nowMs() >= endsMs) {
+        former = nowMs() >= endsMs + periodMs ? new Map() : current;
+        current = new Map();
+        endsMs = nowMs() + periodMs;
+      }
+      const own = current.get(name) ?? 0;
+      current.delete(name);
+      current.set(name, own + 1);
+      if (current.size > maxNames) current.delete(current.keys().next().value!);
+      return own + (former.get(name) ?? 0);
     },
   };
 };

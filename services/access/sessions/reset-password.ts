@@ -7,6 +7,7 @@ import { findPasswordReset } from '../passwords/password-reset.ts';
 import { countChosenPassword } from './attempt.ts';
 import { endSessions } from './end.ts';
 import { hashForAddress } from './memberships.ts';
+import { withDevice } from './start.ts';
 
 /**
  * Changes the password, uses the link up and ends every session. It signs nobody in and leaves the second factor on,
@@ -44,5 +45,8 @@ export const resetPassword = (access: Access) =>
         at: now(),
       });
     });
-    return { status: 204, body: null };
+    // The browser becomes a known device, so earlier guesses do not delay the sign-in that follows.
+    return withDevice(access, { status: 204, body: null }, actor, email, [
+      { companyId: company_id, userId: user_id, epoch: row.device_epoch },
+    ]);
   });

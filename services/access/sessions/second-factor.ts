@@ -1,11 +1,12 @@
 import { type Actor, openSecret } from '@causeway/proto';
-import { transaction } from '@causeway/runtime';
+import { type Trx, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
 import { countAttempt } from './delays.ts';
 import { knownDeviceOf } from './devices.ts';
 import type { PersonRow } from './person.ts';
-import { takeRecoveryCode } from './recovery-codes.ts';
-import { factorSubject } from './subjects.ts';
+import { deleteRecoveryCodes, takeRecoveryCode } from './recovery-codes.ts';
+import { factorSubject, type Membership } from './subjects.ts';
 import { totpStep } from './totp.ts';
 
 /** The proof of a second factor: a code of the app or a recovery code. Neither: not sent yet. */
@@ -62,4 +63,18 @@ export const takeTotp = async (
     .where('totp_step', '<', step)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
+};
+
+/** Removes the app's secret and the recovery codes: the password alone signs in. */
+export const removeFactor = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId }: Membership,
+): Promise<void> => {
+  await trx
+    .updateTable('portal_users')
+    .set({ totp_enabled: 0, totp_secret: null, totp_step: 0 })
+    .where('company_id', '=', companyId)
+    .where('id', '=', userId)
+    .execute();
+  await deleteRecoveryCodes(trx, { companyId, userId });
 };

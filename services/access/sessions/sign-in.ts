@@ -1,14 +1,15 @@
-import { contract, networkOf, Problem, problem } from '@causeway/proto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { contract, networkOf, Problem, problem, siteOf } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { attempt, memberKey } from './attempt.ts';
-import { type Attempt, countAttempt } from './delays.ts';
+import { type Attempt, countAttempt, hasFailures } from './delays.ts';
 import { knownDeviceOf } from './devices.ts';
 import { membershipsOf } from './memberships.ts';
 import type { PersonRow } from './person.ts';
 import { proveFactor } from './second-factor.ts';
 import { startSession } from './start.ts';
-import { deviceSubject, strangersSubjects } from './subjects.ts';
+import { accountSubject, deviceSubject, strangersSubjects } from './subjects.ts';
 
 /**
  * Checks the password, then the second factor if there is one. The page sends everything again with the code, so no
@@ -27,10 +28,15 @@ export const signIn = (access: Access) =>
     const [first] = known;
     if (!first) {
       const subjects = strangersSubjects(email, address, now());
-      const stranger = { subjects, gate: gates.strangers, key: networkOf(address) };
+      const [key, group] = [networkOf(address), siteOf(address)];
+      const stranger = { subjects, gate: gates.strangers, key, group };
       return attempt(access, stranger, call.deadlineMs, async (counted) =>
         admit(access, call, await membershipsOf(access, email), [counted]),
-      );
+      ).catch((error: unknown) => {
+        if (error instanceof Problem && error.code === 'service_unavailable')
+          return signInFromReserve(access, call, error);
+        throw error;
+      });
     }
     const subjects = known.map((one) => deviceSubject(one, now()));
     const member = { subjects, gate: gates.members, key: memberKey(first.userId) };
@@ -47,18 +53,59 @@ export const signIn = (access: Access) =>
     });
   });
 
+/** Long enough for a hash on a busy machine, and short enough that gateways hold few requests of a flood. */
+const reserveMs = 1000;
+
+/**
+ * Tries a sign-in for which the strangers' queue has no room, if nobody has guessed at this address today and it has a
+ * membership: a flood leaves honest members some hashes this way. A wrong password gets the same answer at the same time
+ * as an address that was not tried, so that a flood does not reveal which addresses have memberships.
+ */
+const signInFromReserve = async (
+  access: Access,
+  call: OperationCall<typeof contract.signIn>,
+  refusal: Problem,
+): Promise<Answer> => {
+  const { gates, now } = access;
+  const { address } = call.actor;
+  const { email } = call.body;
+  const deadlineMs = Math.min(call.deadlineMs, performance.now() + reserveMs);
+  const refused = sleep(reserveMs).then(() => null);
+  const tried = gates.reserve.run(
+    networkOf(address),
+    deadlineMs,
+    async () => {
+      // Only the count of all networks: one failure more in it is not noticeable to anybody.
+      const account = accountSubject(email, now());
+      if (await hasFailures(access, account)) return null;
+      const memberships = await membershipsOf(access, email);
+      if (memberships.length === 0) return null;
+      return admit(access, { ...call, deadlineMs }, memberships, [await countAttempt(access, [account])]);
+    },
+    siteOf(address),
+  );
+  const answer = await Promise.race([tried.catch(() => null), refused]);
+  if (answer) return answer;
+  await refused;
+  throw refusal;
+};
+
 const admit = async (
   access: Access,
-  { body, actor, requestId }: OperationCall<typeof contract.signIn>,
+  { body, actor, requestId, deadlineMs }: OperationCall<typeof contract.signIn>,
   memberships: readonly PersonRow[],
   attempts: readonly Attempt[],
 ): Promise<Answer> => {
   const { log, passwords } = access;
-  const { email, password, totp, recoveryCode } = body;
+  const { password, totp, recoveryCode } = body;
   const right = await passwords.matches(
     password,
     memberships.map((one) => one.password_hash),
   );
+  if (performance.now() >= deadlineMs) {
+    for (const { undecided } of attempts) await undecided();
+    throw problem('timeout');
+  }
   const accepted = memberships.filter((_, at) => right[at]);
   if (accepted.length === 0) {
     const userIds = memberships.map(({ id }) => id);

@@ -1,4 +1,4 @@
-import { type Actor, deviceHeader, sessionTokenHeader } from '@causeway/proto';
+import { type Actor, deviceHeader, problem, sessionTokenHeader } from '@causeway/proto';
 import { type Answer, json, type Trx, transaction } from '@causeway/runtime';
 import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
@@ -45,6 +45,7 @@ export const startSession = async (
     await noteEntry(trx, {
       companyId,
       userId,
+      epoch,
       sessionId: id,
       name,
       actor,
@@ -82,14 +83,17 @@ export const withToken = (status: number, facts: SessionFacts, token: string): A
 /** Records that the member has entered the company: the last sign-in and an audit entry. */
 export const noteEntry = async (
   trx: Trx<AccessTables>,
-  { companyId, userId, sessionId, name, actor, requestId, at }: Entry,
+  { companyId, userId, epoch, sessionId, name, actor, requestId, at }: Entry,
 ): Promise<void> => {
-  await trx
+  const { numUpdatedRows } = await trx
     .updateTable('portal_users')
     .set({ last_sign_in_utc: at })
     .where('company_id', '=', companyId)
     .where('id', '=', userId)
-    .execute();
+    .where('device_epoch', '=', epoch)
+    .executeTakeFirst();
+  // All sessions of the member have just ended, and this one began before.
+  if (numUpdatedRows === 0n) throw problem('signed_out');
   const { address, userAgent } = actor;
   await writeAudit(trx, {
     companyId,
@@ -100,7 +104,7 @@ export const noteEntry = async (
   });
 };
 
-interface Entry extends Omit<NewSession, 'others' | 'email' | 'epoch'> {
+interface Entry extends Omit<NewSession, 'others' | 'email'> {
   readonly sessionId: number;
   readonly at: Date;
 }

@@ -41,13 +41,19 @@ export const strangersSubjects = (
   const [network, site, day] = [networkOf(address), siteOf(address), dayOf(at)];
   return [
     { digest: digestOf('account and network', account, network, day), free },
-    { digest: digestOf('account', account, day), free: 500 },
+    accountSubject(email, at),
     // Many people may share one network.
     { digest: digestOf(`network of a ${by}`, network, day), free: 25 },
     // An IPv6 customer has up to 65,536 networks.
     ...(site === network ? [] : [{ digest: digestOf(`site of a ${by}`, site, day), free: 250 }]),
   ];
 };
+
+/** Guesses at an address, from all networks. */
+export const accountSubject = (email: string, at: Date): Subject => ({
+  digest: digestOf('account', countedEmail(email), dayOf(at)),
+  free: 500,
+});
 
 /** A device that its member has signed in with before has a count of its own. */
 export const deviceSubject = ({ companyId, userId, deviceId }: KnownDevice, at: Date): Subject => ({

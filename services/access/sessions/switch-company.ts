@@ -49,6 +49,7 @@ export const switchCompany = (access: Access) =>
       await noteEntry(trx, {
         companyId: other.company_id,
         userId: other.user_id,
+        epoch: other.device_epoch,
         sessionId: other.session_id,
         name: other.name || other.email,
         actor,

@@ -143,6 +143,23 @@ test('Strangers of one network get only a part of the queue', async () => {
   expect((await flood).filter((status) => status === 429)).toHaveLength(52);
 });
 
+test('A flood that fills the queue leaves hashes for addresses that exist and were not guessed at', async () => {
+  const owners = await Promise.all(Array.from({ length: 5 }, newOwner));
+  const [guessed, mistyped] = [await newOwner(), await newOwner()];
+  await signIn(guessed.email, wrong, '203.0.113.250');
+  const flood = Array.from({ length: 200 }, (_, at) => signIn(newEmail(), wrong, `203.0.113.${at}`));
+  const right = owners.map(({ email }, at) => signIn(email, password, `198.51.100.${at}`));
+  const closed = [
+    signIn(guessed.email, password, '198.51.100.20'),
+    signIn(newEmail(), wrong, '198.51.100.21'),
+    // The answer does not tell that this password was compared.
+    signIn(mistyped.email, wrong, '198.51.100.22'),
+  ];
+  expect(await Promise.all(right)).toContain(200);
+  expect(await Promise.all(closed)).toEqual([503, 503, 503]);
+  expect((await Promise.all(flood)).filter((status) => status === 503).length).toBeGreaterThan(100);
+});
+
 test('A made-up session token is refused without a query', async () => {
   const release = await hold('portal_sessions');
   const statuses = await Promise.all(

@@ -8,4 +8,5 @@ export { listTeam } from './list-team.ts';
 export { offerPasswordReset } from './offer-password-reset.ts';
 export { removeMember } from './remove-member.ts';
 export { resetPortalOwner } from './reset-portal-owner.ts';
+export { resetSecondFactor } from './reset-second-factor.ts';
 export { revokeInvitation } from './revoke-invitation.ts';

@@ -4,11 +4,12 @@ import { byOperator, writeAudit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { makePasswordReset } from '../passwords/password-reset.ts';
+import { takeFactorOff } from './reset-second-factor.ts';
 
 /** For owners only: for other members, somebody in the company can create the link. */
 export const resetPortalOwner = (access: Access) =>
   handler(contract.resetPortalOwner, async ({ body, requestId }) => {
-    const { company_id, email } = body;
+    const { company_id, email, two_factor } = body;
     const { db, now } = access;
     await requireCompany(access, company_id);
     const person = await db
@@ -32,6 +33,10 @@ export const resetPortalOwner = (access: Access) =>
         .where('id', '=', id)
         .forUpdate()
         .execute();
+      if (two_factor) {
+        const by = byOperator(requestId);
+        await takeFactorOff(access, trx, { companyId: company_id, userId: id, email: person.email, by });
+      }
       const made = await makePasswordReset(access, trx, { companyId: company_id, userId: id });
       await writeAudit(trx, {
         companyId: company_id,
@@ -46,6 +51,7 @@ export const resetPortalOwner = (access: Access) =>
       id,
       company_id,
       email: person.email,
+      two_factor_reset: two_factor,
       link,
       expires_utc: expires.toISOString(),
     });

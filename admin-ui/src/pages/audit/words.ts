@@ -12,6 +12,7 @@ const actionWords: Readonly<Record<Action, string>> = {
   'password.reset': 'set a new password with a reset link',
   'totp.enabled': 'turned on two-factor sign-in',
   'totp.disabled': 'turned off two-factor sign-in',
+  'totp.reset': 'turned off the two-factor sign-in of',
   'recovery_codes.renewed': 'created new recovery codes',
   'profile.changed': 'changed their name',
   'member.invited': 'invited',

@@ -54,6 +54,13 @@ export function SignInPage() {
       {credentials ? (
         <Suspense>
           <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
+          <details className={s.lost}>
+            <summary>Lost your phone and your recovery codes?</summary>
+            <p>
+              An owner of your company can turn off your two-factor sign-in on the Team page. If you are the
+              only owner, ask the operator of this service.
+            </p>
+          </details>
         </Suspense>
       ) : (
         <>

@@ -1,4 +1,4 @@
-import { KeyRound, UserCog, UserMinus } from 'lucide-react';
+import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/types.ts';
 import { nameOfMember } from '../../app/name-of-member.ts';
 import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
@@ -20,12 +20,14 @@ interface MemberTableProps {
   readonly marked: number | undefined;
   readonly onChangeRole: (member: Member) => void;
   readonly onPassword: (member: Member) => void;
+  readonly onTwoFactor: (member: Member) => void;
   readonly onRemove: (member: Member) => void;
 }
 
 export function MemberTable(props: MemberTableProps) {
-  const { members, owners, marked, onChangeRole, onPassword, onRemove } = props;
+  const { members, owners, marked, onChangeRole, onPassword, onTwoFactor, onRemove } = props;
   const adminRefusal = useRefusal('admin');
+  const ownerRefusal = useRefusal('owner');
   const { role } = useSession().user;
   const refusalOver = (member: Member): string | undefined =>
     adminRefusal ??
@@ -38,6 +40,10 @@ export function MemberTable(props: MemberTableProps) {
     if (member.role === 'owner' && owners === 1)
       return 'A company needs an owner. Make another member an owner first.';
     return undefined;
+  };
+  const twoFactorRefusal = (member: Member): string | undefined => {
+    if (!member.totpEnabled) return 'Their two-factor sign-in is off';
+    return member.you ? 'Turn off your own two-factor sign-in under Your security' : ownerRefusal;
   };
   const columns: readonly Column<Member>[] = [
     {
@@ -102,6 +108,12 @@ export function MemberTable(props: MemberTableProps) {
             icon: <KeyRound />,
             disabledReason: member.you ? 'Change your own password under Your security' : refusalOver(member),
             onSelect: () => onPassword(member),
+          },
+          {
+            label: 'Turn off two-factor…',
+            icon: <ShieldOff />,
+            disabledReason: twoFactorRefusal(member),
+            onSelect: () => onTwoFactor(member),
           },
           {
             label: member.you ? 'Leave…' : 'Remove…',

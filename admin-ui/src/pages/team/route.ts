@@ -19,6 +19,7 @@ export const teamRoute = createRoute({
     role: anyNumber,
     remove: anyNumber,
     password: anyNumber,
+    factor: anyNumber,
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
   component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),

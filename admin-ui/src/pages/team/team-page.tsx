@@ -17,9 +17,10 @@ import { MemberTable } from './member-table.tsx';
 import { OfferPassword } from './offer-password.tsx';
 import { teamQuery } from './queries.ts';
 import { RemoveMember } from './remove-member.tsx';
+import { ResetTwoFactor } from './reset-two-factor.tsx';
 
 export function TeamPage() {
-  const { dialog, role, remove, password, ...search } = useSearch({ from: '/in/team' });
+  const { dialog, role, remove, password, factor, ...search } = useSearch({ from: '/in/team' });
   const navigate = useNavigate({ from: '/team' });
   const refusal = useRefusal('admin');
   const hidden = useRefusal('developer');
@@ -30,8 +31,13 @@ export function TeamPage() {
   const shown = found && pageOf(found, search.page, pageSize);
   const set = (change: typeof search): void =>
     void navigate({ search: { q, show, sort, ...change }, replace: true });
-  const open = (dialogs: { dialog?: 'invite'; role?: number; remove?: number; password?: number }): void =>
-    void navigate({ search: { ...search, ...dialogs } });
+  const open = (dialogs: {
+    dialog?: 'invite';
+    role?: number;
+    remove?: number;
+    password?: number;
+    factor?: number;
+  }): void => void navigate({ search: { ...search, ...dialogs } });
   const close = (): void => void navigate({ search, replace: true });
   return (
     <Page
@@ -75,6 +81,7 @@ export function TeamPage() {
               marked={search.member}
               onChangeRole={(member) => open({ role: member.id })}
               onPassword={(member) => open({ password: member.id })}
+              onTwoFactor={(member) => open({ factor: member.id })}
               onRemove={(member) => open({ remove: member.id })}
             />
           </OrError>
@@ -92,6 +99,7 @@ export function TeamPage() {
           <InviteMember open={dialog === 'invite'} onClose={close} />
           <ChangeRole key={`role-${role}`} member={members?.find((one) => one.id === role)} onClose={close} />
           <OfferPassword member={members?.find((one) => one.id === password)} onClose={close} />
+          <ResetTwoFactor member={members?.find((one) => one.id === factor)} onClose={close} />
           <RemoveMember
             key={`remove-${remove}`}
             member={members?.find((one) => one.id === remove)}
