@@ -6,6 +6,7 @@ import type { AccessTables } from './schema.ts';
 import type { Devices } from './sessions/devices.ts';
 import type { Gate } from './sessions/gate.ts';
 import type { Refusals } from './sessions/refusals.ts';
+import type { Reserve } from './sessions/reserve.ts';
 import type { Signer } from './sessions/signer.ts';
 
 /** What every operation of this service needs. */
@@ -20,11 +21,9 @@ export interface Access {
   readonly portal: PortalSettings;
   readonly passwords: Hasher;
   readonly refusals: Refusals;
-  /**
-   * Separate gates, so that neither signed-in members nor strangers can use up the other's capacity. The reserve is for
-   * strangers whom a flood has crowded out.
-   */
-  readonly gates: { readonly strangers: Gate; readonly members: Gate; readonly reserve: Gate };
+  /** Separate gates, so that neither signed-in members nor strangers can use up the other's capacity. */
+  readonly gates: { readonly strangers: Gate; readonly members: Gate };
+  readonly reserve: Reserve;
   readonly sessionTokens: Signer;
   /** Signs proofs of a session, which other services check. */
   readonly sessionProofs: SessionSigner;

@@ -22,6 +22,7 @@ import type { AccessTables } from './schema.ts';
 import { createDevices } from './sessions/devices.ts';
 import { createGate } from './sessions/gate.ts';
 import { createRefusals } from './sessions/refusals.ts';
+import { createReserve } from './sessions/reserve.ts';
 import { resolveSession } from './sessions/resolve-session.ts';
 import { createTokenSigner } from './sessions/signer.ts';
 import { recordRequests } from './usage/record.ts';
@@ -55,8 +56,8 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     gates: {
       strangers: createGate({ atOnce: 1, maxPerKey: 8, maxWaiting: 64 }),
       members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
-      reserve: createGate({ atOnce: 1, maxPerKey: 2, maxWaiting: 256 }),
     },
+    reserve: createReserve({ db, now }),
     sessionTokens: createTokenSigner(portal.keyRing, 'session tokens'),
     sessionProofs,
     cursors: openCursors(portal.keyRing),

@@ -173,12 +173,16 @@ test('an owner who lost the password gets a link', async () => {
     id,
     company_id: Number(company),
     email,
+    two_factor_reset: false,
     link: expect.stringMatching(/^\/portal\/password#[\w-]{43}$/),
     expires_utc: expect.any(String),
   });
-  const { out } = await causeway(['portal-owner', 'reset', '--company', company, '--email', email]);
+  const reset = ['portal-owner', 'reset', '--company', company, '--email', email];
+  const { out } = await causeway(reset);
   expect(out).toMatch(/^ {2}\/portal\/password#[\w-]{43}$/m);
   expect(out).toContain('this is the only time it is shown');
+  expect(out).not.toContain('Two-factor');
+  expect((await causeway([...reset, '--two-factor'])).out).toContain('Two-factor sign-in is off');
 });
 
 test('a terminal shows the value once, and says so', async () => {

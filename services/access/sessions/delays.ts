@@ -47,15 +47,6 @@ export const noteAttempt = async (access: Counting, subjects: readonly Subject[]
   await count(access, subjects, () => {});
 };
 
-export const hasFailures = async ({ db }: Pick<Access, 'db'>, { digest }: Subject): Promise<boolean> => {
-  const row = await db
-    .selectFrom('sign_in_delays')
-    .select('failures')
-    .where('subject', '=', digest)
-    .executeTakeFirst();
-  return row !== undefined && row.failures > 0;
-};
-
 const count = async (
   access: Counting,
   unsorted: readonly Subject[],

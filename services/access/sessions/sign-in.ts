@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { contract, networkOf, Problem, problem, siteOf } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { attempt, memberKey } from './attempt.ts';
-import { type Attempt, countAttempt, hasFailures } from './delays.ts';
+import { type Attempt, countAttempt } from './delays.ts';
 import { knownDeviceOf } from './devices.ts';
 import { membershipsOf } from './memberships.ts';
 import type { PersonRow } from './person.ts';
@@ -53,41 +52,19 @@ export const signIn = (access: Access) =>
     });
   });
 
-/** Long enough for a hash on a busy machine, and short enough that gateways hold few requests of a flood. */
-const reserveMs = 1000;
-
-/**
- * Tries a sign-in for which the strangers' queue has no room, if nobody has guessed at this address today and it has a
- * membership: a flood leaves honest members some hashes this way. A wrong password gets the same answer at the same time
- * as an address that was not tried, so that a flood does not reveal which addresses have memberships.
- */
+/** The attempt counts for the account alone: there, nobody notices one failure more. */
 const signInFromReserve = async (
   access: Access,
   call: OperationCall<typeof contract.signIn>,
   refusal: Problem,
 ): Promise<Answer> => {
-  const { gates, now } = access;
-  const { address } = call.actor;
   const { email } = call.body;
-  const deadlineMs = Math.min(call.deadlineMs, performance.now() + reserveMs);
-  const refused = sleep(reserveMs).then(() => null);
-  const tried = gates.reserve.run(
-    networkOf(address),
-    deadlineMs,
-    async () => {
-      // Only the count of all networks: one failure more in it is not noticeable to anybody.
-      const account = accountSubject(email, now());
-      if (await hasFailures(access, account)) return null;
-      const memberships = await membershipsOf(access, email);
-      if (memberships.length === 0) return null;
-      return admit(access, { ...call, deadlineMs }, memberships, [await countAttempt(access, [account])]);
-    },
-    siteOf(address),
-  );
-  const answer = await Promise.race([tried.catch(() => null), refused]);
-  if (answer) return answer;
-  await refused;
-  throw refusal;
+  const answer = await access.reserve.attempt(email, networkOf(call.actor.address), async (deadlineMs) => {
+    const counted = await countAttempt(access, [accountSubject(email, access.now())]);
+    return admit(access, { ...call, deadlineMs }, await membershipsOf(access, email), [counted]);
+  });
+  if (answer === null) throw refusal;
+  return answer;
 };
 
 const admit = async (
