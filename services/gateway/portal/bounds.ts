@@ -20,7 +20,7 @@ export interface Bound {
 
 export const createBounds = (): Bounds => ({
   // Enough for an office that signs in at nine.
-  strangers: createBound(16, 200, createPace(20, 100)),
+  strangers: createBound(16, 1000, createPace(20, 100)),
   arriving: createBound(64, 2000),
   // Enough for several tabs of a browser, which opens a handful of connections, and a slow service.
   members: createBound(32, 2000),

@@ -12,7 +12,7 @@ test('one network of strangers gets a part of their places, and again when they 
 
 test('strangers who take all of their places leave the places of members', () => {
   const { strangers, members } = createBounds();
-  for (let at = 0; at < 200; at++) strangers.enter(`network ${at}`);
+  for (let at = 0; at < 1000; at++) strangers.enter(`network ${at}`);
   expect(() => strangers.enter('one more')).toThrow('service_unavailable');
   for (let at = 0; at < 32; at++) members.enter('token');
   expect(() => members.enter('token')).toThrow('too_many_requests');
