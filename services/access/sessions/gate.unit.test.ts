@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createGate, createRecentCounts } from './gate.ts';
 
@@ -18,6 +19,7 @@ const crowdedGate = (maxWaiting: number, nowMs = () => 0) => {
     run,
     turns,
     open: async () => {
+      await setImmediate();
       open();
       await first;
     },

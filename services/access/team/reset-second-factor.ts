@@ -1,6 +1,6 @@
 import { type AuditSource, byMember, conflict, contract } from '@causeway/proto';
 import { handler, type Trx, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { endPasswordReset } from '../passwords/password-reset.ts';
 import type { AccessTables } from '../schema.ts';
