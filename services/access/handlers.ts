@@ -34,6 +34,7 @@ import {
   offerPasswordReset,
   removeMember,
   resetPortalOwner,
+  resetSecondFactor,
   revokeInvitation,
 } from './team/index.ts';
 import { getFirstSteps, getUsage } from './usage/get-usage.ts';
@@ -75,6 +76,7 @@ export const handlers: HandlerTable<'access', Access> = {
   offerPasswordReset,
   removeMember,
   resetPortalOwner,
+  resetSecondFactor,
   revokeInvitation,
   listAudit,
   listEventTypes,
