@@ -12,7 +12,7 @@ from causeway_client.api.webhook_subscriptions import create_subscription, updat
 from causeway_client.models import (
     CreateClientRequest,
     CreateSubscriptionRequest,
-    Error,
+    ApiError,
     UpdateSubscriptionRequest,
 )
 from causeway_client.models.event_type import EventType
@@ -36,7 +36,7 @@ assert [one.id for one in found.clients] == [made.parsed.client_id], found
 wrong = create_client_record.sync(
     client=client, body=CreateClientRequest(first_name="Z", last_name="B", email="no address")
 )
-assert isinstance(wrong, Error) and wrong.details[0].field == "email", wrong
+assert isinstance(wrong, ApiError) and wrong.details[0].field == "email", wrong
 
 subscription = create_subscription.sync(
     client=client,
@@ -48,5 +48,5 @@ assert subscription.enabled and subscription.signing_secret.startswith("whsec_")
 managed = update_subscription.sync(
     subscription.id, client=client, body=UpdateSubscriptionRequest(enabled=False)
 )
-assert isinstance(managed, Error) and managed.is_tool_managed and managed.managed_by == "zapier", managed
+assert isinstance(managed, ApiError) and managed.is_tool_managed and managed.managed_by == "zapier", managed
 print("done")
