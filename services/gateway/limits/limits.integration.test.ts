@@ -9,6 +9,7 @@ import { CountError, type Counter, createCounter, type Take } from './counter.ts
 import { companySlot, keySlot } from './counts.ts';
 import { openJetStreamLog } from './jetstream-log.ts';
 import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
+import type { LogState } from './log.ts';
 import { claimOwnership, MovedError } from './owner.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 
@@ -335,6 +336,20 @@ describe('ownership', () => {
     await expect(former.count(window, requests(4), withinMs)).rejects.toBeInstanceOf(MovedError);
     expect(former.owned()).toBe(false);
     expect(await present.count(window, requests(4), withinMs)).toEqual([4, 0]);
+  });
+
+  test('is not taken under another name of the store', async () => {
+    const gateway = await startGateway();
+    const owner = await claimOwnership(openQuorum(gateway), listen);
+    const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
+    const state = await new Promise<LogState | undefined>(log.readState);
+    const append = (store: string, expectedSequence: number) =>
+      new Promise((resolve) =>
+        log.append({ store, entry: new Uint8Array(), expectedSequence, replaces: false }, resolve),
+      );
+    for (const expected of [0, state!.sequence]) expect(await append('other', expected)).toBe('refused');
+    expect(owner.owned()).toBe(true);
+    await owner.release();
   });
 
   test('with more counts than one entry holds, which replace what came before them too', async () => {

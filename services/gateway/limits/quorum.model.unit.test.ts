@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { LogWriter } from './log-writer.ts';
+import { createQuorum } from './quorum.ts';
 import { type Choose, explore, type Plan } from './testing/explore.ts';
+import { emptyStore, simulatedLog } from './testing/simulated-log.ts';
 
 // Explores the protocol of `quorum.ts` and `log-writer.ts` as they run, over simulated logs.
 
@@ -59,6 +62,46 @@ describe('no position is answered twice, and no answered count is lost', () => {
   test('on a single server', () => {
     expect(atRandom({ logs: 1, losesStores: false }, 500, 0.2)).toBeUndefined();
   }, 120_000);
+});
+
+test('a log that has lost its last entry gets the whole state', async () => {
+  const stores = [emptyStore(), emptyStore(), emptyStore()];
+  const quorum = createQuorum({
+    logs: stores.map((store, at) =>
+      simulatedLog(
+        at,
+        () => store,
+        ({ run, answer }) => queueMicrotask(() => answer(run())),
+      ),
+    ),
+    newStore: () => 'store',
+  });
+  const written = ['0,1'];
+  const writer = await new Promise<LogWriter>((resolve) =>
+    quorum.claim(
+      {
+        epoch: 'epoch',
+        merge: () => {},
+        encodeState: () => [`[1,${written.join()}]`],
+        snapshotEvery: () => 100,
+        onLost: () => {},
+      },
+      (result) => resolve(result as LogWriter),
+    ),
+  );
+  const append = async (slot: number): Promise<void> => {
+    written.push(`${slot},1`);
+    await new Promise<void>((done) => writer.append(`[1,${slot},1]`, done));
+    // Until all logs have it.
+    await expect.poll(() => new Set(stores.map(({ entries }) => entries.at(-1)!.entry.number)).size).toBe(1);
+  };
+  await append(4);
+  await append(8);
+  const kept = stores[0]!.entries.slice(0, -1);
+  Object.assign(stores[0]!, { entries: kept, sequence: kept.at(-1)!.sequence });
+  await append(12);
+  const slots = stores[0]!.entries.flatMap(({ entry }) => JSON.stringify(entry.totals)).join();
+  expect(slots).toContain('8,1');
 });
 
 describe('the exploration finds what goes wrong', () => {
