@@ -47,6 +47,7 @@ const auditActions = [
   'replay.cancelled',
   'held.released',
   'held.dropped',
+  'missed.dismissed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

@@ -75,7 +75,8 @@ export const listDeliveries = defineOperation({
     eventId: idParameter.optional(),
     replayId: replayParameter.optional(),
     type: knownEventType.optional(),
-    state: z.enum(deliveryStates).optional(),
+    /** `undelivered`: attempted without success so far, and not discarded. */
+    state: z.enum([...deliveryStates, 'undelivered']).optional(),
     statusCode: statusCode.optional(),
     errorClass: z.enum(errorClasses).optional(),
     /** Times of the events; `until` is excluded. */
@@ -160,7 +161,7 @@ export const getDeliveryStats = defineOperation({
         total: z.object(outcome),
         /** One for each step of the range, in order, including empty ones. */
         points: z.array(z.object({ utc: instant, ...outcome })),
-        /** Existing subscriptions, and deleted ones with attempts in the range; failing ones first. */
+        /** Existing subscriptions, and deleted ones with attempts in the range; those off or failing first. */
         subscriptions: z.array(
           z.object({
             id,
@@ -168,6 +169,8 @@ export const getDeliveryStats = defineOperation({
             /** Null if it was deleted. */
             url: z.string().nullable(),
             enabled: z.boolean(),
+            autoDisabled: z.boolean(),
+            isUnverified: z.boolean(),
             consecutiveFailures: number,
             ...outcome,
           }),

@@ -43,6 +43,14 @@ export const listApiKeys = defineOperation({
     limit: limitParameter({ min: 1, max: 200, otherwise: 50 }),
     cursor: cursorParameter,
     state: z.enum(['active', 'revoked']).optional(),
+    ids: z
+      .string()
+      .regex(/^\d{1,15}(,\d{1,15}){0,199}$/, {
+        error: `${fieldName} must be up to 200 numbers with commas between them`,
+      })
+      .transform((list) => list.split(',').map(Number))
+      .meta({ type: 'string' })
+      .optional(),
     /** A part of the name, or the last four characters of the key. */
     q: z.string().trim().max(100).optional(),
     sort: z

@@ -108,8 +108,13 @@ export const getAttention = defineOperation({
           .max(20),
         failingCount: count.meta({ description: 'Enabled ones that get one attempt at a time.' }),
         unverifiedCount: count.meta({ description: 'Those that wait for verification.' }),
-        /** Events that enabled subscriptions missed at the quota of pending deliveries. */
-        missedAtQuota: count,
+        /** Enabled subscriptions whose held deliveries or missed events wait for a member's decision. */
+        undecided: z.object({
+          subscriptions: count,
+          held: count,
+          missed: count,
+          firstId: id.nullable(),
+        }),
       }),
     },
   },

@@ -7,6 +7,7 @@ import {
   testSubscription,
   updateSubscription,
 } from '../operations/subscriptions.ts';
+import { setsSomething } from '../schemas/records.ts';
 import { count, instant } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
 
@@ -31,7 +32,7 @@ export const portalSubscription = w.subscription.extend({
   previousSecretUntilUtc: instant.nullable(),
   /** All failed attempts since the last success, including those that `consecutiveFailures` does not count. */
   failedAttempts: count,
-  /** Events it missed because the company reached its quota of waiting deliveries; null if there are none. */
+  /** Events it missed while it was disabled, or at the quota of waiting deliveries; null if there are none. */
   missed: z.object({ count, sinceUtc: instant }).nullable(),
   health: z.object({
     /** Attempts of the last 24 hours. */
@@ -102,7 +103,20 @@ export const createPortalSubscription = defineOperation({
   answers: { 201: withSecret },
 });
 
-/** Changes a subscription; only the sent fields change. */
+/** The value that a form showed for each field that it changes. */
+const basedOn = z
+  .strictObject({
+    url: z.string(),
+    eventTypes: z.array(z.string()).max(100),
+    name: z.string().nullable(),
+    description: z.string().nullable(),
+  })
+  .partial();
+
+/**
+ * Changes a subscription; only the sent fields change. With `basedOn`, a field that was changed meanwhile is refused,
+ * with its stored value in `changed`.
+ */
 export const updatePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'updatePortalSubscription',
@@ -110,9 +124,11 @@ export const updatePortalSubscription = defineOperation({
   repeat: 'once',
   path: '/subscriptions/{id}',
   deadlineMs: enablingDeadlineMs,
-  body: updateSubscription.body,
+  body: z
+    .strictObject({ ...updateSubscription.body.shape, basedOn: basedOn.optional() })
+    .check(setsSomething),
   answers: record,
-  // The receiver did not echo the challenge.
+  // The receiver did not echo the challenge, or a field was changed meanwhile.
   errors: [409],
 });
 
@@ -130,6 +146,16 @@ export const enablePortalSubscription = defineOperation({
   answers: record,
   // The receiver did not echo the challenge.
   errors: [409],
+});
+
+/** Gives up the missed events: they are neither counted nor offered any longer, and stay in the event log. */
+export const dismissMissedEvents = defineOperation({
+  ...subscriptions,
+  id: 'dismissMissedEvents',
+  method: 'POST',
+  repeat: 'harmless',
+  path: '/subscriptions/{id}/missed/dismiss',
+  answers: { 204: { schema: null } },
 });
 
 /** Disables a subscription, including one managed by a tool; its waiting deliveries are held. */

@@ -15,7 +15,7 @@ export function PublicFrame({ title, children }: { readonly title: string; reado
         <header className={s.head}>
           <Logo size={40} />
           <h1 tabIndex={-1}>{title}</h1>
-          <p>Connects your CRM to your other tools</p>
+          {title === 'Sign in' && <p>Connects your CRM to your other tools</p>}
         </header>
         <div className={s.card}>{children}</div>
       </div>

@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, Outlet } from '@tanstack/react-router';
 import { Announcer } from './announcer.tsx';
-import { lazyPage } from './lazy-page.ts';
 
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: () => (
@@ -10,5 +9,4 @@ export const rootRoute = createRootRouteWithContext<{ readonly queryClient: Quer
       <Announcer />
     </>
   ),
-  notFoundComponent: lazyPage(() => import('./not-found.tsx'), 'NotFound'),
 });

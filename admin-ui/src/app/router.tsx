@@ -20,7 +20,7 @@ import { teamRoute } from '../pages/team/route.ts';
 import { testRoute } from '../pages/test/route.ts';
 import { rootRoute } from './root-route.tsx';
 import { RouteError } from './route-error.tsx';
-import { shellRoute } from './shell-route.ts';
+import { notFound, notFoundRoute, shellRoute } from './shell-route.ts';
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
@@ -43,6 +43,7 @@ const routeTree = rootRoute.addChildren([
     teamRoute,
     auditRoute,
     securityRoute,
+    notFoundRoute,
   ]),
 ]);
 
@@ -53,6 +54,7 @@ export const createPortalRouter = (queryClient: QueryClient) =>
     context: { queryClient },
     defaultPendingMs: 400,
     defaultErrorComponent: RouteError,
+    defaultNotFoundComponent: notFound,
     scrollRestoration: true,
   });
 

@@ -1,13 +1,14 @@
 /**
- * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens.
+ * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens. They
+ * become undefined, because the router merges the result into the raw parameters.
  */
 export const searchOf =
   <Shape extends Readonly<Record<string, (value: unknown) => unknown>>>(shape: Shape) =>
   (raw: Readonly<Record<string, unknown>>): Search<Shape> =>
     Object.fromEntries(
       Object.entries(shape)
-        .map(([name, parse]) => [name, parse(raw[name])])
-        .filter(([, value]) => value !== undefined),
+        .filter(([name]) => name in raw)
+        .map(([name, parse]) => [name, parse(raw[name])]),
     ) as Search<Shape>;
 
 type Search<Shape extends Readonly<Record<string, (value: unknown) => unknown>>> = {

@@ -74,7 +74,8 @@ export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' 
   rememberSignedIn(null);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, null);
-  void router.navigate({ to: '/sign-in', search: { next, why } });
+  // Nothing on the page may hold this up, such as a secret that was not copied.
+  void router.navigate({ to: '/sign-in', search: { next, why }, ignoreBlocker: true });
 };
 
 /**

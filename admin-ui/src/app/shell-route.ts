@@ -23,3 +23,13 @@ export const shellRoute = createRoute({
   },
   component: lazyPage(loadShell, 'Shell'),
 });
+
+/** Also shown in place of a page whose path has an invalid ID. */
+export const notFound = lazyPage(() => import('./not-found.tsx'), 'NotFound');
+
+/** Every path that no page has. */
+export const notFoundRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '$',
+  component: notFound,
+});

@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { call } from '../api/client.ts';
+import { useMutation } from '../api/mutation.ts';
 import { fieldError } from '../errors.ts';
 import { Button } from '../ui/button.tsx';
 import { Form } from '../ui/form.tsx';

@@ -18,10 +18,11 @@ interface CodeBlockProps {
   readonly title?: ReactNode;
   /** The text byte for byte, if `code` is formatted. A switch shows it, and it is what is copied. */
   readonly raw?: string;
+  readonly onCopied?: () => void;
 }
 
 export function CodeBlock(props: CodeBlockProps) {
-  const { label, language = 'text', wrap, maxLines = 24, title, raw = props.code } = props;
+  const { label, language = 'text', wrap, maxLines = 24, title, raw = props.code, onCopied } = props;
   const [isRaw, setRaw] = useState(false);
   const code = isRaw ? raw : props.code;
   return (
@@ -37,7 +38,7 @@ export function CodeBlock(props: CodeBlockProps) {
         </figcaption>
       )}
       <div className={s.copy}>
-        <CopyButton value={raw} label={`Copy ${label}`} />
+        <CopyButton value={raw} label={`Copy ${label}`} {...(onCopied && { onCopied })} />
       </div>
       <pre
         className={clsx(s.pre, wrap && s.wrap)}

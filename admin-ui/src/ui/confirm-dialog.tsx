@@ -3,7 +3,7 @@ import { errorText } from '../errors.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, TextInput } from './field.tsx';
-import { type Submission, submitOnce } from './form.tsx';
+import { type Submission, send } from './form.tsx';
 import { Row, Stack } from './layout.tsx';
 import { Notice } from './notice.tsx';
 
@@ -41,7 +41,7 @@ export function ConfirmDialog(props: ConfirmProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!missing) submitOnce(props);
+          if (!missing) send(props);
         }}
       >
         <Stack>

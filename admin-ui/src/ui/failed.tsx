@@ -24,6 +24,11 @@ export function Failed({ error, retry }: FailedProps) {
           Request <code>{id}</code>
         </p>
       )}
+      {missing && (
+        <div className={s.action}>
+          <Button onClick={() => history.back()}>Go back</Button>
+        </div>
+      )}
       {retry && !missing && (
         <div className={s.action}>
           <Button onClick={retry}>Try again</Button>

@@ -16,9 +16,7 @@ export type Submission =
   | { readonly mutation: Mutation<void>; readonly onSubmit?: undefined }
   | { readonly mutation: Mutation<never>; readonly onSubmit: () => void };
 
-/** Sends it, unless it is being sent. */
-export const submitOnce = (submission: Submission): void => {
-  if (submission.mutation.isPending) return;
+export const send = (submission: Submission): void => {
   if (submission.onSubmit) submission.onSubmit();
   else submission.mutation.mutate();
 };
@@ -35,10 +33,7 @@ type FormProps = Submission & {
   readonly children: ReactNode;
 };
 
-/**
- * The frame of every form: shows errors that no field shows, and a submit button with its pending state. Prevents double
- * submits.
- */
+/** The frame of every form: shows errors that no field shows, and a submit button with its pending state. */
 export function Form(props: FormProps) {
   const { fields = [], submit, danger, wide, secondary, children } = props;
   const { isPending, error } = props.mutation;
@@ -46,13 +41,13 @@ export function Form(props: FormProps) {
   useEffect(() => {
     if (error) showFirstProblem(form.current);
   }, [error]);
-  const send = (event: FormEvent): void => {
+  const submitForm = (event: FormEvent): void => {
     event.preventDefault();
     event.stopPropagation();
-    if (props.submitDisabledReason === undefined) submitOnce(props);
+    if (props.submitDisabledReason === undefined) send(props);
   };
   return (
-    <form ref={form} className={s.form} onSubmit={send} noValidate>
+    <form ref={form} className={s.form} onSubmit={submitForm} noValidate>
       {children}
       {error != null && !isFieldError(error, fields) && (
         <div data-problem>

@@ -1,3 +1,4 @@
+import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
@@ -11,23 +12,43 @@ interface SecretDialogProps {
   /** The kind of secret: `API key`. */
   readonly name: string;
   readonly value: string;
-  readonly children?: ReactNode;
+  /** A function gets what to call when something else that holds the secret was copied. */
+  readonly children?: ReactNode | ((onCopied: () => void) => ReactNode);
   /** The next step; it also closes the dialog. */
   readonly onClose: () => void;
 }
 
 /**
- * Shows a secret once. The copy button has the focus; closing before copying asks first. The value lives only in the
+ * Shows a secret once. The copy button has the focus; closing or leaving before copying asks first. The value lives only in the
  * state of the component that opens this dialog.
  */
 export function SecretDialog({ title, name, value, children, onClose }: SecretDialogProps) {
   const [copied, setCopied] = useState(false);
   const [asking, setAsking] = useState(false);
   const copy = useRef<HTMLButtonElement>(null);
+  const leaving = useRef(false);
+  const finish = (): void => {
+    leaving.current = true;
+    onClose();
+  };
   const close = (): void => {
-    if (copied || asking) onClose();
+    if (copied || asking) finish();
     else setAsking(true);
   };
+  const onCopied = (): void => {
+    setCopied(true);
+    setAsking(false);
+  };
+  // Reload asks in the browser's words.
+  useBlocker({
+    shouldBlockFn: () => {
+      if (leaving.current) return false;
+      setAsking(true);
+      return true;
+    },
+    enableBeforeUnload: () => !leaving.current,
+    disabled: copied,
+  });
   return (
     <Dialog open onClose={close} title={title} initialFocus={copy} keep>
       <Stack>
@@ -37,20 +58,11 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
         </p>
         <div className={s.value}>
           <code>{value}</code>
-          <CopyButton
-            ref={copy}
-            value={value}
-            label={`Copy ${name}`}
-            variant="primary"
-            onCopied={() => {
-              setCopied(true);
-              setAsking(false);
-            }}
-          >
+          <CopyButton ref={copy} value={value} label={`Copy ${name}`} variant="primary" onCopied={onCopied}>
             Copy
           </CopyButton>
         </div>
-        {children}
+        {typeof children === 'function' ? children(onCopied) : children}
         {asking && (
           <Notice
             tone="warn"
@@ -66,7 +78,7 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
                 >
                   Stay
                 </Button>
-                <Button size="s" variant="danger" onClick={onClose}>
+                <Button size="s" variant="danger" onClick={finish}>
                   Close anyway
                 </Button>
               </>

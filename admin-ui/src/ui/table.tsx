@@ -42,15 +42,17 @@ interface TableProps<Row> {
   readonly skeletonRows?: number;
   /** Low rows of one line, for logs. */
   readonly dense?: boolean;
+  /** Stands beside other content: it scrolls sideways where it lacks room, and its header does not stick. */
+  readonly narrow?: boolean;
 }
 
 /** A table that becomes a list of cards on narrow screens; ARIA roles keep it a table. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5, dense } = props;
+  const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5, dense, narrow } = props;
   if (rows?.length === 0) return emptyState;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={s.scroll} aria-label={label} tabIndex={0}>
+    <section className={clsx(s.scroll, narrow && s.narrow)} aria-label={label} tabIndex={0}>
       <table
         className={clsx(s.table, dense && s.dense, columns.some(({ phone }) => phone) && s.brief)}
         aria-busy={rows === undefined}

@@ -34,10 +34,13 @@ export function Toaster() {
   );
 }
 
+/** By default, a toast is a dialog in the accessibility tree. */
+const asStatus = { role: 'status', 'aria-modal': undefined };
+
 function Toasts() {
   const { toasts } = Base.useToastManager();
   return toasts.map((one) => (
-    <Base.Root key={one.id} toast={one} className={s.toast}>
+    <Base.Root key={one.id} toast={one} className={s.toast} {...asStatus}>
       <Base.Content className={s.content}>
         {one.type === 'bad' ? (
           <CircleAlert className={s.bad} size={16} />

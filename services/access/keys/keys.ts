@@ -64,7 +64,7 @@ export const listKeys = (access: Access) =>
 
 export const listApiKeys = ({ db, cursors }: Access) =>
   handler(contract.listApiKeys, async ({ companyId, query }) => {
-    const { limit, cursor, state, q = '', sort } = query;
+    const { limit, cursor, state, ids, q = '', sort } = query;
     const byUse = sort !== 'newest';
     const list = byUse ? 'keys by use' : 'keys';
     const [first, second] = cursor === undefined ? [] : await cursors.open(companyId, list, cursor);
@@ -74,6 +74,7 @@ export const listApiKeys = ({ db, cursors }: Access) =>
       .select([...keyColumns, ...limitColumns])
       .where('company_id', '=', companyId);
     if (state) found = found.where('is_active', '=', state === 'active' ? 1 : 0);
+    if (ids) found = found.where('id', 'in', ids);
     if (q !== '') {
       // The column is ASCII: MySQL would refuse to compare it with other characters.
       const lastFour = /[!-~]{4}$/.exec(q)?.[0] ?? '';

@@ -179,6 +179,19 @@ describe('deliveries are listed', () => {
     expect(await listed({ type: 'lead.created' })).toEqual([id(b)]);
     expect(await listed({ state: 'failed' })).toEqual([id(c, other), id(a)]);
     expect(await listed({ state: 'failed', subscriptionId: String(subscription) })).toEqual([id(a)]);
+    const tried = await makeOne({ state: 'held', attempts: 2 });
+    await makeOne({ state: 'held', attempts: 0 });
+    await makeOne({ state: 'succeeded', attempts: 2, last_status: 200 });
+    await makeOne({ state: 'dropped', attempts: 2 });
+    const waits = await makeOne({ state: 'waiting', attempts: 1, due_utc: at });
+    expect(await listed({ state: 'undelivered', subscriptionId: String(subscription) })).toEqual(
+      [waits, tried].map((event) => id(event)),
+    );
+    await webhooks.db
+      .deleteFrom('deliveries')
+      .where('company_id', '=', company)
+      .where('event_id', '>', d.event_id)
+      .execute();
     expect(await listed({ statusCode: '500' })).toEqual([id(a)]);
     expect(await listed({ errorClass: 'timeout' })).toEqual([id(c, other)]);
     expect(await listed({ replayId: '12' })).toEqual([id(d, subscription, 12)]);
@@ -508,6 +521,10 @@ describe('statistics', () => {
 
   test('add up attempts by time and by subscription, failing ones first', async () => {
     const failing = await makeSubscription(webhooks.db, company, { consecutive_failures: 6 });
+    const gone = { enabled: 0, auto_disabled: 1, disabled_reason: 'gone', disabled_utc: new Date() };
+    const off = await makeSubscription(webhooks.db, company, { ...gone, consecutive_failures: 1 });
+    const paused = { ...gone, auto_disabled: 0, consecutive_failures: 19 };
+    const byPerson = await makeSubscription(webhooks.db, company, paused);
     await count(0, subscription, { succeeded: 80, upto_10: 80 });
     await count(2, subscription, { succeeded: 10, failed: 10, upto_50: 10, upto_10000: 10 });
     await count(2, failing, { failed: 7, above: 7 });
@@ -526,8 +543,10 @@ describe('statistics', () => {
     expect(hour.points.at(-3)).toMatchObject({ utc: minute(2).toISOString(), succeeded: 10, failed: 17 });
     expect(hour.points.at(-2)).toMatchObject({ succeeded: 0, failed: 0, p50Ms: null });
     expect(hour.subscriptions).toMatchObject([
-      { id: failing, consecutiveFailures: 6, failed: 7, p50Ms: 10_000 },
+      { id: off, enabled: false, autoDisabled: true },
+      { id: failing, consecutiveFailures: 6, autoDisabled: false, failed: 7, p50Ms: 10_000 },
       { id: subscription, name: 'Billing', succeeded: 90, failed: 10, p50Ms: 6, p95Ms: 7500 },
+      { id: byPerson, enabled: false, autoDisabled: false },
       { id: 999_999, url: null, enabled: false, succeeded: 1 },
     ]);
     const day = await stats({ range: '24h', subscriptionId: String(subscription) });

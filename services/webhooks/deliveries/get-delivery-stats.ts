@@ -45,11 +45,13 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
           name: one?.name ?? null,
           url: one?.url ?? null,
           enabled: one?.enabled === 1,
+          autoDisabled: one?.enabled === 0 && one.auto_disabled === 1,
+          isUnverified: one?.verification === 'pending',
           consecutiveFailures: one?.consecutive_failures ?? 0,
           ...outcomeAnswer(bySubscription.get(id) ?? noOutcome()),
         };
       })
-      .sort((a, b) => b.consecutiveFailures - a.consecutiveFailures || b.failed - a.failed || a.id - b.id);
+      .sort((a, b) => trouble(b) - trouble(a) || b.failed - a.failed || a.id - b.id);
     return json(200, {
       range,
       fromUtc: new Date(fromMs),
@@ -63,5 +65,9 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
       subscriptions: shown,
     });
   });
+
+/** What a person disabled is in no trouble, however often it had failed. */
+const trouble = (one: { enabled: boolean; autoDisabled: boolean; consecutiveFailures: number }): number =>
+  one.autoDisabled ? Number.MAX_SAFE_INTEGER : one.enabled ? one.consecutiveFailures : 0;
 
 const minuteMs = 60_000;

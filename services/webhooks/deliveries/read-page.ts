@@ -77,7 +77,9 @@ const readStretch = (
     .orderBy('d.subscription_id', 'desc')
     .orderBy('d.replay_id', 'desc')
     .limit(count);
-  if (state !== undefined) query = query.where('d.state', '=', state);
+  if (state === 'undelivered')
+    query = query.where('d.state', 'in', ['waiting', 'held', 'failed']).where('d.attempts', '>', 0);
+  else if (state !== undefined) query = query.where('d.state', '=', state);
   if (subscriptionId !== undefined) query = query.where('d.subscription_id', '=', subscriptionId);
   if (usesState(filter)) query = query.where('d.due_utc', 'is', null);
   if (replayId !== undefined) query = query.where('d.replay_id', '=', replayId);
@@ -103,15 +105,20 @@ const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined>
     .offset(stretchRows - 1);
   if (usesState(filter))
     query = query
-      .where('d.subscription_id', '=', filter.subscriptionId!)
-      .where('d.state', '=', filter.state!)
+      .where('d.subscription_id', '=', filter.subscriptionId)
+      .where('d.state', '=', filter.state)
       .where('d.due_utc', 'is', null);
   return query.executeTakeFirst();
 };
 
 /** The index orders waiting deliveries by due time, all others by event. */
-const usesState = ({ state, subscriptionId }: Filter): boolean =>
-  state !== undefined && state !== 'waiting' && subscriptionId !== undefined;
+const usesState = <F extends Filter>(filter: F): filter is F & OfState =>
+  filter.state !== undefined &&
+  filter.state !== 'waiting' &&
+  filter.state !== 'undelivered' &&
+  filter.subscriptionId !== undefined;
+
+type OfState = { readonly state: DeliveryRow['state']; readonly subscriptionId: number };
 
 /** Without the hint, MySQL picks an index that looks selective and sorts every row it finds. */
 const indexOf = (filter: Filter) =>

@@ -5,6 +5,7 @@ import { bootPortal } from '../testing/portal.ts';
 
 const { db, portal } = await bootPortal();
 const company = 7000;
+const nothing = { subscriptions: 0, held: 0, missed: 0, firstId: null };
 
 test('counts what the service disabled, what fails and what waits, and nothing that a person disabled', async () => {
   const off = (minute: number) => ({
@@ -31,11 +32,28 @@ test('counts what the service disabled, what fails and what waits, and nothing t
     .values({ company_id: company, subscription_id: last, missed: 3, since_utc: new Date() })
     .execute();
   const { body } = await portal('getAttention', company, { role: 'viewer' });
-  expect(body).toMatchObject({ offCount: 2, failingCount: 1, unverifiedCount: 1, missedAtQuota: 3 });
+  expect(body).toMatchObject({ offCount: 2, failingCount: 1, unverifiedCount: 1, undecided: nothing });
   expect(body.off.map(({ name }: { name: string }) => name)).toEqual(['Off last', 'Off first']);
 });
 
 test('of a company without subscriptions is nothing', async () => {
   const { body } = await portal('getAttention', company + 2, { role: 'viewer' });
-  expect(body).toEqual({ offCount: 0, off: [], failingCount: 0, unverifiedCount: 0, missedAtQuota: 0 });
+  expect(body).toEqual({ offCount: 0, off: [], failingCount: 0, unverifiedCount: 0, undecided: nothing });
+});
+
+test('names enabled subscriptions whose held deliveries or missed events wait for a decision', async () => {
+  const mine = company + 3;
+  const ids = await Promise.all(['A', 'B', 'C'].map((name) => makeSubscription(db, mine, { name })));
+  await db
+    .updateTable('delivery_queues')
+    .set({ held_deliveries: 40 })
+    .where('company_id', '=', mine)
+    .where('subscription_id', '=', ids[1]!)
+    .execute();
+  await db
+    .insertInto('missed_events')
+    .values({ company_id: mine, subscription_id: ids[2]!, missed: 8, since_utc: new Date() })
+    .execute();
+  const { body } = await portal('getAttention', mine, { role: 'viewer' });
+  expect(body.undecided).toEqual({ subscriptions: 2, held: 40, missed: 8, firstId: ids[1] });
 });

@@ -10,10 +10,19 @@ export const getAttention = ({ db }: WebhooksContext) =>
       readSubscriptions(db, companyId),
       db
         .selectFrom('missed_events')
-        .select(({ fn }) => fn.sum<number>('missed').as('count'))
+        .select(['subscription_id', 'missed'])
         .where('company_id', '=', companyId)
-        .executeTakeFirst(),
+        .execute(),
     ]);
+    const missedBy = new Map(missed.map((row) => [row.subscription_id, row.missed]));
+    const undecided = records
+      .filter(({ enabled }) => enabled === 1)
+      .map((one) => ({
+        id: one.subscription_id,
+        held: one.held_deliveries,
+        missed: missedBy.get(one.subscription_id) ?? 0,
+      }))
+      .filter(({ held, missed }) => held + missed > 0);
     const unverified = records.filter(({ verification }) => verification === 'pending');
     const off = records
       .flatMap((one) =>
@@ -35,7 +44,12 @@ export const getAttention = ({ db }: WebhooksContext) =>
         (one) => one.enabled === 1 && one.consecutive_failures >= failuresUntilProbing,
       ).length,
       unverifiedCount: unverified.length,
-      missedAtQuota: Number(missed?.count ?? 0),
+      undecided: {
+        subscriptions: undecided.length,
+        held: undecided.reduce((sum, one) => sum + one.held, 0),
+        missed: undecided.reduce((sum, one) => sum + one.missed, 0),
+        firstId: undecided[0]?.id ?? null,
+      },
     });
   });
 

@@ -3,6 +3,7 @@ export { createPortalSubscription } from './create-portal-subscription.ts';
 export { createPortalTestEvent } from './create-portal-test-event.ts';
 export { deletePortalSubscription } from './delete-portal-subscription.ts';
 export { disablePortalSubscription } from './disable-portal-subscription.ts';
+export { dismissMissedEvents } from './dismiss-missed-events.ts';
 export { enablePortalSubscription } from './enable-portal-subscription.ts';
 export { getAttention } from './get-attention.ts';
 export { getFirstDeliverySteps } from './get-first-delivery-steps.ts';

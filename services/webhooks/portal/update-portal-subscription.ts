@@ -6,8 +6,13 @@ import { change, changeSubscription } from '../subscriptions/update-subscription
 import { portalSubscription } from './record.ts';
 
 export const updatePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.updatePortalSubscription, (call) =>
-    changeSubscription(context, throughPortal(call), change(call, call.body), async (record, db) =>
-      json(200, await portalSubscription({ db, now: context.now }, call.companyId, record)),
-    ),
-  );
+  handler(contract.updatePortalSubscription, (call) => {
+    const { basedOn, ...changes } = call.body;
+    return changeSubscription(
+      context,
+      throughPortal(call),
+      change(call, changes, basedOn),
+      async (record, db) =>
+        json(200, await portalSubscription({ db, now: context.now }, call.companyId, record)),
+    );
+  });

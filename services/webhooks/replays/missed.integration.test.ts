@@ -73,6 +73,38 @@ test('The count of missed events goes back to zero when there is nothing left to
   expect((await shown()).missed).toBeNull();
 });
 
+test('Events that occurred while a subscription was disabled stay counted until they are replayed or dismissed', async () => {
+  const switchTo = async (enabled: boolean) => {
+    const body = { enabled };
+    const answer = await webhooks.ask('updateSubscription', company, { params: [subscription], body });
+    expect(answer.status).toBe(200);
+  };
+  const pause = async (events: number) => {
+    await switchTo(false);
+    if (events > 0) await publish(events);
+    await switchTo(true);
+  };
+  await pause(0);
+  expect((await shown()).missed).toBeNull();
+  await pause(3);
+  const { missed } = await shown();
+  expect(missed).toMatchObject({ count: 3 });
+  await pause(2);
+  expect((await shown()).missed).toEqual({ ...missed, count: 5 });
+  const body = { subscriptionId: subscription, kind: 'missed', since: missed.sinceUtc };
+  expect((await webhooks.portal('previewReplay', company, { body })).body.count).toBe(5);
+  const dismiss = (who: object) =>
+    webhooks.portal('dismissMissedEvents', company, { params: [subscription], ...who });
+  expect((await dismiss({ role: 'viewer' })).status).toBe(403);
+  expect((await webhooks.portal('dismissMissedEvents', company + 1, { params: [subscription] })).status).toBe(
+    404,
+  );
+  expect((await shown()).missed).toMatchObject({ count: 5 });
+  expect((await dismiss({})).status).toBe(204);
+  expect((await shown()).missed).toBeNull();
+  expect((await dismiss({})).status).toBe(204);
+});
+
 test('Held deliveries do not count; releasing them goes on as room is made', async () => {
   await publish(quota);
   await makeDelivery(

@@ -285,6 +285,32 @@ describe('Changing a subscription', () => {
     expect((await patch({ enabled: !enabled })).body.updatedUtc).toBe(body.updatedUtc);
   });
 
+  test('that is based on an old value of the field is refused, with the stored value', async () => {
+    const company = newCompany();
+    const { id } = await make(company, { name: 'Billing' });
+    const save = (body: object) =>
+      ask('updatePortalSubscription', company, { params: [id], body, role: 'developer' });
+    const basedOn = { name: 'Billing', description: null, eventTypes: wanted.eventTypes.toReversed() };
+    const [one, two] = await Promise.all(
+      ['Mine', 'Yours'].map((name) => save({ name, basedOn: { name: basedOn.name } })),
+    );
+    const [saved, refused] = one!.status === 200 ? [one!, two!] : [two!, one!];
+    expect([saved.status, refused.status, refused.body]).toEqual([
+      200,
+      409,
+      expect.objectContaining({
+        error: 'the subscription was changed meanwhile',
+        changed: { name: saved.body.name },
+      }),
+    ]);
+    // Other fields, another order of the types, and a field that has the new value already.
+    expect((await save({ description: 'For the books.', basedOn })).status).toBe(200);
+    expect((await save({ eventTypes: ['lead.created'], basedOn })).status).toBe(200);
+    expect((await save({ description: 'For the books.', basedOn })).status).toBe(200);
+    const { body } = await ask('getSubscription', company, { params: [id] });
+    expect(body).toMatchObject({ name: saved.body.name, description: 'For the books.' });
+  });
+
   test('twice concurrently applies both changes', async () => {
     const company = newCompany();
     for (let round = 0; round < 10; round++) {

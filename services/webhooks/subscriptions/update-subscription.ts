@@ -30,6 +30,7 @@ import { auditChange, editable } from './audit-change.ts';
 import { disabledThrough } from './create-subscription.ts';
 import { assertEditable, type Editor, throughApi } from './editor.ts';
 import { noteChange } from './note-change.ts';
+import { noteMissedWhileOff } from './note-missed-while-off.ts';
 import {
   findSubscription,
   lockSubscription,
@@ -53,10 +54,12 @@ export const updateSubscription = (context: WebhooksContext) =>
 export const change = (
   { companyId, identity, deadlineMs, id }: OperationCall<Operation>,
   changes: Changes,
+  basedOn: Known = {},
 ): Change => ({
   companyId,
   subscriptionId: id('subscription'),
   changes,
+  basedOn,
   identity,
   deadlineMs,
 });
@@ -65,12 +68,18 @@ interface Change {
   readonly companyId: number;
   readonly subscriptionId: number;
   readonly changes: Changes;
+  /** The values that the caller knew of the fields to change. */
+  readonly basedOn: Known;
   readonly identity: Identity | undefined;
   /** `performance.now()` after which the caller no longer waits. */
   readonly deadlineMs: number;
 }
 
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
+type Editable = Pick<ReturnType<typeof editable>, 'url' | 'name' | 'description'> & {
+  readonly eventTypes: readonly string[];
+};
+type Known = { readonly [Name in keyof Editable]?: Editable[Name] | undefined };
 
 /**
  * Changes the fields that were sent. After disabling, a dispatcher holds the waiting deliveries; after enabling, it
@@ -83,7 +92,7 @@ type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 export const changeSubscription = async (
   context: WebhooksContext,
   editor: Editor,
-  { companyId, subscriptionId, changes, identity, deadlineMs }: Change,
+  { companyId, subscriptionId, changes, basedOn, identity, deadlineMs }: Change,
   answerOf: (record: SubscriptionRecord, db: Kysely<Tables>) => Promise<Answer>,
 ): Promise<Answer> => {
   const earlier = await context.once.find(identity);
@@ -97,6 +106,7 @@ export const changeSubscription = async (
     const before = await lockSubscription(trx, companyId, subscriptionId);
     // The precondition was checked before verification, which has changed the record.
     if (!isVerified) assertAllowed(await readSubscription(trx, companyId, subscriptionId), editor, changes);
+    assertUnchanged(before, changes, basedOn);
     const now = context.now();
     const isUnverified = isMoved(before, changes) && (await verifiesEndpoints(trx, companyId));
     if (changes.enabled === true && before.verification !== null && !isMoved(before, changes))
@@ -124,6 +134,7 @@ export const changeSubscription = async (
     const isNoted = isSwitched || isMoved(before, changes);
     const enabling = switches.enabled === 1 ? 'enabled' : 'disabled';
     if (isNoted) await noteChange(trx, before, isSwitched ? enabling : 'moved', now);
+    if (isSwitched && switches.enabled === 1) await noteMissedWhileOff(trx, before, now);
     const after = await readSubscription(trx, companyId, subscriptionId);
     await note(trx, editor, before, after, now);
     changed = { after, isUnverified, isNoted, answer: await answerOf(after, trx) };
@@ -182,6 +193,23 @@ const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Chan
   const problems = updateProblems(changes, subscriptionAnswer(before));
   if (problems.length > 0) throw invalid(problems);
 };
+
+/** @throws Problem `state_conflict` for a field that has neither the value that the caller knew nor the new one. */
+const assertUnchanged = (before: SubscriptionRow, changes: Known, basedOn: Known): void => {
+  const stored: Editable = editable(before);
+  const changed = Object.keys(basedOn)
+    .map((name) => name as keyof Editable)
+    .filter((name) => changes[name] !== undefined)
+    .filter((name) => ![basedOn[name], changes[name]].some((value) => isSame(value, stored[name])));
+  if (changed.length > 0)
+    throw stateConflict('the subscription was changed meanwhile', {
+      changed: Object.fromEntries(changed.map((name) => [name, stored[name]])),
+    });
+};
+
+/** The order of event types does not matter. */
+const isSame = (a: unknown, b: unknown): boolean =>
+  Array.isArray(a) && Array.isArray(b) ? String(a.toSorted()) === String(b.toSorted()) : a === b;
 
 /** Whether the change gives the subscription another URL. */
 const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>

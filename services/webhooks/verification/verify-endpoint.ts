@@ -5,7 +5,8 @@ import type { WebhooksContext } from '../context.ts';
 import { auditChange } from '../subscriptions/audit-change.ts';
 import type { Editor } from '../subscriptions/editor.ts';
 import { noteChange } from '../subscriptions/note-change.ts';
-import { readSubscription } from '../subscriptions/record.ts';
+import { noteMissedWhileOff } from '../subscriptions/note-missed-while-off.ts';
+import { findSubscription, readSubscription } from '../subscriptions/record.ts';
 import { sendChallenge } from './send-challenge.ts';
 
 /**
@@ -24,6 +25,7 @@ export const verifyEndpoint = async (
   const { url, failure } = await sendChallenge(context, subscription, deadlineMs);
   const at = context.now();
   await transaction(context.db, async (trx) => {
+    const before = await findSubscription(trx, company_id, subscription_id);
     const { numUpdatedRows } = await trx
       .updateTable('subscriptions')
       .set(failure === null ? verified(at) : { challenged_utc: at, challenge_failure: failure })
@@ -32,8 +34,9 @@ export const verifyEndpoint = async (
       .where('url', '=', url)
       .where('verification', '=', verification)
       .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 0n || failure !== null) return;
+    if (!before || numUpdatedRows === 0n || failure !== null) return;
     await noteChange(trx, subscription, 'enabled', at);
+    await noteMissedWhileOff(trx, before, at);
     const record = await readSubscription(trx, company_id, subscription_id);
     await auditChange(trx, editor, 'subscription.verified', record, {
       before: { enabled: false },

@@ -36,6 +36,7 @@ export const Navigation = memo(function Navigation({ plain }: { readonly plain?:
                   <li key={to}>
                     <Link
                       to={to}
+                      search={to === '/keys' && counts[to] ? { show: 'limited' } : {}}
                       className={s.link ?? ''}
                       activeOptions={{ exact: to === '/', includeSearch: false }}
                     >

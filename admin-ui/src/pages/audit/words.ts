@@ -43,6 +43,7 @@ const actionWords: Readonly<Record<Action, string>> = {
   'replay.cancelled': 'cancelled the replay',
   'held.released': 'released the held deliveries of',
   'held.dropped': 'discarded the held deliveries of',
+  'missed.dismissed': 'dismissed the missed events of',
 };
 
 const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {

@@ -1,8 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Play, RotateCcw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import type { Answer } from '../../api/types.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';

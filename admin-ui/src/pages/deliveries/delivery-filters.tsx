@@ -12,7 +12,7 @@ import { nameOf } from '../subscriptions/state.ts';
 import { classLabels } from './attempt/attempt-view.tsx';
 import s from './delivery-filters.module.css';
 import type { DeliverySearch } from './queries.ts';
-import { deliveryStates } from './states.ts';
+import { deliveryFilters } from './states.ts';
 
 interface DeliveryFiltersProps {
   readonly search: DeliverySearch;
@@ -78,7 +78,7 @@ function Fields({ search, onChange }: DeliveryFiltersProps) {
         all="Any state"
         value={search.state}
         onChange={(state) => set({ state })}
-        options={deliveryStates}
+        options={deliveryFilters}
       />
       <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
         More{rareCount > 0 && ` (${rareCount})`}

@@ -5,6 +5,7 @@ import { useSession } from '../../app/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { plural } from '../../ui/format.ts';
+import { Row } from '../../ui/layout.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
@@ -48,8 +49,22 @@ export function DeliveryLog() {
                 <Empty
                   icon={<Send />}
                   title="No delivery matches"
-                  action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
+                  action={
+                    <Row>
+                      {filters.state === 'failed' && (
+                        <Button
+                          variant="primary"
+                          onClick={() => void navigate({ search: { ...filters, state: 'undelivered' } })}
+                        >
+                          Show all not delivered
+                        </Button>
+                      )}
+                      <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
+                    </Row>
+                  }
                 >
+                  {filters.state === 'failed' &&
+                    'A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled. '}
                   Deliveries are kept for {plural(settings.retentionDays, 'day')}.
                 </Empty>
               ) : (

@@ -22,6 +22,7 @@ export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 
   return (
     <Table
       dense
+      narrow={without !== undefined}
       label="Deliveries"
       columns={without === 'event' ? columnsOfEvent : columns.filter((column) => column.id !== without)}
       rows={deliveries}

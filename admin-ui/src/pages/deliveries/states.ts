@@ -20,11 +20,17 @@ const tones: Readonly<Record<DeliveryState, Tone>> = {
   dropped: 'neutral',
 };
 
-/** A delivery's state as a badge. A pending delivery that failed before shows as retrying. */
+/** The choices of the log's filter. */
+export const deliveryFilters = [
+  { value: 'undelivered', label: 'Tried, not delivered' },
+  ...deliveryStates,
+] as const;
+
+/** A delivery's state as a badge. The tone tells that a pending delivery failed before. */
 export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone: Tone; label: string } => {
-  if (delivery.state === 'waiting' && delivery.attempts > 0) return { tone: 'warn', label: 'Retrying' };
   const known = deliveryStates.find((one) => one.value === delivery.state);
-  return { tone: tones[delivery.state], label: known?.label ?? delivery.state };
+  const tone = delivery.state === 'waiting' && delivery.attempts > 0 ? 'warn' : tones[delivery.state];
+  return { tone, label: known?.label ?? delivery.state };
 };
 
 /** A due delivery is not attempted before the next probe of its failing subscription. @returns when that is. */

@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import type { Answer } from '../../api/types.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
@@ -28,13 +28,16 @@ export function CreateKey({ open, onClose }: CreateKeyProps) {
   if (made !== null) {
     return (
       <SecretDialog title="Your new API key" name="API key" value={made.value} onClose={() => setMade(null)}>
-        <CodeBlock
-          label="command"
-          title="Try it in a terminal"
-          language="code"
-          wrap
-          code={sampleCall(baseUrl, made.value, made.scopes)}
-        />
+        {(onCopied) => (
+          <CodeBlock
+            label="command"
+            title="Try it in a terminal"
+            language="code"
+            wrap
+            code={sampleCall(baseUrl, made.value, made.scopes)}
+            onCopied={onCopied}
+          />
+        )}
       </SecretDialog>
     );
   }
@@ -84,7 +87,14 @@ function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (key: Ma
       >
         <TextInput value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
       </Field>
-      <Fieldset legend="What it may do" error={fieldError(create.error, 'scopes')}>
+      <Fieldset
+        legend="What it may do"
+        error={
+          create.error && chosen.length === 0
+            ? 'Choose at least one permission.'
+            : fieldError(create.error, 'scopes')
+        }
+      >
         {scopes.map((scope) => (
           <Checkbox
             key={scope}

@@ -1,7 +1,9 @@
 import { Ban, Copy } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { LimitedKey } from '../../app/attention.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
+import { number } from '../../ui/format.ts';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
@@ -14,11 +16,14 @@ interface KeyTableProps {
   readonly refusal: string | undefined;
   /** The row that a link leads to. */
   readonly marked: number | undefined;
+  /** Keys that reached a rate limit in the last hour. */
+  readonly limited: readonly LimitedKey[];
   readonly onRevoke: (key: ApiKey) => void;
   readonly emptyState: ReactNode;
 }
 
-export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTableProps) {
+export function KeyTable({ keys, refusal, marked, limited, onRevoke, emptyState }: KeyTableProps) {
+  const refused = new Map(limited.map((one) => [one.id, one.limited]));
   const columns: readonly Column<ApiKey>[] = [
     {
       id: 'name',
@@ -28,9 +33,16 @@ export function KeyTable({ keys, refusal, marked, onRevoke, emptyState }: KeyTab
       cell: (key) => (
         <Stack gap="xs">
           <Cut strong text={key.name} />
-          <Quiet small>
-            <code>{key.masked}</code>
-          </Quiet>
+          <Row gap="s">
+            <Quiet small>
+              <code>{key.masked}</code>
+            </Quiet>
+            {refused.has(key.id) && (
+              <Badge tone="warn" title="Requests over its rate limit in the last hour">
+                {number(refused.get(key.id) ?? 0)} refused
+              </Badge>
+            )}
+          </Row>
         </Stack>
       ),
     },

@@ -1,9 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
+import { useLimitedKeys } from '../../app/attention.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
@@ -21,8 +23,14 @@ export function KeysPage() {
   const navigate = useNavigate({ from: '/keys' });
   const refusal = useRefusal('developer');
   const { limits } = useSession();
-  const keys = useQuery({ ...keysPageQuery(wanted), placeholderData: keepPreviousData });
-  const shown = keys.data?.keys;
+  const limited = useLimitedKeys();
+  const ids = show === 'limited' ? limited.map(({ id }) => id) : undefined;
+  const keys = useQuery({
+    ...keysPageQuery(wanted, ids),
+    placeholderData: keepPreviousData,
+    enabled: ids?.length !== 0,
+  });
+  const shown = ids?.length === 0 ? [] : keys.data?.keys;
   const open = (dialogs: { dialog?: 'create'; revoke?: number }): void =>
     void navigate({ search: { ...search, ...dialogs } });
   const close = (): void => void navigate({ search, replace: true });
@@ -47,16 +55,19 @@ export function KeysPage() {
     >
       <Card
         flush
-        title={show === 'revoked' ? 'Revoked keys' : 'Active keys'}
+        title={titles[show ?? 'active']}
         actions={
           <Segmented
             label="Keys"
             value={show ?? 'active'}
             options={[
               { value: 'active', label: 'Active' },
+              ...(limited.length > 0 || show === 'limited'
+                ? [{ value: 'limited' as const, label: `At their limit (${number(limited.length)})` }]
+                : []),
               { value: 'revoked', label: 'Revoked' },
             ]}
-            onChange={(value) => set({ show: value === 'revoked' ? value : undefined })}
+            onChange={(value) => set({ show: value === 'active' ? undefined : value })}
           />
         }
       >
@@ -76,14 +87,17 @@ export function KeysPage() {
             keys={shown}
             refusal={refusal}
             marked={key}
+            limited={limited}
             onRevoke={(one) => open({ revoke: one.id })}
             emptyState={
               q !== undefined ? (
                 <Empty
                   icon={<KeyRound />}
-                  title={`No ${show ?? 'active'} key matches`}
+                  title={`No ${show === 'revoked' ? show : 'active'} key matches`}
                   action={<Button onClick={() => set({ q: undefined })}>Clear search</Button>}
                 />
+              ) : show === 'limited' ? (
+                <Empty icon={<KeyRound />} title="No key reached its limit in the last hour" />
               ) : show === 'revoked' ? (
                 <Empty icon={<KeyRound />} title="No revoked keys">
                   Revoked keys stay listed here, so that you can see when they were last used.
@@ -109,6 +123,12 @@ export function KeysPage() {
     </Page>
   );
 }
+
+const titles = {
+  active: 'Active keys',
+  revoked: 'Revoked keys',
+  limited: 'Keys that reached their limit in the last hour',
+} as const;
 
 const sortLabels = {
   newest: 'Newest first',

@@ -5,12 +5,18 @@ export const keysQuery = operationQuery('listApiKeys', {});
 
 export const keySorts = ['newest', 'used', 'unused'] as const;
 
+/** Beside the active keys. `limited`: those that reached a rate limit in the last hour. */
+export const keyViews = ['revoked', 'limited'] as const;
+
 export interface KeySearch {
-  readonly show?: 'revoked' | undefined;
+  readonly show?: (typeof keyViews)[number] | undefined;
   readonly q?: string | undefined;
   readonly sort?: (typeof keySorts)[number] | undefined;
   readonly cursor?: string | undefined;
 }
 
-export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch) =>
-  operationQuery('listApiKeys', { query: { limit: 25, state: show ?? 'active', q, sort, cursor } });
+/** @param ids lists only these keys. */
+export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch, ids?: readonly number[]) => {
+  const state = show === 'revoked' ? 'revoked' : 'active';
+  return operationQuery('listApiKeys', { query: { limit: 25, state, ids: ids?.join(), q, sort, cursor } });
+};

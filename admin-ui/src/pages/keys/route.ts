@@ -2,13 +2,13 @@ import { createRoute } from '@tanstack/react-router';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-import { keySorts, keysPageQuery } from './queries.ts';
+import { keySorts, keysPageQuery, keyViews } from './queries.ts';
 
 export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
   validateSearch: searchOf({
-    show: oneOf(['revoked']),
+    show: oneOf(keyViews),
     q: anyText,
     sort: oneOf(keySorts),
     cursor: anyText,

@@ -16,8 +16,8 @@ export function AttentionBanner() {
   const attention = useAttention();
   const limited = useLimitedKeys();
   if (!attention) return null;
-  const { offCount, failingCount, unverifiedCount, missedAtQuota } = attention;
-  if (offCount + failingCount + unverifiedCount + missedAtQuota + limited.length === 0) return null;
+  const { offCount, failingCount, unverifiedCount, undecided } = attention;
+  if (offCount + failingCount + unverifiedCount + undecided.subscriptions + limited.length === 0) return null;
   return (
     <Notice tone={offCount > 0 ? 'bad' : 'warn'}>
       <ul className={s.list}>
@@ -43,12 +43,7 @@ export function AttentionBanner() {
             </Link>
           </li>
         )}
-        {missedAtQuota > 0 && (
-          <li>
-            <strong>{plural(missedAtQuota, 'event')} missed at the quota of pending deliveries</strong>
-            <Link to="/subscriptions">View subscriptions</Link>
-          </li>
-        )}
+        {undecided.subscriptions > 0 && <Undecided {...undecided} />}
         {limited.length > 0 && <Limited keys={limited} />}
       </ul>
     </Notice>
@@ -85,6 +80,30 @@ function Off({ attention: { offCount, off } }: { readonly attention: Attention }
   );
 }
 
+function Undecided({ subscriptions, held, missed, firstId }: Attention['undecided']) {
+  const what = [
+    ...(held > 0 ? [`${plural(held, 'delivery', 'deliveries')} held`] : []),
+    ...(missed > 0 ? [`${plural(missed, 'event')} missed`] : []),
+  ].join(' and ');
+  return (
+    <li>
+      <span>
+        <strong>{what}</strong> of {plural(subscriptions, 'enabled subscription')}, until you decide about
+        them
+      </span>
+      {subscriptions === 1 && firstId !== null ? (
+        <Link to="/subscriptions/$id" params={{ id: firstId }}>
+          Decide
+        </Link>
+      ) : (
+        <Link to="/subscriptions" search={{ state: 'undecided' }}>
+          Decide
+        </Link>
+      )}
+    </li>
+  );
+}
+
 function Limited({ keys }: { readonly keys: readonly LimitedKey[] }) {
   const total = keys.reduce((sum, { limited }) => sum + limited, 0);
   return (
@@ -101,7 +120,9 @@ function Limited({ keys }: { readonly keys: readonly LimitedKey[] }) {
         </strong>{' '}
         ({plural(total, 'request')} refused in the last hour)
       </span>
-      <Link to="/keys">View keys</Link>
+      <Link to="/keys" search={{ show: 'limited' }}>
+        View keys
+      </Link>
     </li>
   );
 }

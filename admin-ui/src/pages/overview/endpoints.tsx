@@ -1,4 +1,3 @@
-import { failuresUntilProbing } from '@causeway/proto/delivery-states';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
@@ -6,24 +5,24 @@ import type { Answer } from '../../api/types.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Cut } from '../../ui/cut.tsx';
-import { milliseconds, number, plural } from '../../ui/format.ts';
+import { milliseconds, number } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/health-bar.tsx';
 import { Quiet } from '../../ui/layout.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { isPartlyFailing, nameOf } from '../subscriptions/state.ts';
+import { nameOf, stateWith } from '../subscriptions/state.ts';
 
 type Stats = Answer<'getDeliveryStats'>;
 type Endpoint = Stats['subscriptions'][number];
 
-/** The subscriptions by health, failing ones first. */
+/** The subscriptions by health. */
 export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) {
   return (
     <Card
       flush
       title="Subscriptions"
-      description="Failing ones first."
+      description="Those off or failing first."
       actions={<Link to="/subscriptions">All subscriptions</Link>}
     >
       <OrError query={stats}>
@@ -80,27 +79,10 @@ const time = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : millisec
 
 function State({ endpoint }: { readonly endpoint: Endpoint }) {
   if (endpoint.url === null) return <Quiet>–</Quiet>;
-  if (!endpoint.enabled)
-    return (
-      <Badge tone={endpoint.consecutiveFailures > 0 ? 'bad' : 'neutral'} dot>
-        {endpoint.consecutiveFailures > 0 ? 'Auto-disabled' : 'Disabled'}
-      </Badge>
-    );
-  if (endpoint.consecutiveFailures > 0)
-    return (
-      <Badge tone={endpoint.consecutiveFailures >= failuresUntilProbing ? 'bad' : 'warn'} dot>
-        {plural(endpoint.consecutiveFailures, 'failure')} in a row
-      </Badge>
-    );
-  if (isPartlyFailing(endpoint.succeeded, endpoint.failed))
-    return (
-      <Badge tone="warn" dot>
-        Partly failing
-      </Badge>
-    );
+  const { tone, label } = stateWith(endpoint);
   return (
-    <Badge tone="good" dot>
-      Enabled
+    <Badge tone={tone} dot>
+      {label}
     </Badge>
   );
 }

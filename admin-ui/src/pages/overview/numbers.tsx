@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Answer } from '../../api/types.ts';
 import { useAttention } from '../../app/attention.ts';
-import { milliseconds, number, share, shortNumber } from '../../ui/format.ts';
+import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import s from './numbers.module.css';
 
@@ -33,7 +33,7 @@ export function Numbers({ usage, stats }: NumbersProps) {
       <Tile
         label="Successful attempts"
         value={total && share(total.succeeded, tries)}
-        note={total && (tries === 0 ? 'no attempts' : `of ${number(tries)} attempts`)}
+        note={total && (tries === 0 ? 'no attempts' : `of ${plural(tries, 'attempt')}`)}
         failed={stats.isError}
       />
       <Tile

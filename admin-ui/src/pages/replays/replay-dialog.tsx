@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { operationQuery } from '../../api/query.ts';
 import type { Input } from '../../api/types.ts';
 import { errorText } from '../../errors.ts';

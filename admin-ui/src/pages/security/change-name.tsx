@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { sessionQuery, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';

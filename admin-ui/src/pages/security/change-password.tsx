@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { NewPasswordField } from '../../app/new-password-field.tsx';
 import { useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';

@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import type { Answer } from '../../api/types.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';

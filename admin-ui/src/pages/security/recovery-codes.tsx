@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CodesDialog } from './codes-dialog.tsx';

@@ -1,5 +1,6 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import type { Answer } from '../../api/types.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -88,11 +89,16 @@ const columns: readonly Column<Session>[] = [
       </Stack>
     ),
   },
-  { id: 'used', header: 'Last used', cell: (session) => <MinuteAgo time={session.lastUsedUtc} /> },
+  { id: 'used', header: 'Last used', cell: (session) => <LastUsed session={session} /> },
   { id: 'since', header: 'Signed in', cell: (session) => <TimeAgo time={session.createdUtc} /> },
   { id: 'ends', header: 'Ends', cell: (session) => <TimeAgo time={session.expiresUtc} /> },
   actionsColumn(undefined, (session) => (session.current ? null : <End session={session} />)),
 ];
+
+/** Uses are noted to the minute, so the first ones may seem earlier than the sign-in. */
+function LastUsed({ session: { createdUtc, lastUsedUtc } }: { readonly session: Session }) {
+  return lastUsedUtc > createdUtc ? <MinuteAgo time={lastUsedUtc} /> : <TimeAgo time={createdUtc} />;
+}
 
 function End({ session }: { readonly session: Session }) {
   const end = useMutation({

@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { FactorField, useFactor } from '../../app/factor-field.tsx';
 import type { Session } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';

@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { readBootInput } from '../../app/boot.ts';
 import type { Session } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';

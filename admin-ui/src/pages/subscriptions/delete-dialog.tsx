@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';

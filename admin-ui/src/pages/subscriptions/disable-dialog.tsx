@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';

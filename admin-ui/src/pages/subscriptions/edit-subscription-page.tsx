@@ -1,8 +1,14 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
+import type { Input } from '../../api/types.ts';
 import { useRefusal } from '../../app/session.ts';
+import { ApiError } from '../../errors.ts';
+import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Facts } from '../../ui/layout.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
@@ -43,17 +49,18 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const refusal = useRefusal('developer') ?? managedReason(subscription);
+  // What the form was filled with. A refresh does not change it, or saving would revert what others have saved.
+  const [known, setKnown] = useState<Fields>(subscription);
   const update = useMutation({
-    mutationFn: ({ url, name, description, eventTypes }: Draft) =>
-      call('updatePortalSubscription', {
+    mutationFn: ({ draft, known }: { readonly draft: Fields; readonly known: Fields }) => {
+      const names = fieldNames.filter((name) => String(draft[name] ?? '') !== String(known[name] ?? ''));
+      const only = (of: Fields): Partial<Fields> => Object.fromEntries(names.map((name) => [name, of[name]]));
+      if (names.length === 0) return Promise.resolve(subscription);
+      return call('updatePortalSubscription', {
         params: { id },
-        body: {
-          url,
-          eventTypes: [...eventTypes],
-          name: name.trim() || null,
-          description: description.trim() || null,
-        },
-      }),
+        body: { ...only(draft), basedOn: only(known) } as Input<'updatePortalSubscription'>['body'],
+      });
+    },
     meta: { invalidates: [subscriptionsQuery.queryKey] },
     onSuccess: (changed) => {
       queryClient.setQueryData(subscriptionQuery(id).queryKey, changed);
@@ -61,24 +68,108 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
       void navigate({ to: '/subscriptions/$id', params: { id } });
     },
   });
+  const conflict = conflictOf(update.error);
+  const save = (draft: Draft, from = known): void => update.mutate({ draft: fieldsOf(draft), known: from });
   if (refusal) return <Notice tone="info">{refusal}.</Notice>;
   return (
     <SubscriptionForm
-      initial={{
-        name: subscription.name ?? '',
-        url: subscription.url,
-        description: subscription.description ?? '',
-        eventTypes: subscription.eventTypes,
-        enabled: subscription.enabled,
-      }}
+      initial={draftOf(subscription)}
       asksEnabled={false}
+      ownId={id}
       submit="Save changes"
-      mutation={update}
+      mutation={{ isPending: update.isPending, error: conflict ? null : update.error, mutate: save }}
+      notice={
+        conflict &&
+        ((draft, set) => {
+          const now = { ...known, ...conflict };
+          return (
+            <Conflict
+              stored={conflict}
+              draft={fieldsOf(draft)}
+              onOverwrite={() => {
+                setKnown(now);
+                save(draft, now);
+              }}
+              onTakeStored={() => {
+                setKnown(now);
+                set(draftOf({ ...fieldsOf(draft), ...conflict, enabled: draft.enabled }));
+                update.reset();
+              }}
+            />
+          );
+        })
+      }
       secondary={
         <LinkButton to="/subscriptions/$id" params={{ id }}>
           Cancel
         </LinkButton>
       }
     />
+  );
+}
+
+const fieldNames = ['url', 'name', 'eventTypes', 'description'] as const;
+type Fields = Pick<Subscription, (typeof fieldNames)[number]>;
+
+const fieldLabels: Readonly<Record<keyof Fields, string>> = {
+  url: 'URL',
+  name: 'Name',
+  eventTypes: 'Events to send',
+  description: 'Description',
+};
+
+const draftOf = ({ name, url, description, eventTypes, enabled }: Fields & { enabled: boolean }): Draft => ({
+  name: name ?? '',
+  url,
+  description: description ?? '',
+  eventTypes,
+  enabled,
+});
+
+const fieldsOf = ({ name, url, description, eventTypes }: Draft): Fields => ({
+  url: url.trim(),
+  name: name.trim() || null,
+  eventTypes: [...eventTypes],
+  description: description.trim() || null,
+});
+
+/** The stored values of fields that someone else changed since the form was opened. */
+const conflictOf = (error: unknown): Partial<Fields> | undefined =>
+  error instanceof ApiError ? (error.extra.changed as Partial<Fields> | undefined) : undefined;
+
+interface ConflictProps {
+  readonly stored: Partial<Fields>;
+  readonly draft: Fields;
+  readonly onOverwrite: () => void;
+  readonly onTakeStored: () => void;
+}
+
+function Conflict({ stored, draft, onOverwrite, onTakeStored }: ConflictProps) {
+  const show = (value: Fields[keyof Fields] | undefined): string =>
+    String(value ?? '(empty)').replaceAll(',', ', ');
+  return (
+    <Notice
+      tone="bad"
+      title="Not saved: someone changed the same fields meanwhile"
+      actions={
+        <>
+          <Button size="s" onClick={onTakeStored}>
+            Keep the saved values
+          </Button>
+          <Button size="s" onClick={onOverwrite}>
+            Overwrite with yours
+          </Button>
+        </>
+      }
+    >
+      <Facts
+        facts={fieldNames
+          .filter((name) => name in stored)
+          .flatMap((name) => [
+            { label: `${fieldLabels[name]}, saved`, value: show(stored[name]) },
+            { label: `${fieldLabels[name]}, yours`, value: show(draft[name]) },
+          ])}
+      />
+    </Notice>
   );
 }

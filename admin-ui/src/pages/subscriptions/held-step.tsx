@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { operationQuery } from '../../api/query.ts';
 import { errorText } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
@@ -14,7 +15,7 @@ import { subscriptionQuery } from './queries.ts';
 interface HeldStepProps {
   readonly subscriptionId: number;
   /** Told whether a person has decided about all of them. */
-  readonly onDone: (done: boolean) => void;
+  readonly onDone?: (done: boolean) => void;
 }
 
 /** The held deliveries: release or discard them. */
@@ -35,7 +36,7 @@ export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
   });
   const done =
     held.data !== undefined && (held.data.held === 0 || held.data.replay !== null || decide.isSuccess);
-  useEffect(() => onDone(done), [done, onDone]);
+  useEffect(() => onDone?.(done), [done, onDone]);
   if (held.isError) return <Notice tone="bad">{errorText(held.error)}</Notice>;
   if (!held.data) return <Skeleton width="50%" />;
   const { held: count, replay } = held.data;

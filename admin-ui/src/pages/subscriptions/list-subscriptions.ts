@@ -1,7 +1,14 @@
-import { isAutoDisabled, nameOf, type Subscription, stateOf } from './state.ts';
+import { isAutoDisabled, isUndecided, nameOf, type Subscription, stateOf } from './state.ts';
 
 export const subscriptionStates = ['off', 'failing', 'unverified', 'disabled', 'enabled'] as const;
 export type SubscriptionState = (typeof subscriptionStates)[number];
+
+/** Beside their state, subscriptions are found by what waits for a decision. */
+export const subscriptionFilters = [...subscriptionStates, 'undecided'] as const;
+export type SubscriptionFilter = (typeof subscriptionFilters)[number];
+
+export const matches = (one: Subscription, filter: SubscriptionFilter): boolean =>
+  filter === 'undecided' ? isUndecided(one) : listedState(one) === filter;
 
 export const subscriptionSorts = ['trouble', 'name', 'newest', 'busiest'] as const;
 export type SubscriptionSort = (typeof subscriptionSorts)[number];
@@ -16,7 +23,7 @@ export const listedState = (one: Subscription): SubscriptionState => {
 
 interface Wanted {
   readonly q?: string | undefined;
-  readonly state?: SubscriptionState | undefined;
+  readonly state?: SubscriptionFilter | undefined;
   readonly sort?: SubscriptionSort | undefined;
 }
 
@@ -28,7 +35,7 @@ export const listSubscriptions = (
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return all
     .filter((one) => {
-      if (state !== undefined && listedState(one) !== state) return false;
+      if (state !== undefined && !matches(one, state)) return false;
       const text =
         `${one.name ?? ''} ${one.url} ${one.managedBy ?? ''} ${one.eventTypes.join(' ')}`.toLowerCase();
       return words.every((word) => text.includes(word));

@@ -1,7 +1,7 @@
-import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import type { Answer } from '../../api/types.ts';
 import { useRefusal } from '../../app/session.ts';
 import { LinkButton } from '../../ui/link-button.tsx';

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { HeldStep } from './held-step.tsx';
 import { isAutoDisabled, type Subscription } from './state.ts';
 import { VerificationBanner } from './verification-banner.tsx';
 
@@ -19,15 +20,19 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
   if (enabled) {
-    if (consecutiveFailures < failuresUntilProbing) return null;
+    const held = health.held > 0 && <HeldNotice subscription={subscription} refusal={refusal} />;
+    if (consecutiveFailures < failuresUntilProbing) return held;
     return (
-      <Notice tone="warn" title={`The last ${plural(failedAttempts, 'attempt')} failed`}>
-        It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
-        ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
-        {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing} are
-        not counted.
-        {health.waiting > 0 && ` ${plural(health.waiting, 'pending delivery', 'pending deliveries')}.`}
-      </Notice>
+      <>
+        {held}
+        <Notice tone="warn" title={`The last ${plural(failedAttempts, 'attempt')} failed`}>
+          It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
+          ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
+          {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing} are
+          not counted.
+          {health.waiting > 0 && ` ${plural(health.waiting, 'pending delivery', 'pending deliveries')}.`}
+        </Notice>
+      </>
     );
   }
   const auto = isAutoDisabled(subscription);
@@ -62,6 +67,19 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
           : 'No deliveries are held.'}{' '}
         Events since then were not delivered.
       </p>
+    </Notice>
+  );
+}
+
+/** Deliveries that stayed held when the subscription was enabled. */
+function HeldNotice({ subscription, refusal }: Omit<OffBannerProps, 'onRepair'>) {
+  return (
+    <Notice tone="warn" title={`${plural(subscription.health.held, 'delivery', 'deliveries')} held`}>
+      {refusal === undefined ? (
+        <HeldStep subscriptionId={subscription.id} />
+      ) : (
+        <p>They were held while it was disabled, until someone releases or discards them. {refusal}</p>
+      )}
     </Notice>
   );
 }

@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { errorText } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -22,12 +22,19 @@ interface RepairDialogProps {
 
 /** Enables a disabled subscription: test it, enable it, then handle held and missed deliveries. */
 export function RepairDialog({ open, subscription, onClose }: RepairDialogProps) {
+  // While it is open, enabling does not change what the dialog is for.
+  const [wasEnabled, setWasEnabled] = useState(subscription.enabled);
+  if (!open && wasEnabled !== subscription.enabled) setWasEnabled(subscription.enabled);
   return (
     <Dialog
       open={open}
       onClose={onClose}
-      title={`Enable “${nameOf(subscription)}”`}
-      description="Steps 1 and 3 are optional."
+      title={
+        wasEnabled
+          ? `Held and missed events of “${nameOf(subscription)}”`
+          : `Enable “${nameOf(subscription)}”`
+      }
+      description={wasEnabled ? undefined : 'Steps 1 and 3 are optional.'}
     >
       {open && <Steps subscription={subscription} onClose={onClose} />}
     </Dialog>
@@ -35,8 +42,8 @@ export function RepairDialog({ open, subscription, onClose }: RepairDialogProps)
 }
 
 function Steps({ subscription, onClose }: Omit<RepairDialogProps, 'open'>) {
-  // Enabling clears this time, which the missed events start from.
-  const [offSince] = useState(subscription.disabledUtc);
+  // Enabling clears this time, which the missed events start from; replaying them clears the other.
+  const [offSince] = useState(subscription.missed?.sinceUtc ?? subscription.disabledUtc);
   const [heldDone, setHeldDone] = useState(false);
   const [missedDone, setMissedDone] = useState(offSince === null);
   return (

@@ -3,7 +3,7 @@ import { lazyPage } from '../../app/lazy-page.ts';
 import { pathIds } from '../../app/path-id.ts';
 import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.ts';
-import { subscriptionSorts, subscriptionStates } from './list-subscriptions.ts';
+import { subscriptionFilters, subscriptionSorts } from './list-subscriptions.ts';
 import { eventTypesQuery, subscriptionQuery, subscriptionsQuery } from './queries.ts';
 
 const id = pathIds('id');
@@ -13,7 +13,7 @@ export const subscriptionsRoute = createRoute({
   path: '/subscriptions',
   validateSearch: searchOf({
     q: anyText,
-    state: oneOf(subscriptionStates),
+    state: oneOf(subscriptionFilters),
     sort: oneOf(subscriptionSorts),
     page: anyNumber,
   }),

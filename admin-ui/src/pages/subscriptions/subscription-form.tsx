@@ -5,10 +5,11 @@ import { Card } from '../../ui/card.tsx';
 import { Checkbox } from '../../ui/choice.tsx';
 import { Field, TextArea, TextInput } from '../../ui/field.tsx';
 import { Form, type Mutation } from '../../ui/form.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { SkeletonLines } from '../../ui/states.tsx';
 import { EventTypePicker } from './event-type-picker.tsx';
-import { eventTypesQuery } from './queries.ts';
-import type { EventType } from './state.ts';
+import { eventTypesQuery, subscriptionsQuery } from './queries.ts';
+import { type EventType, nameOf, shortUrl } from './state.ts';
 import { UrlField } from './url-field.tsx';
 
 export interface Draft {
@@ -28,6 +29,10 @@ interface SubscriptionFormProps {
   readonly submit: string;
   readonly mutation: Mutation<Draft>;
   readonly secondary: ReactNode;
+  /** The subscription that is edited. */
+  readonly ownId?: number;
+  /** A message above the buttons that can change the draft. */
+  readonly notice?: ((draft: Draft, set: (change: Partial<Draft>) => void) => ReactNode) | undefined;
 }
 
 /** Waits for the event types, so that nothing below them moves. */
@@ -44,7 +49,7 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
 }
 
 function Fields(props: SubscriptionFormProps) {
-  const { initial, asksEnabled, submit, mutation, secondary } = props;
+  const { initial, asksEnabled, submit, mutation, secondary, ownId, notice } = props;
   const { error } = mutation;
   const [draft, setDraft] = useState(initial);
   const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
@@ -92,7 +97,28 @@ function Fields(props: SubscriptionFormProps) {
             onChange={(event) => set({ enabled: event.target.checked })}
           />
         )}
+        <TwinHint draft={draft} ownId={ownId} />
+        {notice?.(draft, set)}
       </Form>
     </Card>
+  );
+}
+
+/** Says that another subscription already sends some of the chosen events to the URL. */
+function TwinHint({ draft, ownId }: { readonly draft: Draft; readonly ownId: number | undefined }) {
+  const all = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const url = shortUrl(draft.url.trim());
+  const twin = all.find(
+    (one) =>
+      one.id !== ownId &&
+      shortUrl(one.url) === url &&
+      one.eventTypes.some((type) => draft.eventTypes.includes(type)),
+  );
+  if (!twin) return null;
+  return (
+    <Notice tone="warn">
+      “{nameOf(twin)}” already sends some of these events to this URL. The receiver would get each of them
+      twice.
+    </Notice>
   );
 }

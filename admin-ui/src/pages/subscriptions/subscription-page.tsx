@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Ellipsis, FlaskConical, Pencil, Power, Trash2 } from 'lucide-react';
+import { Ellipsis, FlaskConical, History, Pencil, Power, Trash2 } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -17,7 +17,7 @@ import { subscriptionQuery } from './queries.ts';
 import { RecentDeliveries } from './recent-deliveries.tsx';
 import { RepairDialog } from './repair-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
-import { managedReason, nameOf, type Subscription, stateOf } from './state.ts';
+import { isUndecided, managedReason, nameOf, type Subscription, stateOf } from './state.ts';
 import { SubscriptionFacts } from './subscription-facts.tsx';
 import { SubscriptionHealth } from './subscription-health.tsx';
 
@@ -105,6 +105,16 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
             disabledReason: refusal,
             onSelect: () => open(enabled ? 'disable' : 'repair'),
           },
+          ...(isUndecided(subscription)
+            ? [
+                {
+                  label: 'Held and missed…',
+                  icon: <History />,
+                  disabledReason: refusal,
+                  onSelect: () => open('repair'),
+                },
+              ]
+            : []),
           'separator',
           {
             label: 'Delete…',

@@ -1,16 +1,16 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { FlaskConical, Pencil, Power, Send, Trash2 } from 'lucide-react';
+import { FlaskConical, History, Pencil, Power, Send, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Cut } from '../../ui/cut.tsx';
-import { plural } from '../../ui/format.ts';
+import { number, plural } from '../../ui/format.ts';
 import { HealthBar } from '../../ui/health-bar.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo } from '../../ui/time-ago.tsx';
-import { managedReason, nameOf, type Subscription, shortUrl, stateOf } from './state.ts';
+import { isUndecided, managedReason, nameOf, type Subscription, shortUrl, stateOf } from './state.ts';
 
 interface SubscriptionTableProps {
   readonly subscriptions: readonly Subscription[] | undefined;
@@ -62,9 +62,13 @@ const columns: readonly Column<Subscription>[] = [
     cell: (one) => {
       const { tone, label } = stateOf(one);
       return (
-        <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
-          {label}
-        </Badge>
+        <Stack gap="xs">
+          <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
+            {label}
+          </Badge>
+          {one.health.held > 0 && <Quiet small>{number(one.health.held)} held</Quiet>}
+          {one.missed !== null && <Quiet small>{number(one.missed.count)} missed</Quiet>}
+        </Stack>
       );
     },
   },
@@ -126,6 +130,16 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
           disabledReason: refusal,
           onSelect: () => dialog(enabled ? 'disable' : 'repair'),
         },
+        ...(isUndecided(subscription)
+          ? [
+              {
+                label: 'Held and missed…',
+                icon: <History />,
+                disabledReason: refusal,
+                onSelect: () => dialog('repair'),
+              },
+            ]
+          : []),
         'separator',
         {
           label: 'Delete…',

@@ -12,11 +12,11 @@ import { Empty, OrError } from '../../ui/states.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { EndpointVerification } from './endpoint-verification.tsx';
 import {
-  listedState,
   listSubscriptions,
+  matches,
+  type SubscriptionFilter,
   type SubscriptionSort,
-  type SubscriptionState,
-  subscriptionStates,
+  subscriptionFilters,
 } from './list-subscriptions.ts';
 import { subscriptionsQuery } from './queries.ts';
 import type { Subscription } from './state.ts';
@@ -101,19 +101,20 @@ export function SubscriptionsPage() {
 
 const pageSize = 25;
 
-const stateLabels: Readonly<Record<SubscriptionState, string>> = {
+const stateLabels: Readonly<Record<SubscriptionFilter, string>> = {
   off: 'Auto-disabled',
   failing: 'Failing',
   unverified: 'Waiting for verification',
   disabled: 'Disabled',
   enabled: 'Enabled',
+  undecided: 'Enabled, with held or missed',
 };
 
 /** The states with how many subscriptions have them. */
 const stateOptions = (all: readonly Subscription[]) =>
-  subscriptionStates.map((value) => ({
+  subscriptionFilters.map((value) => ({
     value,
-    label: `${stateLabels[value]} (${number(all.filter((one) => listedState(one) === value).length)})`,
+    label: `${stateLabels[value]} (${number(all.filter((one) => matches(one, value)).length)})`,
   }));
 
 const sortOptions: readonly { readonly value: SubscriptionSort; readonly label: string }[] = [

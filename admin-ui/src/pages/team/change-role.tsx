@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { nameOfMember } from '../../app/name-of-member.ts';
 import { type Role, roleAtLeast, sessionQuery } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';

@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
+import { useMutation } from '../../api/mutation.ts';
 import { fieldError } from '../../errors.ts';
 import { Card } from '../../ui/card.tsx';
 import { Field, Select, TextInput } from '../../ui/field.tsx';

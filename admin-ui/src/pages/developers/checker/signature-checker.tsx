@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useMutation } from '../../../api/mutation.ts';
 import { Card } from '../../../ui/card.tsx';
 import { Field, PasswordInput, TextArea } from '../../../ui/field.tsx';
 import { Form } from '../../../ui/form.tsx';
