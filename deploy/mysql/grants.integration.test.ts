@@ -94,6 +94,10 @@ test.each([
   ['webhooks', 'SELECT 1 FROM replays FOR UPDATE'],
   ['webhooks', 'SELECT 1 FROM subscription_changes FOR UPDATE'],
   ['webhooks', 'DELETE FROM missed_events'],
+  [
+    'webhooks',
+    'INSERT INTO missed_events VALUES (1, 1, 1, UTC_TIMESTAMP()) ON DUPLICATE KEY UPDATE missed = 2',
+  ],
   ['dispatcher', 'DELETE FROM subscription_changes'],
   ['dispatcher', 'SELECT 1 FROM subscriptions FOR UPDATE'],
   ['dispatcher', 'SELECT 1 FROM webhook_companies FOR UPDATE SKIP LOCKED'],

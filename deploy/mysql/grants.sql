@@ -38,7 +38,7 @@ GRANT SELECT, INSERT, UPDATE ON `causeway`.`replays` TO 'causeway_webhooks'@'%';
 GRANT SELECT ON `causeway`.`delivery_minutes` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`sealed_keys` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`webhook_companies` TO 'causeway_webhooks'@'%';
-GRANT SELECT, DELETE ON `causeway`.`missed_events` TO 'causeway_webhooks'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`missed_events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`subscription_changes` TO 'causeway_webhooks'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_dispatcher'@'%';
 GRANT SELECT ON `causeway`.`events` TO 'causeway_dispatcher'@'%';

@@ -43,7 +43,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     delivery_attempts: read,
     delivery_minutes: read,
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
-    missed_events: ['SELECT', 'DELETE'],
+    missed_events: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
     dispatchers: [],
   },
   dispatcher: {

@@ -20,6 +20,14 @@ const createKey = async (page: Page, name: string, scope = /Look up records/): P
   await see(page.getByRole('dialog', { name: 'Your new API key' })).toBeVisible();
 };
 
+/** Two clicks, and two Enters, within one tick. */
+const clickTwice = `{
+  const button = document.querySelector('[role="dialog"] button[type="submit"]');
+  button.click();
+  button.click();
+}`;
+const pressTwice = (page: Page) => Promise.all([page.keyboard.press('Enter'), page.keyboard.press('Enter')]);
+
 /** The status of a lookup with the key. */
 const statusWith = async (key: string): Promise<number> =>
   (await world.ask('/integrations/lookups/employees', { key })).status;
@@ -98,6 +106,65 @@ describe('An API key', () => {
     await see(page.getByRole('row').filter({ hasText: 'Zapier' })).toContainText('Never used');
   });
 
+  test('asks before a reload or Back loses it, and not once its command was copied', async () => {
+    const { page } = await portal.openOwner();
+    await createKey(page, 'Zapier');
+    const dialog = page.getByRole('dialog', { name: 'Your new API key' });
+    const question = dialog.getByText('Close without copying the API key?');
+    const asked = page.waitForEvent('dialog');
+    await page.evaluate('setTimeout(() => location.reload())');
+    const warning = await asked;
+    expect(warning.type()).toBe('beforeunload');
+    await warning.dismiss();
+    await page.evaluate('history.back()');
+    await see(question).toBeVisible();
+    await dialog.getByRole('button', { name: 'Stay' }).click();
+    await dialog.getByRole('button', { name: 'Copy command' }).click();
+    await see(dialog.getByRole('button', { name: 'Done' })).toBeVisible();
+    await page.keyboard.press('Escape');
+    await see(dialog).toBeHidden();
+  });
+
+  test('is created once by a double click, and by pressing Enter twice', async () => {
+    const { team, page } = await portal.openOwner();
+    const form = page.getByRole('dialog', { name: 'Create an API key' });
+    const create = form.getByRole('button', { name: 'Create key' });
+    const count = async (): Promise<number> =>
+      (await team.owner.browser.ask('GET', '/keys')).json.keys.length;
+    const twice = [() => create.dblclick(), () => page.evaluate(clickTwice), () => pressTwice(page)];
+    for (const [at, send] of twice.entries()) {
+      await page.goto('keys?dialog=create');
+      await form.getByRole('checkbox').first().check();
+      await form.getByLabel('Name').fill(`Key ${at}`);
+      await send();
+      await page.getByRole('button', { name: 'Copy API key' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
+      await page.waitForLoadState('networkidle');
+      expect(await count()).toBe(at + 1);
+    }
+  });
+
+  test('that reached its limit is marked, and the badge leads to it', async () => {
+    const { team, page } = await portal.openOwner();
+    const make = (name: string) =>
+      world.operator.ask('createKey', { company_id: team.companyId, name, scopes: ['admin'] });
+    const { id } = await make('Busy');
+    await make('Calm');
+    await world.sql(
+      `INSERT INTO request_minutes (company_id, minute_utc, key_id, bucket, answered, limited)
+       VALUES (?, DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:%i:00'), ?, 'read', 60, 42)`,
+      [team.companyId, id],
+    );
+    await visit(page, 'keys?sort=x', 'API keys');
+    await see(page.getByLabel('Order')).toHaveValue('newest');
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await see(row('Busy')).toContainText('42 refused');
+    await see(row('Calm')).toBeVisible();
+    await page.getByRole('link', { name: 'API keys 1 need attention' }).click();
+    await see(row('Calm')).toBeHidden();
+    await see(row('Busy')).toContainText('42 refused');
+  });
+
   test('that was never used is revoked without typing its name', async () => {
     const { page } = await portal.openOwner();
     await createKey(page, 'Unused');
@@ -123,7 +190,9 @@ describe('An API key', () => {
     await see(name).toHaveAccessibleDescription(/name/i);
     await name.fill('Named');
     await form.getByRole('button', { name: 'Create key' }).click();
-    await see(form.getByRole('group', { name: 'What it may do' })).toContainText(/at least one|scope/i);
+    await see(form.getByRole('group', { name: 'What it may do' })).toContainText(
+      'Choose at least one permission.',
+    );
     await see(form.getByRole('checkbox').first()).toBeFocused();
   });
 

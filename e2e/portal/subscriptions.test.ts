@@ -105,6 +105,47 @@ describe('A subscription', () => {
     await see(page.getByText('invoice.created', { exact: true })).toBeVisible();
   });
 
+  test('is saved without reverting what another window saved; the same field asks', async () => {
+    const { team, page, subscriber } = await open();
+    const { id } = await subscriber.subscribe();
+    const stored = async () => (await team.owner.browser.ask('GET', `/subscriptions/${id}`)).json;
+    const save = page.getByRole('button', { name: 'Save changes' });
+    await visit(page, `subscriptions/${id}/edit`, 'Edit subscription');
+    await page.getByLabel('Description').fill('Mine');
+    await team.owner.browser.ask('PATCH', `/subscriptions/${id}`, { name: 'Theirs' });
+    await save.click();
+    await see(page.getByRole('heading', { level: 1, name: 'Theirs' })).toBeVisible();
+    expect(await stored()).toMatchObject({ name: 'Theirs', description: 'Mine' });
+
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Name').fill('Mine');
+    await team.owner.browser.ask('PATCH', `/subscriptions/${id}`, { name: 'Theirs again' });
+    await save.click();
+    const question = page.getByRole('alert').filter({ hasText: 'someone changed the same fields' });
+    await see(question).toContainText('Theirs again');
+    expect((await stored()).name).toBe('Theirs again');
+    await question.getByRole('button', { name: 'Keep the saved values' }).click();
+    await see(page.getByLabel('Name')).toHaveValue('Theirs again');
+    await page.getByLabel('Name').fill('Mine');
+    await team.owner.browser.ask('PATCH', `/subscriptions/${id}`, { name: 'Theirs at last' });
+    await save.click();
+    await question.getByRole('button', { name: 'Overwrite with yours' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Mine' })).toBeVisible();
+  });
+
+  test('is added once by a double click, after a hint that another one sends the same', async () => {
+    const { team, page, subscriber } = await open();
+    await subscriber.subscribe();
+    await visit(page, 'subscriptions/new', 'Add a subscription');
+    await page.getByLabel('URL').fill(subscriber.url);
+    await page.getByRole('checkbox', { name: /client\.created/ }).check();
+    await see(page.getByText('“Billing” already sends some of these events')).toBeVisible();
+    await page.getByRole('button', { name: 'Add subscription' }).dblclick();
+    await see(page.getByRole('dialog', { name: 'The signing secret' })).toBeVisible();
+    await page.waitForLoadState('networkidle');
+    expect((await team.owner.browser.ask('GET', '/subscriptions')).json.count).toBe(2);
+  });
+
   test('is disabled and enabled; events in between are delivered on request', async () => {
     const { page, subscriber } = await open();
     const { id } = await subscriber.subscribe();
@@ -120,8 +161,12 @@ describe('A subscription', () => {
     await see(dialog.getByText('Enabled. New events')).toBeVisible();
     await see(dialog.getByText('2 events occurred while it was disabled')).toBeVisible();
     expect(subscriber.received()).toHaveLength(0);
-    await dialog.getByRole('button', { name: 'Deliver missed events' }).click();
-    await dialog.getByRole('link', { name: 'View progress' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await visit(page, '', 'Overview');
+    await see(page.getByText('2 events missed of 1 enabled subscription')).toBeVisible();
+    await page.getByRole('link', { name: 'Decide' }).click();
+    await see(page.getByText('2 events missed', { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'Replay missed events' }).click();
     await see(page.getByRole('progressbar')).toHaveAttribute('aria-valuenow', '2');
     await until('both arrive', () => subscriber.received().length === 2);
   });
@@ -263,9 +308,14 @@ describe('A subscription', () => {
     await page.goto(`subscriptions/${id}?dialog=repair`);
     const dialog = page.getByRole('dialog', { name: 'Enable “Billing”' });
     await dialog.getByRole('button', { name: 'Enable subscription' }).click();
+    await see(dialog.getByText('Enabled. New events')).toBeVisible();
+    await page.keyboard.press('Escape');
     const before = subscriber.received().length;
-    await dialog.getByRole('button', { name: 'Discard deliveries' }).click();
-    await see(dialog.getByText('They are being discarded.')).toBeVisible();
+    await visit(page, 'subscriptions?state=undecided', 'Subscriptions');
+    await see(page.getByRole('row').filter({ hasText: 'Billing' })).toContainText('2 held');
+    await page.getByRole('link', { name: 'Billing' }).click();
+    await see(page.getByText('2 deliveries held')).toBeVisible();
+    await page.getByRole('button', { name: 'Discard deliveries' }).click();
     await until('none is held', async () => (await state()).held === 0);
     expect(subscriber.received().slice(before)).toEqual([]);
   });
