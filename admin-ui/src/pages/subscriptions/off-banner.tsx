@@ -28,8 +28,8 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
         <Notice tone="warn" title={`The last ${plural(failedAttempts, 'attempt')} failed`}>
           It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
           ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
-          {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing} are
-          not counted.
+          {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing}{' '}
+          are not counted.
           {health.waiting > 0 && ` ${plural(health.waiting, 'pending delivery', 'pending deliveries')}.`}
         </Notice>
       </>
