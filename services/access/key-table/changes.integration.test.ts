@@ -122,8 +122,18 @@ const openLeaderless = async () => {
   const world = await testWorld(nats);
   await world.startAccess({ checkIntervalMs: never, replicas: 3 });
   const ask = operatorOf(await world.openBus('operator'));
-  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-  const made = (await ask('createKey', { company_id, name: 'k', scopes: [...scopes] })).body;
+  // The bucket of a cluster that has just started may still elect its leader.
+  const create = (operation: 'createCompany' | 'createKey', body: object) =>
+    vi.waitFor(
+      async () => {
+        const made = await ask(operation, body);
+        expect(made.status).toBe(201);
+        return made.body;
+      },
+      { timeout: 60_000 },
+    );
+  const { company_id } = await create('createCompany', { name: 'Acme' });
+  const made = await create('createKey', { company_id, name: 'k', scopes: [...scopes] });
   const bus = await world.openBus('crm');
   const unreadable: unknown[] = [];
   const callers = followCallers({

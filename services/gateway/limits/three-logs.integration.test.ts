@@ -232,7 +232,10 @@ test('an owner that was fenced off notices it without a request', async () => {
     logs: limitLogNumbers(3).map((log) => openJetStreamLog(ask, { log, timeoutMs: 1000 })),
     newStore: () => 'other',
   });
-  const other = await claimOwnership(quorum, () => ({ close: async () => {} }));
+  // A claim fails if the owner writes meanwhile; a gateway claims again, too.
+  const other = await vi.waitFor(() => claimOwnership(quorum, () => ({ close: async () => {} })), {
+    timeout: 60_000,
+  });
   await expect.poll(isOwner, { timeout: 60_000 }).toBe(false);
   expect(other.owned()).toBe(true);
   await other.release();
