@@ -48,7 +48,8 @@ function Toasts() {
           <CircleCheck className={s.good} size={16} />
         )}
         <Base.Title render={<p />} className={s.title} />
-        <Base.Close render={<IconButton label="Dismiss" size="s" icon={<X />} />} />
+        {/* Base UI hides it until the pointer is on the toast, although Tab reaches it. */}
+        <Base.Close aria-hidden={false} render={<IconButton label="Dismiss" size="s" icon={<X />} />} />
       </Base.Content>
     </Base.Root>
   ));
