@@ -54,7 +54,8 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     passwords,
     refusals: createRefusals(),
     gates: {
-      strangers: createGate({ atOnce: 1, maxPerKey: 8, maxWaiting: 64 }),
+      // Few wait, so that a sign-in takes its turn soon or goes to the reserve.
+      strangers: createGate({ atOnce: 1, maxPerKey: 8, maxWaiting: 16 }),
       members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
     },
     reserve: createReserve({ db, now }),

@@ -128,9 +128,9 @@ test('Strangers who fill their gate do not keep members and operators from the d
   expect((await ask('revokeKey', { id: keyId })).status).toBe(200);
   await release();
   const statuses = await flood;
-  // 1 inside and 64 waiting.
-  expect(statuses.filter((status) => status === 503)).toHaveLength(35);
-  expect(statuses.filter((status) => status === 401)).toHaveLength(65);
+  // 1 inside and 16 waiting.
+  expect(statuses.filter((status) => status === 503)).toHaveLength(83);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(17);
 });
 
 test('Strangers of one network get only a part of the queue', async () => {
