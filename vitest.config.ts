@@ -12,6 +12,7 @@ const polling = { poll: { timeout: 60_000, interval: 25 } };
 // tests take themselves, and two seconds for each file with a browser.
 const keepsModules = { isolate: false };
 
+// Projects with different numbers of workers can only run one after another, in the order of their groups.
 export default defineConfig(({ mode }) => ({
   test: {
     pool: 'forks',
@@ -29,6 +30,7 @@ export default defineConfig(({ mode }) => ({
       {
         test: {
           name: 'integration',
+          sequence: { groupOrder: 1 },
           expect: polling,
           include: [...testFiles.integration],
           exclude: excluded(mode),
@@ -45,6 +47,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, with companies of their own.
           name: 'api',
+          sequence: { groupOrder: 2 },
           ...keepsModules,
           expect: polling,
           include: [...testFiles.api],
@@ -59,6 +62,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files kill or measure the processes of their cluster, so they have it one at a time.
           name: 'api-alone',
+          sequence: { groupOrder: 3 },
           expect: polling,
           include: [...testFiles['api-alone']],
           exclude: excluded(mode),
@@ -74,6 +78,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files share one cluster, and have a browser and companies each.
           name: 'portal',
+          sequence: { groupOrder: 4 },
           ...keepsModules,
           expect: polling,
           include: [...testFiles.portal],
@@ -88,6 +93,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Files start a cluster each, of several NATS servers, and take parts of it away.
           name: 'faults',
+          sequence: { groupOrder: 5 },
           expect: polling,
           include: [...testFiles.faults],
           exclude: excluded(mode),
@@ -101,6 +107,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Of `npm run test:deploy` alone.
           name: 'deploy',
+          sequence: { groupOrder: 6 },
           expect: polling,
           include: ['deploy/rehearsal/*.deploy.test.ts'],
           maxWorkers: 1,
@@ -112,6 +119,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Of `npm run screenshots` alone.
           name: 'screenshots',
+          sequence: { groupOrder: 7 },
           include: ['e2e/portal/screenshots/*.shots.ts'],
           globalSetup: ['deploy/local/testing/portal.ts'],
           testTimeout: 900_000,
